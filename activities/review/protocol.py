@@ -1,0 +1,376 @@
+"""The protocol of a systematic review: what is asked, searched, screened, extracted and pooled.
+
+A person writes it as TOML (`read_protocol`), and it is approved before anything is searched. A change is a new
+version with its date, name and reason; `affected` says which stages rest on what was changed.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeVar, get_args
+
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
+
+from activities.configuration.values import nearest
+from activities.contracts.effects import Measure
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.evidence import Frozen
+
+MAX_BYTES = 256 * 1024
+"""A protocol is a few pages of text."""
+MAX_CRITERIA = 40
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Stage = Literal[
+    "search", "calibration", "screening", "full_texts", "extraction", "bias", "synthesis", "report"
+]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+"""The stages in their order: what is made again in one is made again in those that rest on it."""
+
+
+class ProtocolError(DeterminatorError):
+    """A protocol cannot be used; the message is one line that names the key and how to mend it."""
+
+
+class ReviewQuestion(Frozen):
+    population: Line
+    intervention: Line
+    comparator: str = ""
+    outcomes: tuple[Line, ...] = ()
+    designs: tuple[Line, ...] = ()
+    """Designs of studies that count, such as `randomised controlled trial`."""
+
+    def text(self) -> str:
+        """The question as one paragraph, as models and rankers read it."""
+        parts = [f"Population: {self.population}", f"Intervention: {self.intervention}"]
+        parts += [f"Comparator: {self.comparator}"] if self.comparator else []
+        parts += [f"Outcomes: {', '.join(self.outcomes)}"] if self.outcomes else []
+        parts += [f"Designs: {', '.join(self.designs)}"] if self.designs else []
+        return ". ".join(parts)
+
+
+class Criterion(Frozen):
+    id: Id
+    text: Line
+    kind: Literal["include", "exclude"] = "include"
+    """`include`: a work has to meet it; `exclude`: one that meets it is left out."""
+
+
+class SourceQuery(Frozen):
+    source: Id
+    query: Line
+    limit: int = Field(default=200, ge=1, le=200)
+    """Records that are taken of its answer at most; a source that has more is said to have more."""
+
+
+class Screener(Frozen):
+    name: Id
+    kind: Literal["model", "person"] = "person"
+    model: str = ""
+    """The model's name; empty for the one that the settings name."""
+
+
+class Calibration(Frozen):
+    """How many records a person labels blind, from which the accuracy of the screeners is stated."""
+
+    half_width: float = Field(default=0.1, ge=0.02, le=0.5)
+    """Half of the widest interval that is wanted of a share of the sample."""
+    records: int | None = Field(default=None, ge=0, le=5_000)
+    """The size itself, in the place of the interval; 0 for no sample."""
+
+
+class ExtractionField(Frozen):
+    id: Id
+    label: Line
+    kind: Literal["text", "number", "choice"] = "text"
+    choices: tuple[Line, ...] = ()
+    hint: str = ""
+
+    @model_validator(mode="after")
+    def _has_choices(self) -> Self:
+        if (self.kind == "choice") != bool(self.choices):
+            raise ValueError("a field of kind `choice`, and no other, needs choices")
+        return self
+
+
+class PooledOutcome(Frozen):
+    id: Id
+    label: Line
+    measure: Measure | None = None
+    """Scale of the pooled effect; None: that of most studies."""
+    pool: bool = True
+
+
+Named = TypeVar("Named", tuple[Criterion, ...], tuple[ExtractionField, ...], tuple[PooledOutcome, ...])
+
+
+class Budgets(Frozen):
+    """US dollars that a stage may spend on models; None for no limit of its own."""
+
+    screening: float | None = Field(default=None, ge=0)
+    full_texts: float | None = Field(default=None, ge=0)
+    extraction: float | None = Field(default=None, ge=0)
+    bias: float | None = Field(default=None, ge=0)
+    synthesis: float | None = Field(default=None, ge=0)
+
+
+class Living(Frozen):
+    """When the searches are made again after the report; without it the review ends with its report."""
+
+    every_days: int = Field(ge=1, le=3_650)
+
+
+class Protocol(Frozen):
+    title: Line
+    question: ReviewQuestion
+    criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=MAX_CRITERIA)
+    sources: tuple[SourceQuery, ...] = ()
+    records: tuple[Line, ...] = ()
+    """Files of records from other databases (RIS, BibTeX, CSV, PubMed XML), beside the protocol."""
+    screeners: tuple[Screener, ...] = (Screener(name="first"), Screener(name="second"))
+    stopping: Literal["read_all", "recall"] = "recall"
+    """`recall`: stop when a recall of 95 % holds with 95 % confidence, by a random sample."""
+    calibration: Calibration = Calibration()
+    extraction: tuple[ExtractionField, ...] = ()
+    outcomes: tuple[PooledOutcome, ...] = ()
+    bias: Literal["rob2", "none"] = "none"
+    """`rob2`: risk of bias of randomised trials by the five domains of RoB 2."""
+    budgets: Budgets = Budgets()
+    living: Living | None = None
+    registration: str = ""
+    """Where the protocol is registered, such as a PROSPERO number."""
+
+    @field_validator("criteria", "extraction", "outcomes")
+    @classmethod
+    def _named_once(cls, rows: Named) -> Named:
+        ids = [row.id for row in rows]
+        if twice := next((name for name in ids if ids.count(name) > 1), None):
+            raise ValueError(f"the id {twice} stands twice")
+        return rows
+
+    @field_validator("screeners")
+    @classmethod
+    def _two(cls, rows: tuple[Screener, ...]) -> tuple[Screener, ...]:
+        if len(rows) != 2 or len({row.name for row in rows}) != 2:
+            raise ValueError("name two screeners, who decide independently of each other")
+        return rows
+
+    @model_validator(mode="after")
+    def _has_records(self) -> Self:
+        if not self.sources and not self.records:
+            raise ValueError("name [[sources]] to search, or files of `records`, or both")
+        return self
+
+    def text(self) -> str:
+        """Question and criteria as one text, which records are first ordered by."""
+        return "\n".join((self.title, self.question.text(), *(rule.text for rule in self.criteria)))
+
+    def criterion(self, name: str) -> Criterion | None:
+        return next((rule for rule in self.criteria if rule.id == name), None)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.screeners if one.kind == "person")
+
+    @property
+    def models(self) -> tuple[Screener, ...]:
+        return tuple(one for one in self.screeners if one.kind == "model")
+
+
+class Amendment(Frozen):
+    """A version of the protocol after the first."""
+
+    version: int
+    at: str
+    by: str
+    reason: str
+    keys: tuple[str, ...]
+    """What was changed: `criteria.E3`, `sources`, `extraction.dose`."""
+    stages: tuple[Stage, ...]
+    """The stages that rest on it."""
+
+
+def read_protocol(path: Path) -> Protocol:
+    """Read a protocol file. Raises ProtocolError."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ProtocolError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > MAX_BYTES:
+        raise ProtocolError(f"{path} is over {MAX_BYTES // 1024} KiB; a protocol is a few pages of text")
+    try:
+        return parse_protocol(data.decode(), path.name)
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"{path} is not UTF-8 text") from error
+
+
+def parse_protocol(text: str, name: str = "the protocol") -> Protocol:
+    """Read a protocol from TOML. Raises ProtocolError with the key and the nearest right one."""
+    try:
+        return Protocol.model_validate(tomllib.loads(text), extra="forbid")
+    except ValidationError as error:
+        raise ProtocolError(f"{name}: {_first_fault(error)}") from error
+    except ValueError as error:
+        raise ProtocolError(f"{name} is not valid TOML: {error}") from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = [str(part) for part in fault["loc"]]
+    where = ".".join(place) or "the protocol"
+    if fault["type"] == "extra_forbidden":
+        return f"`{where}` is no key of a protocol{nearest(place[-1], _keys_at(place[:-1]))}"
+    if fault["type"] == "missing":
+        return f"`{where}` is missing; `determinator review draft` shows a whole protocol"
+    return f"`{where}`: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def _keys_at(place: Collection[str]) -> Collection[str]:
+    """The keys of the table at a place of a protocol."""
+    model: type[BaseModel] = Protocol
+    for part in place:
+        if not part.isdigit():
+            model = next(filter(None, map(_model_in, _types_in(model.model_fields[part].annotation))), model)
+    return model.model_fields
+
+
+def _types_in(annotation: object) -> tuple[object, ...]:
+    inner = get_args(annotation)
+    return (annotation, *(found for part in inner for found in _types_in(part)))
+
+
+def _model_in(kind: object) -> type[BaseModel] | None:
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+RESTS_ON: Mapping[str, Stage | None] = {
+    "title": "report",
+    "question": "calibration",
+    "criteria": "calibration",
+    "sources": "search",
+    "records": "search",
+    "screeners": "screening",
+    "stopping": "screening",
+    "calibration": "calibration",
+    "extraction": "extraction",
+    "outcomes": "synthesis",
+    "bias": "bias",
+    "budgets": None,
+    "living": None,
+    "registration": "report",
+}
+"""Key of a protocol -> the first stage that is made again where it changes; None: none is."""
+
+
+def changed_keys(before: Protocol, after: Protocol) -> tuple[str, ...]:
+    """The keys in which two protocols differ; for what has ids, those that differ."""
+    keys: list[str] = []
+    for name in Protocol.model_fields:
+        old, new = getattr(before, name), getattr(after, name)
+        if old == new:
+            continue
+        if name in ("criteria", "extraction", "outcomes"):
+            had, has = {row.id: row for row in old}, {row.id: row for row in new}
+            rows = [f"{name}.{row}" for row in dict.fromkeys((*had, *has)) if had.get(row) != has.get(row)]
+            keys += rows or [name]
+        else:
+            keys.append(name)
+    return tuple(keys)
+
+
+def affected(keys: Collection[str]) -> tuple[Stage, ...]:
+    """The stages that rest on changed keys, in their order."""
+    first = [stage for key in keys if (stage := RESTS_ON[key.partition(".")[0]]) is not None]
+    if not first:
+        return ()
+    return STAGES[min(map(STAGES.index, first)) :]
+
+
+def amendment(before: Protocol, after: Protocol, *, version: int, at: str, by: str, reason: str) -> Amendment:
+    """The amendment that makes one version of a protocol the next. Raises ProtocolError where nothing is
+    changed or no reason is stated."""
+    keys = changed_keys(before, after)
+    if not keys:
+        raise ProtocolError("the protocol is the one in force: nothing is changed")
+    if not reason.strip():
+        raise ProtocolError("an amendment needs a reason")
+    return Amendment(version=version, at=at, by=by, reason=reason.strip(), keys=keys, stages=affected(keys))
+
+
+TEMPLATE = """\
+# The protocol of a systematic review. Lines with # are comments; `determinator review start FILE` starts it.
+title = "{title}"
+{registration}
+[question]
+population = "{population}"
+intervention = "{intervention}"
+comparator = "{comparator}"
+outcomes = {outcomes}
+designs = {designs}
+
+{criteria}
+{sources}
+# Exports of other databases (RIS, BibTeX, CSV, PubMed XML), named from the folder of this file.
+# records = ["embase.ris"]          (above the first [table])
+
+# Two screeners decide independently; a person decides where they differ.
+{screeners}
+[calibration]
+half_width = 0.1   # of the interval of each screener's accuracy; or: records = 100
+
+# [[extraction]]
+# id = "dose"
+# label = "Daily dose"
+# kind = "text"                     # text, number, or choice with choices = ["...", "..."]
+
+# [[outcomes]]
+# id = "mortality"
+# label = "Death from any cause"
+# measure = "RR"                    # OR, RR, HR, RD, MD or SMD
+"""
+
+
+def _quoted(text: str) -> str:
+    """A text as a basic string of TOML, without its quotation marks."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return re.sub(r"[\x00-\x1f\x7f]+", " ", escaped).strip()
+
+
+def _list(rows: Collection[str]) -> str:
+    return "[" + ", ".join(f'"{_quoted(row)}"' for row in rows) + "]"
+
+
+def _table(name: str, fields: Mapping[str, str]) -> str:
+    lines = [f'{key} = "{_quoted(value)}"' for key, value in fields.items()]
+    return "\n".join((f"[[{name}]]", *lines, ""))
+
+
+def as_toml(protocol: Protocol) -> str:
+    """A drafted protocol as the commented file that a person edits."""
+    question = protocol.question
+    return TEMPLATE.format(
+        title=_quoted(protocol.title),
+        registration=f'registration = "{_quoted(protocol.registration)}"\n' if protocol.registration else "",
+        population=_quoted(question.population),
+        intervention=_quoted(question.intervention),
+        comparator=_quoted(question.comparator),
+        outcomes=_list(question.outcomes),
+        designs=_list(question.designs),
+        criteria="\n".join(
+            _table("criteria", {"id": rule.id, "kind": rule.kind, "text": rule.text})
+            for rule in protocol.criteria
+        ),
+        sources="\n".join(
+            _table("sources", {"source": one.source, "query": one.query}) for one in protocol.sources
+        ),
+        screeners="\n".join(
+            _table(
+                "screeners",
+                {"name": one.name, "kind": one.kind} | ({"model": one.model} if one.model else {}),
+            )
+            for one in protocol.screeners
+        ),
+    )

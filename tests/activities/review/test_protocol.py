@@ -1,0 +1,58 @@
+import pytest
+
+from activities.review.protocol import (
+    Criterion,
+    Protocol,
+    ProtocolError,
+    ReviewQuestion,
+    SourceQuery,
+    affected,
+    amendment,
+    as_toml,
+    changed_keys,
+    parse_protocol,
+)
+
+PROTOCOL = Protocol(
+    title='Vitamin "C" for colds',
+    question=ReviewQuestion(population="adults", intervention="vitamin C", designs=("trial",)),
+    criteria=(Criterion(id="I1", text="adults"), Criterion(id="E1", text="animals", kind="exclude")),
+    sources=(SourceQuery(source="pubmed", query="vitamin C AND cold"),),
+)
+
+
+def test_a_protocol_that_was_written_is_read_as_it_was():
+    assert parse_protocol(as_toml(PROTOCOL)) == PROTOCOL
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("title =", "titel =", "did you mean title?"),
+        ("kind =", "knid =", "`criteria.0.knid`"),
+        ("half_width", "half_widht", "did you mean half_width?"),
+        ("population =", "poplation =", "did you mean population?"),
+        ('name = "second"', 'name = "first"', "two screeners"),
+        ('id = "E1"', 'id = "I1"', "the id I1 stands twice"),
+        ('id = "E1"', 'id = "E 1"', "criteria.1.id"),
+    ],
+)
+def test_a_wrong_protocol_is_one_line_with_the_key(old, new, named):
+    with pytest.raises(ProtocolError) as refused:
+        parse_protocol(as_toml(PROTOCOL).replace(old, new), "p.toml")
+    assert named in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_amendment_names_what_changed_and_what_rests_on_it():
+    criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
+    made = amendment(
+        PROTOCOL, PROTOCOL.replace(criteria=criteria), version=2, at="2026-01-01", by="Ada", reason="cells"
+    )
+    assert made.keys == ("criteria.E1",)
+    assert made.stages[0] == "calibration"
+    assert "search" not in made.stages
+    assert affected(changed_keys(PROTOCOL, PROTOCOL.replace(title="Other"))) == ("report",)
+    assert affected(("living",)) == ()
+    with pytest.raises(ProtocolError):
+        amendment(PROTOCOL, PROTOCOL, version=2, at="", by="Ada", reason="none")
