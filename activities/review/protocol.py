@@ -1,7 +1,7 @@
 """The protocol of a systematic review: what is asked, searched, screened, extracted and pooled.
 
-A person writes it as TOML (`read_protocol`), and it is approved before anything is searched. A change is a new
-version with its date, name and reason; `affected` says which stages rest on what was changed.
+A person writes it as TOML (`read_protocol`), and it is approved before anything is searched. A change is a
+new version with its date, name and reason; `affected` says which stages rest on what was changed.
 """
 
 import re
@@ -218,7 +218,8 @@ def parse_protocol(text: str, name: str = "the protocol") -> Protocol:
 
 
 def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
+    faults = error.errors(include_url=False, include_input=False)
+    fault = min(faults, key=lambda one: one["type"] != "extra_forbidden")  # a misspelt key is missing as well
     place = [str(part) for part in fault["loc"]]
     where = ".".join(place) or "the protocol"
     if fault["type"] == "extra_forbidden":

@@ -21,7 +21,7 @@ PROTOCOL = Protocol(
 )
 
 
-def test_a_protocol_that_was_written_is_read_as_it_was():
+def test_a_protocol_that_was_written_is_read_as_it_was() -> None:
     assert parse_protocol(as_toml(PROTOCOL)) == PROTOCOL
 
 
@@ -37,14 +37,14 @@ def test_a_protocol_that_was_written_is_read_as_it_was():
         ('id = "E1"', 'id = "E 1"', "criteria.1.id"),
     ],
 )
-def test_a_wrong_protocol_is_one_line_with_the_key(old, new, named):
+def test_a_wrong_protocol_is_one_line_with_the_key(old: str, new: str, named: str) -> None:
     with pytest.raises(ProtocolError) as refused:
         parse_protocol(as_toml(PROTOCOL).replace(old, new), "p.toml")
     assert named in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_an_amendment_names_what_changed_and_what_rests_on_it():
+def test_an_amendment_names_what_changed_and_what_rests_on_it() -> None:
     criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
     made = amendment(
         PROTOCOL, PROTOCOL.replace(criteria=criteria), version=2, at="2026-01-01", by="Ada", reason="cells"
