@@ -100,6 +100,8 @@ class Compact(Frozen):
 Value = int | float | str | tuple[str, ...]
 MODEL_REFUSED = "model_refused"
 """Code of the statement that a model's server refused all work: its key, its account, the model's name."""
+MODEL_SILENT = "model_did_not_answer"
+"""Code of the statement that a model gave a step no answer."""
 
 
 class Statement(Frozen):

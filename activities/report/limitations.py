@@ -6,7 +6,7 @@ Statements only: `activities.report.formats.statements` words them.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
+from activities.contracts.evidence import ANSWERED, MODEL_SILENT, SearchRecord, Statement
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.stop_reasons import STOPS
@@ -101,7 +101,7 @@ def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     kept: dict[str, Statement] = {}
     for one in statements:
         key = sentence(one).casefold().rstrip(" .")
-        if one.code == "model_did_not_answer":
+        if one.code == MODEL_SILENT:
             key = f"{one.code} {one.text('step')}"
         elif one.code == "items_not_shown":
             key = one.code

@@ -154,7 +154,7 @@ async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") ->
 
 async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "Put | None") -> int:
     """Save the report, and print the answer and where the report is."""
-    from activities.report.formats.prose import refusal_of
+    from activities.report.formats.prose import model_fault
     from client.reports.answer import answer_of, claims_of
     from client.reports.load import NoReport, ended_report, save_report
 
@@ -175,7 +175,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     except (NoReport, OSError) as error:
         print_error(f"the report could not be saved: {error}")
         code = Exit.FAILED
-    if refusal := refusal_of(report) if report else "":
+    if fault := model_fault(report) if report else "":
         code = Exit.FAILED
     if put is not None:
         put(
@@ -189,13 +189,13 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
                 "report": str(path) if path else None,
                 "ui": run.link,
                 "exit_code": int(code),
-                **({"error": refusal} if refusal else {}),
+                **({"error": fault} if fault else {}),
             }
         )
     elif report is not None:
         from client.reports.answer_panel import show_answer
 
         show_answer(report, outcome.stop_reason, path)
-    if refusal:
-        print_error(f"the language model could not be used: {refusal}")
+    if fault:
+        print_error(f"the language model could not be used: {fault}")
     return code

@@ -15,6 +15,7 @@ from typing import Any
 
 from activities.contracts.evidence import Usage
 from activities.report.formats import render
+from activities.report.formats.prose import model_fault
 from activities.report.formats.text import safe_url
 from activities.report.schema import Reference, Report
 from client.failures import NoSuchRun
@@ -209,6 +210,9 @@ async def ending(run: Run, status: str) -> tuple[Json | None, str, Json | None]:
     text = await asyncio.to_thread(text_of, report)
     if status in ("failed", "terminated", "timed_out"):
         broken = {"code": "server_error", "message": f"the run was {status}; this is what it had"}
+        return text, "failed", broken
+    if fault := model_fault(report):
+        broken = {"code": "server_error", "message": f"the language model could not be used: {fault}"}
         return text, "failed", broken
     return text, "cancelled" if report.stop_reason == "cancelled" else "completed", None
 

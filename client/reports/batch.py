@@ -215,7 +215,7 @@ class Batch:
 
     async def _result(self, question: Question, run_id: str) -> Result:
         from activities.report.formats import render
-        from activities.report.formats.prose import refusal_of
+        from activities.report.formats.prose import model_fault
 
         try:
             try:
@@ -231,19 +231,19 @@ class Batch:
         self._reports[question.line] = report
         method = report.methodology
         status = "answered" if report.written_by == "model" else "quoted"
-        refusal = refusal_of(report)
+        fault = model_fault(report)
         return Result(
             line=question.line,
             question=question.text,
             run_id=run_id,
-            status="failed" if refusal else status if report.references else "not_answered",
+            status="failed" if fault else status if report.references else "not_answered",
             stop_reason=report.stop_reason,
             confidence=report.confidence,
             references=len(report.references),
             tokens=method.tokens,
             cost_usd=method.cost_usd,
             file=name,
-            reason=refusal,
+            reason=fault,
         )
 
     def _export(self, results: Sequence[Result]) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote as encoded
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from activities.contracts.evidence import MODEL_REFUSED
+from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, random_key
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 QUOTE_CHARS = 5_000
 Quoted = Annotated[str, Query(max_length=QUOTE_CHARS)]
 Anchor = Annotated[str, Query(max_length=200)]
-NO_ANSWER = (MODEL_REFUSED, "model_did_not_answer")
+NO_ANSWER = (MODEL_REFUSED, MODEL_SILENT)
 """Codes of the statements that a model's server did not serve a step."""
 
 

@@ -73,6 +73,16 @@ def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
     assert "sk-of-the-test" not in everything
 
 
+def test_a_model_that_answers_no_call_is_no_success(file_home: Path, model: FakeOpenAI, papers: Path) -> None:
+    model.script(fails(400, "the machine is out of order", code="broken"))
+    ran = ask(papers)
+    assert ran.code == 1
+    last = ran.err.splitlines()[-1]
+    assert last.startswith("Error: the language model could not be used")
+    assert "out of order" in last
+    assert "out of order" in markdown_of(file_home, ran.run_id).split("\n\n")[1]
+
+
 def test_nothing_a_lying_model_invents_reaches_the_report(
     file_home: Path, model: FakeOpenAI, papers: Path
 ) -> None:

@@ -8,6 +8,7 @@ from activities.contracts.evidence import ModelChoice, Usage
 from activities.contracts.judge import Weighed, WeighInput
 from activities.contracts.step import Role
 from activities.contracts.write import Passage
+from activities.report.formats.prose import model_fault
 from tests.workflows.conftest import Run, Stage, a_request, limitations, said_of_steps
 from tests.workflows.script import COST, down, failing
 from workflows.rules.stopping import MAX_JUDGE_FAILURES
@@ -50,6 +51,7 @@ async def test_half_an_hour_without_a_model_ends_well(stage: Stage) -> None:
         1 for e in await run.events() if e.type == "error"
     )
     assert "judge" in said_of_steps(report, "model_did_not_answer")
+    assert model_fault(report), "no judge and no writer was answered: the run is no success"
 
 
 async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Stage) -> None:
@@ -114,6 +116,7 @@ async def test_a_planner_without_a_model_still_plans(stage: Stage) -> None:
     assert outcome.answered
     assert len(report.sections) == 3
     assert "planner" in said_of_steps(report, "model_did_not_answer")
+    assert not model_fault(report), "others were answered"
 
 
 async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:

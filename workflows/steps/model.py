@@ -16,7 +16,15 @@ from typing import get_args
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.contracts.evidence import MODEL_REFUSED, Allowance, ModelChoice, Price, StopReason, Usage
+from activities.contracts.evidence import (
+    MODEL_REFUSED,
+    MODEL_SILENT,
+    Allowance,
+    ModelChoice,
+    Price,
+    StopReason,
+    Usage,
+)
 from activities.contracts.step import Role, StepAnswer
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunContext
@@ -267,7 +275,7 @@ class ModelSteps:
         if failed.category in PERMANENT:
             self.events.add_limitation(MODEL_REFUSED, reason=str(failed))
         else:
-            self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
+            self.events.add_limitation(MODEL_SILENT, step=name, reason=str(failed))
         if kind.default is None:
             raise failed
         return await self._extractive(kind, step)

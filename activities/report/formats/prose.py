@@ -6,7 +6,7 @@ The text is made from the claims alone, so that a check can make it again and co
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import MODEL_REFUSED, Claim, Statement
+from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim, Statement
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
@@ -21,6 +21,8 @@ _PASSAGES = (
 _UNREAD = "No language model has read this"
 NOT_READ = f"{_UNREAD}. {_PASSAGES}"
 ORDERED = f"A small model has put these in order and done nothing else. {_PASSAGES}"
+READERS = ("judge", "writer")
+"""Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
 """Claims of a summary in place of an editor's and an answer, or passages of one without a model."""
 
@@ -41,17 +43,24 @@ def notice(report: Report) -> str:
     if report.written_by != "extractive":
         return ""
     passages = any(section.claims or section.related for section in report.sections)
-    if refused := refusal_of(report):
-        return f"{_UNREAD}: {refused}.{f' {_PASSAGES}' if passages else ''}"
+    if fault := model_fault(report):
+        return f"{_UNREAD}: {fault}.{f' {_PASSAGES}' if passages else ''}"
     if not passages:
         return ""
     return ORDERED if any(one.code == "ordered_by_small_model" for one in report.statements) else NOT_READ
 
 
-def refusal_of(report: Report) -> str:
-    """Why the language model refused its work, as its server said; empty where it did not."""
-    refused = (one.text("reason") for one in report.statements if one.code == MODEL_REFUSED)
-    return next(refused, "").rstrip(".")
+def model_fault(report: Report) -> str:
+    """Why the language model of a run was of no use, as its server said: it refused its work, or no judge and
+    no writer got an answer. Empty for a run that it served, and for one that asked none."""
+    refused = [one.text("reason") for one in report.statements if one.code == MODEL_REFUSED]
+    silent = [
+        one.text("reason")
+        for one in report.statements
+        if one.code == MODEL_SILENT and one.text("step") in READERS
+    ]
+    reasons = refused or (silent if report.written_by == "extractive" else [])
+    return next(iter(reasons), "").rstrip(".")
 
 
 def summary_of(report: Report) -> tuple[Claim, ...]:

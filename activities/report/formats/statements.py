@@ -6,7 +6,7 @@ filled with the statement's values; where number or lists change the sentence, a
 
 from collections.abc import Callable, Iterable, Mapping
 
-from activities.contracts.evidence import MODEL_REFUSED, Statement
+from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Statement
 from activities.contracts.stop_reasons import STOPS
 from activities.extras import install
 from activities.plural import counted
@@ -302,7 +302,7 @@ WORDING: Mapping[str, Wording] = {
     "planned_without_model": (
         "The {used_up} was used up while planning: the plan was made without a language model."
     ),
-    "model_did_not_answer": "The language model did not answer as {step} ({reason}).",
+    MODEL_SILENT: "The language model did not answer as {step} ({reason}).",
     MODEL_REFUSED: "The language model could not be used: {reason}.",
     "model_fell_back": "{step}: {model} answered for a model that is down.",
     "model_call_cancelled": ("A model call was cancelled: what it had used until then is not counted."),

@@ -15,6 +15,7 @@ from activities.report.format_table import FORMATS
 from activities.settings import Settings
 from client.access import Access
 from client.guard import POLICY
+from client.http.protocol import response_of
 from client.reports.read_aloud import can_speak
 from client.runs.request import build_request
 from client.web.asking import WITHOUT_MODEL, options_of
@@ -163,6 +164,9 @@ async def test_a_key_that_is_refused_is_said_in_red_at_the_top_with_where_to_set
             assert "refused the key (401)" in alert.xpath("string()")
             assert alert.xpath(".//a/@href") == ["/settings"]
             assert "sk-of-nobody" not in (await http.get(f"/run/{run.id}")).text
+            response = await response_of(run)
+            assert (response["status"], response["completed_at"]) == ("failed", None)
+            assert "refused the key (401)" in response["error"]["message"]
 
 
 async def test_a_file_that_takes_long_to_render_holds_up_nobody(
