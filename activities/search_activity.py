@@ -98,6 +98,7 @@ class SearchActivities:
         """One whole search: every exchange, stored as it comes. What was found before an exchange failed is
         kept where the search is not tried again. Raises SourceError."""
         query, started = self._narrowed(task), time.monotonic()
+        most = max(query.limit, task.whole)
         hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
         exchanges = exchanges_of(source, query)
         with source_clock(task.seconds) as clock, no_older_than(task.max_age):
@@ -113,7 +114,7 @@ class SearchActivities:
                     break
                 if answer is None:
                     break
-                kept, notices = await self._keep(answer.records, query)
+                kept, notices = await self._keep(answer.records, query, most)
                 left_out = f"{plural(notices, 'notice')} of a retraction or correction left out"
                 details = (answer.detail, f"{left_out}: a notice is no evidence" if notices else "")
                 hits = hits.replace(
@@ -146,7 +147,7 @@ class SearchActivities:
         kept = {
             name: ref
             for name, record in records.items()
-            for ref in (await self._keep((record,), tasks[0].query))[0]
+            for ref in (await self._keep((record,), tasks[0].query, 1))[0]
         }
         waiting = [one for one in ranked if one.name not in texts]
         seconds = round(time.monotonic() - started, 3)
@@ -180,11 +181,13 @@ class SearchActivities:
             async with forgotten_when_malformed():
                 return await source.list_results(self._narrowed(task))
 
-    async def _keep(self, records: Sequence[Evidence], query: Query) -> tuple[list[EvidenceRef], int]:
-        """Store what an answer brought, and how many notices of retractions were among it."""
+    async def _keep(
+        self, records: Sequence[Evidence], query: Query, most: int
+    ) -> tuple[list[EvidenceRef], int]:
+        """Store what an answer brought, at most so many, and count the notices of retractions among it."""
         works = [work for record in records if (work := read_marks(record)) is not None]
         fitting = [record for record in works if in_years(record, query.filters)]
-        kept = [await self._store.put(_public(record)) for record in fitting[: query.limit]]
+        kept = [await self._store.put(_public(record)) for record in fitting[:most]]
         return kept, len(records) - len(works)
 
     def _narrowed(self, task: SearchTask) -> Query:
@@ -199,7 +202,7 @@ class SearchActivities:
                 self._permits.check("library", task.library, run_id, task.library_signature)
             except NotPermitted as error:
                 raise Refused(str(error)) from error
-            options |= {"library": task.library, WHOLE: "yes"}
+            options |= {"library": task.library, WHOLE: str(task.whole)}
         return query.replace(filters=query.filters.replace(options=options))
 
     def _try_again(self, tasks: Sequence[SearchTask], ended: Sequence[object]) -> None:

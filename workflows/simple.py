@@ -69,7 +69,7 @@ class SimpleResearch(ResearchHandlers):
     async def _choose_searches(self) -> None:
         """Choose searches from the first queries that have any left to make."""
         state = self.research.state
-        state.steering_read = state.control.steered
+        await self.research.steps.read_instructions()
         sources = self.research.searches.sources()[:SOURCES_PER_QUERY]
         for queries in self._queries():
             state.loop.gaps = queries[:QUERIES]
@@ -84,8 +84,8 @@ class SimpleResearch(ResearchHandlers):
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
         if state.loop.iteration == 1:
             own = parsed.research_questions if parsed and question == context.run_question else ()
-            first = own or (question,)
+            first = tuple(dict.fromkeys((question, *own)))
         else:
             first = tuple(state.recommended)
-        asked_for = tuple(reversed(state.control.steering))
+        asked_for = state.control.searches_asked_for
         return [queries for queries in ((*asked_for, *first), first, general) if queries]

@@ -2,6 +2,7 @@
 
 import base64
 import zlib
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
@@ -22,6 +23,7 @@ from activities.contracts.plan import AgentTask, Clarified, ParsedQuery
 from activities.contracts.prepare import Prepared
 from activities.contracts.publish import Continued, Decision, PlannedSection
 from activities.contracts.search import Preview
+from activities.contracts.step import Instruction, InstructionKind, Role
 from activities.contracts.write import Edited
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
@@ -34,6 +36,11 @@ from workflows.sections.types import SectionFindings, SectionJob
 from workflows.types import Phase, SectionProgress, StoredEvents
 
 S = TypeVar("S", bound=PartState)
+CONCERNED: Mapping[InstructionKind | None, tuple[Role, ...]] = {
+    "search": ("planner", "observer", "gap_evaluator", "tool_selector", "reflector", "manager"),
+    "text": ("planner", "gap_evaluator", "writer", "editor"),
+}
+"""The roles that are told of an instruction, by its kind; of others all are."""
 EVENTS_KEPT = 400
 """Events in the state from which the older ones are moved to the evidence store at the next boundary."""
 EVENTS_CARRIED = 60
@@ -60,6 +67,8 @@ class ControlState(BaseModel, defer_build=True):
     """The latest texts, oldest first."""
     steered: int = 0
     """How many there have been."""
+    instructions: dict[str, Instruction] = Field(default_factory=dict)
+    """What a model read of these texts, by text."""
     added_sources: list[str] = Field(default_factory=list)
     chosen: list[str] = Field(default_factory=list)
     """Candidates a reviewer chose."""
@@ -76,6 +85,24 @@ class ControlState(BaseModel, defer_build=True):
     reported_seq: int = 0
     """The last event of a section that was reported to the parent."""
     last_seq: int = 0
+
+    @property
+    def searches_asked_for(self) -> tuple[str, ...]:
+        """What people ask to search for, the latest first; a text that no model has read is searched as it
+        is."""
+        read = self.instructions
+        texts = (
+            (read[text].query if text in read else "") or text
+            for text in reversed(self.steering)
+            if text not in read or read[text].kind == "search"
+        )
+        return tuple(dict.fromkeys(texts))
+
+    def steering_for(self, role: Role) -> tuple[str, ...]:
+        """The instructions that a role is told, the oldest first: those that no model has read, restrictions,
+        and others where they concern it."""
+        kinds = {text: one.kind for text, one in self.instructions.items()}
+        return tuple(text for text in self.steering if role in CONCERNED.get(kinds.get(text), (role,)))
 
 
 VISITED_KEPT = 100

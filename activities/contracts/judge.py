@@ -122,6 +122,11 @@ class OrderInput(StepContext):
     """In the order they were found; each names the searches that found it."""
     queries: tuple[str, ...] = ()
     """The searches made so far, as they were asked, the latest last."""
+    asked_for: tuple[str, ...] = ()
+    """Those of them that a judge or a person asked for: the first works of each are judged, however far."""
+    whole_folder: bool = False
+    """Whether the searches of a folder left out none of its documents that match; all are judged, if they
+    are no more than `most`."""
     answered: tuple[EvidenceRef, ...] = ()
     """Works that were judged to answer in earlier rounds: what is further than the weakest of them is not
     worth judging."""

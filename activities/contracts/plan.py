@@ -10,7 +10,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import MechanismHypothesis, WorkJudgement
-from activities.contracts.step import Member, Reading, StepContext
+from activities.contracts.step import Instruction, Member, Reading, StepContext
 
 MAX_READINGS = 3
 """Questions back before a run."""
@@ -108,6 +108,8 @@ class GapsInput(LoopInput):
 class KnowledgeGapOutput(Frozen):
     research_complete: bool = False
     outstanding_gaps: tuple[str, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
+    """What the instructions of a person are, of each that was read."""
 
 
 class SelectInput(StepContext):

@@ -13,6 +13,8 @@ class SearchTask(Frozen):
     library: str | None = None
     library_signature: str = ""
     """See `activities.permits`."""
+    whole: int = 0
+    """Documents up to which a folder is returned whole, where one of them matches."""
     as_given: bool = False
     """The query is narrowed already: what the worker's configuration sets for the source is not added."""
     max_age: float | None = None

@@ -80,6 +80,20 @@ class Reading(Frozen):
         return f"{self.question} {self.answer or f'{self.assumed} (assumed)'}"
 
 
+InstructionKind = Literal["search", "restriction", "text"]
+"""`search`: something to look for. `restriction`: which works count. `text`: how the report is written."""
+
+
+class Instruction(Frozen):
+    """An instruction of a person, as a model read it."""
+
+    text: str
+    """As the person wrote it."""
+    kind: InstructionKind
+    query: str = ""
+    """The words of a search."""
+
+
 class StepContext(Compact):
     """What every thinking step knows."""
 

@@ -9,8 +9,8 @@ from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection, Support
-from activities.contracts.plan import Clarified, GapsInput
-from activities.contracts.step import Reading
+from activities.contracts.plan import Clarified, GapsInput, KnowledgeGapOutput
+from activities.contracts.step import Instruction, Reading
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
@@ -143,6 +143,34 @@ async def test_what_a_reviewer_says_is_read_by_the_next_gap_evaluation(stage: St
     # the first evaluation, before there is any evidence, is no activity
     assert [step.steering for step in steps] == [("look at older people",)]
     assert stage.fakes.of("writer")[0].step.steering == ("look at older people",)
+
+
+async def test_an_instruction_acts_as_the_model_reads_it(stage: Stage) -> None:
+    """A wish for the text is searched nowhere and told to the writer; a search is made in the words that the
+    model gives it, and its first works are read; a restriction is told to all."""
+    wish, search, restriction = "keep trials apart from cohorts", "is there anything on rats?", "adults only"
+    read = {
+        wish: Instruction(text=wish, kind="text"),
+        search: Instruction(text=search, kind="search", query="metformin rats"),
+        restriction: Instruction(text=restriction, kind="restriction"),
+    }
+    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
+        outstanding_gaps=("a gap",), instructions=tuple(read[text] for text in step.steering)
+    )
+    run = await stage.judging(a_request())
+    for text in read:
+        await run.handle.signal("steer", {"text": text})
+    await run.outcome()
+    searched = {search.query.text for search in stage.fakes.searches}
+    assert "metformin rats" in searched
+    assert not searched & set(read)
+    assert "metformin rats" in stage.fakes.ordered[-1].asked_for
+    told = {role: stage.fakes.of(role)[-1].step.steering for role in ("writer", "judge", "tool_selector")}
+    assert told == {
+        "writer": (wish, restriction),
+        "judge": (restriction,),
+        "tool_selector": (search, restriction),
+    }
 
 
 async def test_words_are_bounded_so_that_they_cannot_stop_a_run(stage: Stage) -> None:

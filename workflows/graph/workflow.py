@@ -245,9 +245,9 @@ class GraphResearch(ResearchHandlers):
                 queries: tuple[str, ...] = ()
             case "search_recommended":
                 queries = tuple(state.recommended) or (loop.judged.gaps if loop.judged else ())
-        steering = tuple(reversed(state.control.steering))
-        state.steering_read = state.control.steered
-        searched = dict.fromkeys((*steering, *(queries or (self.research.context.question,))))
+        await self.research.steps.read_instructions()
+        asked_for = state.control.searches_asked_for
+        searched = dict.fromkeys((*asked_for, *(queries or (self.research.context.question,))))
         loop.gaps, loop.last = tuple(searched)[: self.research.request.limits.max_gaps], "evaluate_gaps"
         return f"{len(loop.gaps)} to search for"
 

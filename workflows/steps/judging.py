@@ -133,10 +133,15 @@ class JudgeSteps:
         most, answered = self.most, set(state.relevant[-MAX_WEAKEST:])
         asked = tuple(dict.fromkeys(search.asked or search.query for search in state.searches))
         queries = asked[-MAX_QUERIES:]
+        named = {search.asked or search.query for search in state.searches if search.iteration > 1}
+        wanted = {*named, *state.control.searches_asked_for}
+        folder = [s for s in state.searches if s.source == "library" and s.kept]
         step = OrderInput(
             **context.loop_inputs(),
             evidence=tuple(to_order(ref, queries) for ref in waiting),
             queries=queries,
+            asked_for=tuple(query for query in queries if query in wanted),
+            whole_folder=bool(folder) and all(search.kept >= search.hits for search in folder),
             answered=tuple(to_order(ref, ()) for ref in state.evidence if ref.evidence_id in answered),
             most=most,
         )

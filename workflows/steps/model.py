@@ -225,7 +225,10 @@ class ModelSteps:
             context.prepared,
             choice.replace(temperature=temperature) if paid and temperature is not None else choice,
             allowance,
-            steering=(*state.control.steering, *([f"Write nothing about {left_out}."] if left_out else ())),
+            steering=(
+                *state.control.steering_for(kind.role),
+                *([f"Write nothing about {left_out}."] if left_out else ()),
+            ),
             readings=state.clarified.readings if state.clarified else (),
             section=context.section_id or step.section,
             lineage=context.lineage,

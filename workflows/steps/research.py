@@ -95,7 +95,7 @@ class ResearchSteps:
         context, state = self.context, self.context.state
         sources = self.searches.sources(only)[:MAX_SOURCES_A_QUERY]
         improved = (state.parsed.improved_query,) if state.parsed and not state.job else ()
-        reworded = (*improved, *reversed(state.control.steering))
+        reworded = (*improved, *state.control.searches_asked_for)
         job = state.job
         typed = (context.run_question,) if job is None or job.searches_run_question else ()
         asked = dict.fromkeys((context.question, *typed, *reworded))
@@ -214,12 +214,22 @@ class ResearchSteps:
             earlier=self._earlier(loop.iteration),
         )
         answer = await self.models.execute(EVALUATE_GAPS, step)
+        state.control.instructions.update((one.text, one) for one in answer.instructions)
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.research_complete = answer.research_complete
         state.memory.gaps = loop.gaps
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
             self.events.emit(Gap(gap=gap, by="gap_evaluator"), gap)
+
+    async def read_instructions(self) -> None:
+        """Have the gap evaluator say what the instructions are that came since, in a mode that asks it
+        nothing else."""
+        state = self.context.state
+        new = state.control.steered > state.steering_read
+        if new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
+            await self.evaluate_gaps()
+        state.steering_read = state.control.steered
 
     async def select_tools(
         self, per_gap: int | None = None, *, only: Collection[str] = (), use_model: bool = True
@@ -248,7 +258,13 @@ class ResearchSteps:
         plan = await execute(SELECT_TOOLS, step)
         names = {source.info.name for source in step.sources}
         chosen = self._not_made(task for task in plan.tasks if task.agent in names)
-        own = await self._first_tasks(only) if not state.searches and use_model else []
+        own = list[AgentTask]()
+        if use_model and not state.searches:
+            own = await self._first_tasks(only)
+        elif use_model:
+            named = [source.info.name for source in self.searches.sources(only)[:MAX_SOURCES_A_QUERY]]
+            read = [one for one in state.control.instructions.values() if one.query]
+            own = self._not_made(self._verbatim([(one.text, one.query) for one in read], named))
         state.tasks = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
         loop.tasks, loop.last = len(state.tasks), "select_tools"
 

@@ -42,15 +42,19 @@ class SearchSteps:
 
     async def execute(self, tasks: Sequence[AgentTask], most: int) -> tuple[list[SearchStatus], int]:
         """Execute all searches at once, those of one source in one step; return the status of each and the
-        number of new items. Of sources that list before they read, `most` results are read in all. When the
-        run is cancelled, the results that have arrived are kept."""
+        number of new items. Of sources that list before they read, `most` results are read in all; a folder
+        of no more documents is returned whole. When the run is cancelled, the results that have arrived are
+        kept."""
         by_source: dict[str, list[AgentTask]] = {}
         for task in tasks:
             by_source.setdefault(task.agent, []).append(task)
-        most = -(-most // max(len(by_source), 1))
-        size = max(RESULTS_A_STEP // self.context.request.limits.results_per_search, 1)
-        steps = [own[at : at + size] for own in by_source.values() for at in range(0, len(own), size)]
-        running = [asyncio.create_task(self._search(step, most)) for step in steps]
+        limit, share = self.context.request.limits.results_per_search, -(-most // max(len(by_source), 1))
+        running = []
+        for source, own in by_source.items():
+            whole = most if source == "library" and self.context.request.library else 0
+            size = max(RESULTS_A_STEP // max(limit, whole), 1)
+            steps = [own[at : at + size] for at in range(0, len(own), size)]
+            running += [asyncio.create_task(self._search(step, share, whole)) for step in steps]
         try:
             await workflow.wait(running)
         except asyncio.CancelledError:
@@ -97,14 +101,15 @@ class SearchSteps:
         self.events.emit(done, message)
         return len(merged.new_ids)
 
-    async def _search(self, tasks: Sequence[AgentTask], most: int) -> list[Answer]:
-        """The searches of one source in one step. However each ends, it is a row of the ledger."""
+    async def _search(self, tasks: Sequence[AgentTask], most: int, whole: int) -> list[Answer]:
+        """The searches of one source in one step. However each ends, it is a row of the ledger. `whole`: the
+        number of documents up to which a folder is returned whole."""
         context, source, started = self.context, tasks[0].agent, self.context.now()
         option = next((s for s in context.prepared.sources if s.info.name == source), None)
         listed = context.state.listed.get(source, Unread())
         step = SearchTasks(
             run_id=context.run_id,
-            tasks=tuple(map(self._task, tasks)),
+            tasks=tuple(self._task(task, whole) for task in tasks),
             choice=Choice(question=context.question, most=most, listed=listed.results, tried=listed.tried),
         )
         summary = policy.shorten(f"{source}: {'; '.join(task.query for task in tasks)}")
@@ -156,7 +161,7 @@ class SearchSteps:
         limits = [seconds for seconds in (left, None if source == "library" else most) if seconds is not None]
         return min(limits, default=None)
 
-    def _task(self, task: AgentTask) -> SearchTask:
+    def _task(self, task: AgentTask, whole: int) -> SearchTask:
         context = self.context
         return SearchTask(
             run_id=context.run_id,
@@ -167,6 +172,7 @@ class SearchSteps:
                 filters=context.request.filters,
             ),
             library=context.request.library if task.agent == "library" else None,
+            whole=whole,
             library_signature=context.request.signatures.get("library", ""),
             seconds=context.request.search_seconds,
         )

@@ -58,18 +58,17 @@ class WritingSteps:
         self.ordering = OrderSteps(context, events, models)
 
     def citable(self) -> tuple[EvidenceRef, ...]:
-        """What a writer may cite, best first; never retracted work. Of what a model judged, works on another
-        subject are left out, and what nothing judged where enough was."""
+        """What a writer may cite, best first; never retracted work. Where a model judges, works on another
+        subject are left out, and what it has not read; where it did not, all that was found may be cited."""
         state = self.context.state
         usable = state.usable
         relevant = [usable[name] for name in state.relevant if name in usable]
         ranked = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
         others = [ref for name, ref in usable.items() if name not in ranked]
-        if state.judgements:
-            judged = state.judgements
-            related = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
-            unread = [] if relevant else [r for r in others if r.evidence_id not in judged]
-            others = [*related, *unread]
+        judged, loop = state.judgements, state.loop
+        read = self.models.is_paid("judge") and not (loop.unjudged or loop.judge_failures)
+        if judged or read:
+            others = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
         return (*relevant, *others[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
 
     async def write_single(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:

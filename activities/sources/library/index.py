@@ -95,10 +95,10 @@ class LibraryIndex:
         limit: int,
         passes: Callable[[Evidence], bool] = lambda _: True,
         *,
-        whole: bool = False,
+        whole: int = 0,
     ) -> tuple[list[Item], int]:
-        """The best documents that pass, and how many match at all. `whole`: all documents of a folder of no
-        more than `limit`, where one matches. Raises sqlite3.Error, Changed."""
+        """The best documents that pass, and how many match at all. `whole`: the number of documents up to
+        which a folder is returned whole, where one matches. Raises sqlite3.Error, Changed."""
         scores = np.zeros(len(self.numbers))
         hits = self._by_words(asked_words(query, self.languages), scores)
         others = np.zeros(len(self.numbers))
@@ -114,7 +114,8 @@ class LibraryIndex:
             nearest = np.argsort(-likeness, kind="stable")[:CHOSEN]
             order = list(dict.fromkeys([*order, *(int(n) for n in nearest if likeness[n] >= MIN_LIKENESS)]))
             hits = max(hits, int(((scores > 0) | (likeness >= MIN_LIKENESS)).sum()))
-        if whole and order and len(self.numbers) <= limit:
+        if order and len(self.numbers) <= whole:
+            limit = max(limit, whole)
             order = list(dict.fromkeys([*order, *range(len(self.numbers))]))
         documents = self.store.documents([self.numbers[n] for n in order])
         chosen = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]

@@ -27,8 +27,8 @@ SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 
 
 WHOLE = "whole"
-"""Option of a run's searches: a folder of a few documents is read whole, since the letter that decides may
-have no word of the question."""
+"""Option of a run's searches: the number of documents up to which a folder is returned whole, since the
+letter that decides may have no word of the question."""
 
 
 def cache_of(settings: Settings) -> Path:
@@ -104,7 +104,7 @@ class LibrarySource:
     def _found(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
     ) -> "tuple[LibraryIndex, list[Item], int]":
-        damaged, whole = False, WHOLE in query.filters.options
+        damaged, whole = False, int(query.filters.options.get(WHOLE, 0))
 
         def fits(document: Evidence) -> bool:
             return passes(document, query.filters)

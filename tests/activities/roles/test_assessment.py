@@ -24,7 +24,6 @@ from activities.contracts.judge import (
     relevance_score,
 )
 from activities.profiles.loader import load_profile
-from activities.roles import selection
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
@@ -173,28 +172,33 @@ def test_what_is_far_from_the_question_is_not_shown_to_a_judge() -> None:
     assert later.ids == (), "nothing is nearer than the weakest work that answers"
 
 
-def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A vague search (`How much?`) brings works of any subject: its words are no reason to read them."""
+def test_what_a_judge_asked_for_is_read_however_far_it_is() -> None:
+    """The search found what it named, in words that no question has."""
+    asked = "Does mammographic screening (film, digital) alter outcomes?"
+    named = [evidence(f"w{n}", f"Harvest {n} of the fields was weighed by {thing} traders.") for n, thing in
+             enumerate(("timber", "coffee", "wool", "copper"))]  # fmt: skip
+    refs = [
+        ref(d.evidence_id, queries=("pubmed: related:4711",) if d in named else ()) for d in [*NOISE, *named]
+    ]
+    found = {"evidence": refs, "queries": ("related:4711",), "most": 8}
+    assert not {d.evidence_id for d in named} & set(ordered(asked, [*NOISE, *named], **found).ids)
+    shown = ordered(asked, [*NOISE, *named], **found, asked_for=("related:4711",)).ids
+    assert {d.evidence_id for d in named} & set(shown) == {d.evidence_id for d in named[:FIRST_OF_A_SEARCH]}
+
+
+def test_a_round_is_filled_up_to_what_the_judge_may_read() -> None:
+    """One work that is much nearer than the others is no reason to leave these out."""
     asked = "Does aspirin lower mortality after a stroke?"
-    near = [
-        evidence(f"n{n}", f"Aspirin lowered mortality after a stroke in {n} hundred adults.")
-        for n in range(2, 9)
+    nearest = evidence("nearest", "Aspirin lowered mortality after a stroke in a trial of adults.")
+    others = [
+        evidence(f"s{n}", f"Mortality after a stroke was {n} in ten where {thing} was given early.")
+        for n, thing in enumerate(("heparin", "oxygen", "glucose", "insulin", "magnesium", "citicoline"))
     ]
-    vague = [evidence(f"v{n}", f"How much {thing} is used has changed.") for n, thing in enumerate(THINGS)]
-    akin = [
-        evidence(f"s{n}", f"After a stroke {thing} was used in the ward.") for n, thing in enumerate(THINGS)
-    ]
-    found = (*near, *vague, *akin)
-    refs = tuple(ref(d.evidence_id, queries=("library: How much?",)) for d in found)
-    searched = {"queries": (asked, "How much?"), "evidence": refs}
-    shown = ordered(asked, found, **searched).ids
-    assert {d.evidence_id for d in near} <= set(shown)
-    assert len(shown) < len(near) + len(akin), "some that are only of the ward are left out"
-    assert not {d.evidence_id for d in vague} & set(shown)
-    monkeypatch.setattr(selection, "embedder", lambda: None)
-    assert len(ordered(asked, found, **searched).ids) > len(shown), "words alone do not tell what is far"
+    found = (nearest, *others, *NOISE)
+    assert len(ordered(asked, found, most=5).ids) == 5
+    every = ordered(asked, found, most=20).ids
+    assert {d.evidence_id for d in (nearest, *others)} <= set(every)
+    assert not {d.evidence_id for d in NOISE} & set(every), "what is far is not shown to fill a round"
 
 
 def test_a_copy_of_a_work_is_shown_once() -> None:
@@ -204,12 +208,16 @@ def test_a_copy_of_a_work_is_shown_once() -> None:
     assert len(found) == 4
 
 
-def test_a_folder_that_one_call_can_read_is_shown_whole() -> None:
-    """The letter that decides has no word of the question."""
+def test_a_folder_that_one_round_can_read_is_shown_whole() -> None:
+    """The letter that decides has no word of the question, and stands beside works of other sources."""
     minutes = evidence("own1", "The members met to talk about the lease of the workshop and its end.")
     letter = evidence("own2", "Dear Ms Verma, three months will do for us. Yours, R. Harrow")
-    folder = [work.replace(evidence_type="document") for work in (minutes, letter)]
-    assert set(ordered("When can the lease of the workshop end?", folder).ids) == {"own1", "own2"}
+    folder = [work.replace(evidence_type="document", source="library") for work in (minutes, letter)]
+    found = [*folder, *NOISE]
+    refs = tuple(ref(d.evidence_id, d.evidence_type, source=d.source) for d in found)
+    asked = "When can the lease of the workshop end?"
+    assert "own2" not in ordered(asked, found, evidence=refs).ids
+    assert {"own1", "own2"} <= set(ordered(asked, found, evidence=refs, whole_folder=True).ids)
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_an_index_that_nobody_uses_is_removed_and_one_in_use_is_not(tmp_path: Pa
 
 async def test_of_a_small_folder_a_run_is_given_all_where_one_matches(library: LibrarySource) -> None:
     """The letter that decides may have no word of the question."""
-    every = await ask(library, "colchicine", options={WHOLE: "yes"})
+    every = await ask(library, "colchicine", options={WHOLE: "50"})
     some = await ask(library, "colchicine")
     assert {r.evidence_id for r in some.records} < {r.evidence_id for r in every.records}
-    assert (await ask(library, "colchicine", limit=2, options={WHOLE: "yes"})).records == some.records
+    assert (await ask(library, "colchicine", limit=2, options={WHOLE: "2"})).records == some.records
