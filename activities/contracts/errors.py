@@ -11,6 +11,7 @@
     |   +-- ModelDown        5xx, time-out, no connection           retried
     |   +-- ModelRefused     auth, bad request, refusal, filter, context length, unknown model: never retried
     |   +-- ModelUnusable    no valid structured answer after the repair turn: never retried
+    +-- DecisionError        a person's decision that cannot be taken: never retried
     +-- StoreError           the evidence store failed              retried
     +-- PayloadTooLarge      over the payload limit                 never retried
 
@@ -66,6 +67,10 @@ class Malformed(SourceError):
 
 class Refused(SourceError):
     status: SearchStatus = "refused"
+
+
+class DecisionError(DeterminatorError):
+    """A person's decision cannot be taken; the message is one line that says how to mend it."""
 
 
 class ModelError(DeterminatorError):

@@ -39,6 +39,9 @@ Role = Literal[
     "reviser",
     "manager",
     "analyst",
+    "full_text_screener",
+    "data_extractor",
+    "bias_assessor",
     "own_role",
 ]
 """`own_role` stands for all roles that installed packages add."""

@@ -58,6 +58,9 @@ ALLOWANCES: dict[Role, Allowance] = {
     "reviser": Allowance(input_tokens=14_000, output_tokens=4_000),
     "manager": Allowance(input_tokens=3_000, output_tokens=700),
     "analyst": Allowance(input_tokens=5_000, output_tokens=2_500),
+    "full_text_screener": Allowance(input_tokens=12_000, output_tokens=600),
+    "data_extractor": Allowance(input_tokens=14_000, output_tokens=3_000),
+    "bias_assessor": Allowance(input_tokens=14_000, output_tokens=3_000),
     "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
     "orderer": Allowance(input_tokens=1_900, output_tokens=1),
 }
@@ -72,6 +75,9 @@ LARGE: dict[Role, Allowance] = {
     "extractor": Allowance(input_tokens=24_000, output_tokens=5_000),
     "appraiser": Allowance(input_tokens=24_000, output_tokens=5_000),
     "reviser": Allowance(input_tokens=28_000, output_tokens=8_000),
+    "full_text_screener": Allowance(input_tokens=24_000, output_tokens=1_000),
+    "data_extractor": Allowance(input_tokens=28_000, output_tokens=6_000),
+    "bias_assessor": Allowance(input_tokens=28_000, output_tokens=6_000),
 }
 """Allowances of a model that reads more at once."""
 

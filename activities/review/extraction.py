@@ -1,0 +1,313 @@
+"""Extraction: the protocol's fields of each included study, by two extractors, and what is decided of them.
+
+Two extractions are compared field by field. Where they agree the value stands; where they differ, or where
+only one has a value, both are shown side by side and a person decides. Nothing is filled in by code.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Literal
+
+from activities.analysis.figures import MEANS, REDUCTION
+from activities.contracts.effects import MEASURE_NAMES
+from activities.contracts.errors import DecisionError
+from activities.contracts.evidence import EvidenceRef, Frozen, Support
+from activities.contracts.judge import Refused
+from activities.contracts.step import StepContext
+from activities.report.formats.text import spreadsheet_cell
+from activities.review.protocol import PooledOutcome, Protocol
+from activities.text.normal_form import normalise
+from activities.verification.numbers import read
+
+FieldKind = Literal["text", "number", "choice"]
+FIGURES: Mapping[str, str] = {
+    "events": "people with the outcome in the group of the intervention",
+    "total": "people in the group of the intervention",
+    "control_events": "people with the outcome in the group of the comparator",
+    "control_total": "people in the group of the comparator",
+    "mean": "mean in the group of the intervention",
+    "sd": "standard deviation in the group of the intervention",
+    "control_mean": "mean in the group of the comparator",
+    "control_sd": "standard deviation in the group of the comparator",
+    "estimate": "estimate of the effect of the intervention against the comparator",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end of its 95 % interval",
+}
+"""What is asked of an outcome that is pooled, beside `measure`, `direction` and `clustered`."""
+COUNTS = ("events", "total", "control_events", "control_total")
+STATED = ("estimate", "low", "high")
+DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
+YES_OR_NO = ("yes", "no")
+MAX_VALUE_CHARS = 400
+
+
+class AskedField(Frozen):
+    """A field that extractors fill for a study: one of the protocol's, or a figure of an outcome."""
+
+    id: str
+    label: str
+    kind: FieldKind = "text"
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+    outcome: str = ""
+    """Id of the outcome whose figure it is."""
+
+
+def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:
+    """Every field that is extracted of a study: the protocol's, then the figures of each outcome."""
+    own = (AskedField.model_validate(field.model_dump()) for field in protocol.extraction)
+    return (*own, *(field for outcome in protocol.outcomes for field in _figures_of(outcome)))
+
+
+def figure_id(outcome: str, name: str) -> str:
+    """Name the field of a figure of an outcome: `mortality.events`."""
+    return f"{outcome}.{name}"
+
+
+def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
+    names = {
+        "OR": (*COUNTS, *STATED),
+        "RR": (*COUNTS, *STATED),
+        "RD": COUNTS,
+        "HR": ("total", "control_total", *STATED),
+        "MD": (*MEANS, *STATED),
+        "SMD": (*MEANS, *STATED),
+    }.get(outcome.measure or "", tuple(FIGURES))
+
+    def field(name: str, label: str, kind: FieldKind, choices: tuple[str, ...] = ()) -> AskedField:
+        return AskedField(
+            id=figure_id(outcome.id, name),
+            label=f"{outcome.label}: {label}",
+            kind=kind,
+            choices=choices,
+            outcome=outcome.id,
+        )
+
+    yield field("direction", "in the intervention's group against the comparator's", "choice", DIRECTIONS)
+    for name in names:
+        yield field(name, FIGURES[name], "number")
+    if "estimate" in names:
+        yield field("measure", "measure of that estimate", "choice", (*MEASURE_NAMES, REDUCTION))
+    if "events" in names:
+        yield field("clustered", "were groups of people (villages, clinics) allocated", "choice", YES_OR_NO)
+
+
+class Value(Frozen):
+    """The value of one field, with the words of the study that state it."""
+
+    field: str
+    text: str
+    support: tuple[Support, ...] = ()
+    """Empty for a value that a person typed without a quote."""
+
+
+class Extraction(Frozen):
+    """What one extractor read of one study; fields that the study does not state are absent."""
+
+    evidence_id: str
+    extractor: str = ""
+    values: tuple[Value, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    prompt_version: str = ""
+
+    def value(self, field: str) -> Value | None:
+        return next((one for one in self.values if one.field == field), None)
+
+
+class ExtractDataInput(StepContext):
+    """What the extractor reads: one study, and the fields to fill."""
+
+    evidence: tuple[EvidenceRef, ...] = ()
+    fields: tuple[AskedField, ...] = ()
+
+
+class Difference(Frozen):
+    """A field of a study on which two extractors differ; None: the study does not state it."""
+
+    evidence_id: str
+    field: str
+    first: Value | None = None
+    second: Value | None = None
+
+
+class DecidedValue(Value):
+    by: str
+    """`agreed`, or the name of the person who decided."""
+    reason: str = ""
+
+
+AGREED = "agreed"
+
+
+class DecidedStudy(Frozen):
+    """The row of one study in the decided table."""
+
+    evidence_id: str
+    values: tuple[DecidedValue, ...] = ()
+    absent: tuple[str, ...] = ()
+    """Fields that the study does not state, as both extractors or a person say."""
+
+    def text(self, field: str) -> str:
+        """The value of a field; empty where there is none."""
+        return next((one.text for one in self.values if one.field == field), "")
+
+
+def is_same(field: AskedField, first: Value | None, second: Value | None) -> bool:
+    """Whether two values say the same: numbers by their value, other texts by their words."""
+    if first is None or second is None:
+        return first is second
+    if field.kind == "number":
+        one, other = number_of(first.text), number_of(second.text)
+        if one is not None and other is not None:
+            return one == other
+    return _plain(first.text) == _plain(second.text)
+
+
+def number_of(text: str) -> Decimal | None:
+    """The number of a text that has exactly one; with its sign."""
+    numbers = [one for one in read(text).numbers if one.role == "figure"]
+    if len(numbers) != 1:
+        return None
+    number = numbers[0]
+    before = normalise(text)[: number.start].rstrip()
+    return -number.value if before.endswith("-") and number.value > 0 else number.value
+
+
+def _plain(text: str) -> str:
+    return normalise(text).casefold().strip(" .")
+
+
+def differences(
+    fields: Iterable[AskedField], first: Extraction, second: Extraction
+) -> tuple[Difference, ...]:
+    """The fields on which two extractions of a study differ, for a person to decide."""
+    return tuple(
+        Difference(evidence_id=first.evidence_id, field=field.id, first=one, second=other)
+        for field in fields
+        if not is_same(field, one := first.value(field.id), other := second.value(field.id))
+    )
+
+
+Choice = Literal["first", "second", "absent", "other"]
+
+
+class ExtractionDecision(Frozen):
+    """What a person decides of a field. `other`: the value is `text`, with the person's own quote if any."""
+
+    evidence_id: str
+    field: str
+    choice: Choice
+    by: str
+    text: str = ""
+    quote: str = ""
+    reason: str = ""
+
+
+def checked(decision: ExtractionDecision, fields: Sequence[AskedField]) -> ExtractionDecision:
+    """Check a person's decision. Raises DecisionError."""
+    field = next((one for one in fields if one.id == decision.field), None)
+    if field is None:
+        raise DecisionError(f"{decision.field} is no field of the protocol")
+    if not decision.by.strip():
+        raise DecisionError("a decision needs the name of who decides")
+    if decision.choice != "other":
+        return decision
+    text = decision.text.strip()
+    if not text:
+        raise DecisionError(f"say the value of {field.id}, or choose `absent`")
+    if field.kind == "choice" and text not in field.choices:
+        raise DecisionError(f"{field.id} is one of {', '.join(field.choices)}, not {text}")
+    if field.kind == "number" and number_of(text) is None:
+        raise DecisionError(f"{field.id} is one number, not {text!r}")
+    return decision.replace(text=text)
+
+
+def decided_study(
+    fields: Sequence[AskedField],
+    first: Extraction,
+    second: Extraction,
+    decisions: Mapping[str, ExtractionDecision],
+) -> tuple[DecidedStudy, tuple[Difference, ...]]:
+    """The row of a study as far as it is decided, and what is still open. `decisions`: field -> decision; one
+    on a field that both agree on overrules them."""
+    values: list[DecidedValue] = []
+    absent: list[str] = []
+    pending: list[Difference] = []
+    differing = {one.field: one for one in differences(fields, first, second)}
+    for field in fields:
+        one, other = first.value(field.id), second.value(field.id)
+        decision = decisions.get(field.id)
+        if decision is None:
+            if field.id in differing:
+                pending.append(differing[field.id])
+            elif one is None:
+                absent.append(field.id)
+            else:
+                values.append(DecidedValue(**one.model_dump(), by=AGREED))
+            continue
+        value = _decided(decision, one, other)
+        if value is None:
+            absent.append(field.id)
+        else:
+            values.append(value)
+    study = DecidedStudy(evidence_id=first.evidence_id, values=tuple(values), absent=tuple(absent))
+    return study, tuple(pending)
+
+
+def _decided(
+    decision: ExtractionDecision, first: Value | None, second: Value | None
+) -> DecidedValue | None:
+    """The value that a person chose or typed; None where the study does not state it."""
+    if decision.choice == "other":
+        quote = decision.quote.strip()
+        support = (Support(evidence_id=decision.evidence_id, quote=quote),) if quote else ()
+        return DecidedValue(
+            field=decision.field, text=decision.text, support=support, by=decision.by, reason=decision.reason
+        )
+    chosen = {"first": first, "second": second, "absent": None}[decision.choice]
+    return DecidedValue(**chosen.model_dump(), by=decision.by, reason=decision.reason) if chosen else None
+
+
+def table_csv(
+    studies: Iterable[DecidedStudy],
+    fields: Sequence[AskedField],
+    titles: Mapping[str, str],
+    *,
+    names: bool = False,
+) -> bytes:
+    """The decided table for a spreadsheet, a line a study: of each field the value, its quote and whether it
+    was agreed or decided. `names`: with the names of the people who decided."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    parts = ("", ": quote", ": decided")
+    table.writerow(["evidence_id", "title", *(f"{field.id}{part}" for field in fields for part in parts)])
+    for study in studies:
+        values = {one.field: one for one in study.values}
+        cells: list[str] = []
+        for field in fields:
+            value = values.get(field.id)
+            if value is None:
+                cells += ["", "", ""]
+                continue
+            by = value.by if names or value.by == AGREED else "by a person"
+            cells += [value.text, " / ".join(one.quote for one in value.support), by]
+        row = [study.evidence_id, titles.get(study.evidence_id, ""), *cells]
+        table.writerow(map(spreadsheet_cell, row))
+    return b"\xef\xbb\xbf" + text.getvalue().encode()
+
+
+def side_by_side(
+    pending: Iterable[Difference], fields: Sequence[AskedField]
+) -> tuple[tuple[str, str, str, str], ...]:
+    """Study, field and the two values of what a person has to decide."""
+    labels = {field.id: field.label for field in fields}
+
+    def shown(value: Value | None) -> str:
+        return value.text if value is not None else "not stated"
+
+    return tuple(
+        (one.evidence_id, labels.get(one.field, one.field), shown(one.first), shown(one.second))
+        for one in pending
+    )

@@ -1,0 +1,115 @@
+"""Data extractor: the fields of a review's protocol for one study, each value with the words that state it.
+
+A number stands where the quote has it; another text is copied from the quote; a choice is one of the
+protocol's and rests on a quote. What the checks refuse is absent, and the other extractor or a person sees it.
+"""
+
+from collections.abc import Sequence
+
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import Refused
+from activities.review.extraction import MAX_VALUE_CHARS, AskedField, ExtractDataInput, Extraction, Value
+from activities.review.extraction import number_of as one_number
+from activities.roles.full_texts import compose_full_text, quotes_of
+from activities.roles.prompt import listed
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, SentenceLabels, Text, limits, line, one_of, refusal
+from activities.verification import gate
+from activities.verification.numbers import missing_number, stated
+
+MAX_FIELDS = 80
+TASK = "Fill the fields that the work states. Answer with JSON."
+
+
+class ValueAnswer(Loose):
+    field: Text = limits(length=80, default="")
+    value: Text = limits(length=MAX_VALUE_CHARS, default="")
+    sentences: SentenceLabels = limits(items=3, default_factory=list)
+    copied: Text = limits(length=600, default="")
+
+
+class DataAnswer(Loose):
+    values: list[ValueAnswer] = limits(items=MAX_FIELDS, default_factory=list)
+
+
+def render(step: ExtractDataInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    prompt = compose_full_text(
+        "data_extractor",
+        step,
+        documents[:1],
+        room=room,
+        inputs=[listed("Fields", [_described(field) for field in step.fields], MAX_FIELDS, 400)],
+        about=[f"{field.label} {field.hint}" for field in step.fields],
+        task=TASK,
+    )
+    prompt.choices["values.field"] = tuple(field.id for field in step.fields)
+    return prompt
+
+
+def _described(field: AskedField) -> str:
+    kind = f"one of {' | '.join(field.choices)}" if field.kind == "choice" else field.kind
+    return f"{field.id}: {field.label} ({kind}){f'; {field.hint}' if field.hint else ''}"
+
+
+def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accepted[Extraction]:
+    document = next(iter(prompt.shown.values()), None)
+    if document is None:
+        return Accepted(fallback(step, ()))
+    fields = {field.id: field for field in step.fields}
+    values: dict[str, Value] = {}
+    refused: list[Refused] = []
+    for row in answer.values:
+        name = one_of(row.field, fields)
+        text = line(row.value, MAX_VALUE_CHARS)
+        if name is None or name in values or not text:
+            continue
+        support = quotes_of(row.sentences, row.copied, prompt, document)
+        value = one_of(text, fields[name].choices) if fields[name].kind == "choice" else text
+        if reason := _fault(fields[name], value, [one.quote for one in support]):
+            refused.append(refusal("cell", f"{name}: {text}", reason, [document.evidence_id]))
+        else:
+            values[name] = Value(field=name, text=value or text, support=support)
+    return Accepted(
+        Extraction(
+            evidence_id=document.evidence_id,
+            values=tuple(values[name] for name in fields if name in values),
+            refused=tuple(refused),
+            prompt_version=prompt.version,
+        )
+    )
+
+
+def _fault(field: AskedField, value: str | None, quotes: Sequence[str]) -> str:
+    """The code of why a value does not stand; empty where it does."""
+    if value is None:
+        return "not_in_work"
+    if not quotes:
+        return "cites_nothing"
+    if field.kind == "choice":
+        return ""
+    if field.kind == "number":
+        number = one_number(value)
+        return "" if number is not None and any(stated(quote).has(abs(number)) for quote in quotes) else (
+            "not_in_work"
+        )
+    if missing_number(value, quotes):
+        return "not_in_work"
+    return "" if any(gate.are_spans(value, quote) for quote in quotes) else "not_in_work"
+
+
+def fallback(step: ExtractDataInput, documents: Sequence[Evidence]) -> Extraction:
+    """Without a model nothing is extracted: a person fills the fields."""
+    name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
+    return Extraction(evidence_id=name)
+
+
+SPEC = RoleSpec[ExtractDataInput, DataAnswer, Extraction](
+    "data_extractor",
+    "Extracting the data",
+    DataAnswer,
+    render,
+    accept,
+    fallback,
+    lambda step: step.evidence,
+    lambda step, documents: not (step.fields and documents),
+)

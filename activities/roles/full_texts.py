@@ -1,0 +1,67 @@
+"""How a work is shown whole to those who read it for a review, and the quotes that their answers rest on.
+
+A text that is too long is shown by the passages nearest to each thing that is asked of it: a criterion, a
+field, a signalling question. Sentences have labels; a line without one, such as the row of a table, is quoted
+by copying it. Both go through the quote check.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.step import Role, StepContext
+from activities.roles.role import Prompt
+from activities.roles.validation import cited, supports
+from activities.roles.works import compose_works
+from activities.text.ranking import rank
+from activities.verification.quote_check import QuoteChecker
+
+WHOLE_CHARS = 24_000
+"""Characters of a text that is shown whole where the prompt has room."""
+PASSAGES_CHARS = 16_000
+"""Characters of the passages of a longer one."""
+NEAREST = 3
+"""Sentences that are shown for each thing that is asked, before all others."""
+
+
+def compose_full_text(
+    role: Role,
+    step: StepContext,
+    documents: Sequence[Evidence],
+    *,
+    room: int,
+    task: str,
+    inputs: Sequence[str],
+    about: Iterable[str],
+) -> Prompt:
+    """The prompt of a role that reads one work. `about`: what is asked of it, a text each."""
+    texts = [text for text in about if text.strip()]
+    named = {one.evidence_id: nearest_quotes(one, texts) for one in documents if len(one.text) > WHOLE_CHARS}
+    return compose_works(
+        role,
+        step,
+        documents,
+        room=room,
+        task=task,
+        inputs=inputs,
+        named=named,
+        chars=WHOLE_CHARS,
+        passages=PASSAGES_CHARS,
+    )
+
+
+def nearest_quotes(document: Evidence, texts: Sequence[str], each: int = NEAREST) -> tuple[str, ...]:
+    """The sentences of a work that are nearest to each of several texts, the first of every text first."""
+    rows = [
+        [one.sentence.quote for one in item.ranked[:each]] for text in texts for item in rank(text, [document])
+    ]
+    return tuple(dict.fromkeys(row[place] for place in range(each) for row in rows if place < len(row)))
+
+
+def quotes_of(labels: Iterable[str], copied: str, prompt: Prompt, document: Evidence) -> tuple[Support, ...]:
+    """The quotes behind an answer that stand in the text of the work: labelled sentences, else a copied
+    line."""
+    sentences, _ = cited(labels, prompt)
+    own = supports(one for one in sentences if one.evidence_id == document.evidence_id)
+    if not own and copied.strip():
+        own = (Support(evidence_id=document.evidence_id, quote=copied.strip()),)
+    return QuoteChecker({document.evidence_id: document}).supports(own).support

@@ -1,0 +1,156 @@
+"""RoB 2: the tables judge every answer once, and a person decides."""
+
+from itertools import product
+
+import pytest
+
+from activities.contracts.errors import DecisionError
+from activities.contracts.evidence import Support
+from activities.review.bias import (
+    ANSWERS,
+    DOMAINS,
+    Answer,
+    BiasProposal,
+    SignallingAnswer,
+    allowed,
+    applies,
+    decide,
+    judgement,
+    open_questions,
+    overall,
+)
+
+BY_ID = {domain.id: domain for domain in DOMAINS}
+BEST: dict[str, Answer] = {
+    **{"1.1": "Y", "1.2": "Y", "1.3": "N", "2.1": "N", "2.2": "PN", "2.6": "Y", "3.1": "PY"},
+    **{"4.1": "N", "4.2": "N", "4.3": "N", "5.1": "Y", "5.2": "N", "5.3": "PN"},
+}
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.id)
+def test_every_set_of_answers_is_judged_by_exactly_one_row_of_each_table(domain) -> None:  # type: ignore[no-untyped-def]
+    numbers = list(domain.questions)
+    # answers in one class are alike in every table, so that one of each class is enough
+    for values in product(("Y", "N", "NI"), repeat=len(numbers)):
+        answers = dict(zip(numbers, values, strict=True))
+        if any(answer not in allowed(number) for number, answer in answers.items()):
+            continue
+        for table in domain.parts:
+            rows = [
+                when for when, _ in table if all(answers[number] in held for number, held in when.items())
+            ]
+            assert len(rows) == 1, answers
+
+
+def test_probably_counts_as_the_answer_itself() -> None:
+    for domain in DOMAINS:
+        for table in domain.parts:
+            for when, _ in table:
+                for held in when.values():
+                    assert ("Y" in held) == ("PY" in held)
+                    assert ("N" in held) == ("PN" in held)
+
+
+@pytest.mark.parametrize(
+    ("domain", "answers", "expected"),
+    [
+        # rows of the tables of the guidance of 22 August 2019
+        ("randomisation", {"1.1": "NI", "1.2": "PY", "1.3": "NI"}, "low"),
+        ("randomisation", {"1.1": "Y", "1.2": "Y", "1.3": "Y"}, "some_concerns"),
+        ("randomisation", {"1.1": "N", "1.2": "Y", "1.3": "N"}, "some_concerns"),
+        ("randomisation", {"1.1": "N", "1.2": "NI", "1.3": "NI"}, "some_concerns"),
+        ("randomisation", {"1.1": "Y", "1.2": "NI", "1.3": "PY"}, "high"),
+        ("randomisation", {"1.2": "N"}, "high"),
+        ("deviations", {"2.1": "N", "2.2": "N", "2.6": "Y"}, "low"),
+        ("deviations", {"2.1": "Y", "2.2": "Y", "2.3": "PN", "2.6": "PY"}, "low"),
+        ("deviations", {"2.1": "N", "2.2": "NI", "2.3": "NI", "2.6": "Y"}, "some_concerns"),
+        ("deviations", {"2.1": "Y", "2.3": "Y", "2.4": "N", "2.6": "Y"}, "some_concerns"),
+        ("deviations", {"2.1": "Y", "2.3": "Y", "2.4": "NI", "2.5": "Y", "2.6": "Y"}, "some_concerns"),
+        ("deviations", {"2.1": "Y", "2.3": "Y", "2.4": "Y", "2.5": "NI", "2.6": "Y"}, "high"),
+        ("deviations", {"2.1": "N", "2.2": "N", "2.6": "NI", "2.7": "N"}, "some_concerns"),
+        ("deviations", {"2.1": "N", "2.2": "N", "2.6": "N", "2.7": "NI"}, "high"),
+        ("missing_data", {"3.1": "NI", "3.2": "Y"}, "low"),
+        ("missing_data", {"3.1": "N", "3.2": "N", "3.3": "PN"}, "low"),
+        ("missing_data", {"3.1": "N", "3.2": "N", "3.3": "NI", "3.4": "N"}, "some_concerns"),
+        ("missing_data", {"3.1": "N", "3.2": "N", "3.3": "Y", "3.4": "NI"}, "high"),
+        ("measurement", {"4.1": "Y"}, "high"),
+        ("measurement", {"4.1": "NI", "4.2": "N", "4.3": "Y", "4.4": "N"}, "low"),
+        ("measurement", {"4.1": "N", "4.2": "NI", "4.3": "N"}, "some_concerns"),
+        ("measurement", {"4.1": "N", "4.2": "N", "4.3": "NI", "4.4": "NI", "4.5": "PN"}, "some_concerns"),
+        ("measurement", {"4.1": "N", "4.2": "NI", "4.3": "Y", "4.4": "Y", "4.5": "NI"}, "high"),
+        ("reporting", {"5.1": "Y", "5.2": "N", "5.3": "N"}, "low"),
+        ("reporting", {"5.1": "NI", "5.2": "N", "5.3": "N"}, "some_concerns"),
+        ("reporting", {"5.1": "Y", "5.2": "NI", "5.3": "N"}, "some_concerns"),
+        ("reporting", {"5.1": "Y", "5.2": "NI", "5.3": "Y"}, "high"),
+    ],
+)
+def test_the_judgement_of_a_domain_is_that_of_the_published_table(
+    domain: str, answers: dict[str, Answer], expected: str
+) -> None:
+    assert judgement(BY_ID[domain], answers) == expected
+
+
+def test_a_domain_whose_deciding_question_is_open_is_not_judged() -> None:
+    assert judgement(BY_ID["deviations"], {"2.1": "Y", "2.6": "Y"}) is None
+    assert judgement(BY_ID["deviations"], {"2.1": "N", "2.2": "N"}) is None
+    assert open_questions({"2.1": "Y", "2.6": "Y"} | {k: v for k, v in BEST.items() if k[0] != "2"}) == ("2.3",)
+
+
+def test_a_question_that_decides_nothing_need_not_be_answered() -> None:
+    domain = BY_ID["deviations"]
+    assert not applies(domain, "2.3", {"2.1": "N", "2.2": "N"})
+    assert applies(domain, "2.3", {"2.1": "N", "2.2": "NI"})
+    assert not applies(domain, "2.7", {"2.6": "Y"})
+    assert open_questions(BEST) == ()
+
+
+def test_the_whole_is_as_high_as_its_highest_domain() -> None:
+    assert overall(["low"] * 5) == "low"
+    assert overall(["low", "some_concerns", "low", "low", "low"]) == "some_concerns"
+    assert overall(["low", "some_concerns", "high", "low", "low"]) == "high"
+    assert overall(["some_concerns", "some_concerns", "low", "low", "low"], several=True) == "high"
+    assert overall(["some_concerns", "low", "low", "low", "low"], several=True) == "some_concerns"
+
+
+PROPOSAL = BiasProposal(
+    evidence_id="pmid:1",
+    outcome="mortality",
+    answers=tuple(
+        SignallingAnswer(
+            question=number, answer=answer, support=(Support(evidence_id="pmid:1", quote=number * 12),)
+        )
+        for number, answer in BEST.items()
+        if number != "5.3"
+    ),
+)
+
+
+def test_a_person_decides_and_what_was_changed_is_recorded() -> None:
+    made = decide(PROPOSAL, {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
+    assert made.by_number["1.2"] == "NI"
+    assert made.changed == ("1.2",)
+    assert (made.domain(BY_ID["randomisation"]), made.overall) == ("some_concerns", "some_concerns")
+    kept = next(one for one in made.answers if one.question == "1.1")
+    assert kept.support  # an answer that is confirmed stands by its quote
+    assert not next(one for one in made.answers if one.question == "1.2").support
+
+
+@pytest.mark.parametrize(
+    ("answers", "more", "message"),
+    [
+        ({}, {}, "answer 5.3 first"),
+        ({"9.9": "Y"}, {}, "9.9 is no signalling question"),
+        ({"3.2": "NI"}, {}, "3.2 is answered by one of Y, PY, PN, N"),
+        ({"5.3": "N"}, {"several": True}, "say why"),
+    ],
+)
+def test_a_decision_that_leaves_something_open_is_refused(
+    answers: dict[str, Answer], more: dict[str, bool], message: str
+) -> None:
+    with pytest.raises(DecisionError, match=message):
+        decide(PROPOSAL, answers, "Ada", **more)  # type: ignore[arg-type]
+
+
+def test_there_are_twenty_two_questions() -> None:
+    assert sum(len(domain.questions) for domain in DOMAINS) == 22
+    assert ANSWERS[-1] == "NI"
