@@ -9,7 +9,6 @@ Invariants:
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import Literal
 from urllib.parse import quote
@@ -27,19 +26,14 @@ from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.records import Wire, read_page
+from activities.text.full_text import is_whole
 
 Way = Literal["europepmc", "open_address", "unpaywall"]
 AT_ONCE = 4
 MAX_ADDRESSES = 3
 """That Unpaywall names and that are tried."""
-MIN_CHARS = 4_000
-"""Characters of a text at an open address: a page with the abstract alone is shorter."""
 MAX_CHARS = 400_000
 """Characters of a full text that is kept."""
-HEAD_CHARS = 6_000
-"""Where the title of the work must stand."""
-MIN_TITLE_SHARE = 0.8
-"""The share of the words of the title that must stand there."""
 UNPAYWALL_URL = "https://api.unpaywall.org/v2"
 FullText = tuple[str, str, tuple[int, ...]]
 """A text, where it is from, and where in it each page begins."""
@@ -163,20 +157,8 @@ class FullTextActivities:
             except SourceError as error:
                 failed = error
                 continue
-            if is_whole(page.text.text, item):
+            if is_whole(page.text.text, item.title, item.text):
                 return page.text.text, page.url, page.text.pages
         if failed is not None:
             raise failed
         return None
-
-
-def is_whole(text: str, item: Evidence) -> bool:
-    """Whether a text is more than the abstract of a work, and of that work."""
-    if len(text) < max(MIN_CHARS, 2 * len(item.text)):
-        return False
-    head, wanted = set(_words(text[:HEAD_CHARS])), set(_words(item.title))
-    return bool(wanted) and len(wanted & head) >= MIN_TITLE_SHARE * len(wanted)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]{3,}", text.casefold())

@@ -308,6 +308,9 @@ def sensible(asked: Asked) -> Reply:
         "extractor": {"rows": [{"work": work, "cells": []} for work in works]},
         "appraiser": {"effects": [], "conclusions": []},
         "analyst": {"code": "", "method": ""},
+        "full_text_screener": {"decision": "include", "sentences": chosen[:1]},
+        "data_extractor": {"values": []},
+        "bias_assessor": {"answers": [{"question": "3.1", "answer": "NI"}]},
         "manager": {
             "facts": ["A question was asked."],
             "plan": ["Search.", "Judge."],

@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from activities.contracts.errors import DecisionError
-from activities.contracts.evidence import EvidenceRef, EvidenceType, Frozen, Support
-from activities.contracts.judge import Refused
-from activities.contracts.step import StepContext
+from activities.contracts.evidence import EvidenceType, Frozen
+from activities.review.studies import Answer, BiasProposal, SignallingAnswer
 
-Answer = Literal["Y", "PY", "PN", "N", "NI"]
-"""Yes, probably yes, probably no, no, no information."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 ANSWER_NAMES: Mapping[Answer, str] = {
     "Y": "yes",
@@ -232,40 +229,15 @@ def open_questions(answers: Mapping[str, Answer]) -> tuple[str, ...]:
 
 
 def overall(judgements: Iterable[Judgement], *, several: bool = False) -> Judgement:
-    """Judge a result by its domains: as high as the highest of them. `several`: a person holds that some
-    concerns in several domains together lower the confidence so much that the risk is high."""
+    """Judge a result by its domains, one at least: as high as the highest of them. `several`: a person holds
+    that some concerns in several domains together lower the confidence so much that the risk is high."""
     every = list(judgements)
-    worst = max(every, key=JUDGEMENTS.index, default="some_concerns")
+    worst: Judgement = max(every, key=JUDGEMENTS.index)
     together = several and every.count("some_concerns") > 1
     return "high" if together else worst
 
 
 # proposals and decisions
-
-
-class SignallingAnswer(Frozen):
-    """An answer to a signalling question with what it rests on."""
-
-    question: str
-    answer: Answer
-    reason: str = ""
-    support: tuple[Support, ...] = ()
-
-
-class BiasInput(StepContext):
-    """What is asked about one result of one trial."""
-
-    evidence: tuple[EvidenceRef, ...] = ()
-    outcome: str = ""
-
-
-class BiasProposal(Frozen):
-    """What a model proposes; nothing is judged by it."""
-
-    evidence_id: str = ""
-    outcome: str = ""
-    answers: tuple[SignallingAnswer, ...] = ()
-    refused: tuple[Refused, ...] = ()
 
 
 class BiasAssessment(Frozen):
@@ -311,7 +283,9 @@ def decide(
         if question not in QUESTIONS:
             raise DecisionError(f"{question} is no signalling question; they are {', '.join(QUESTIONS)}")
         if answer not in allowed(question):
-            raise DecisionError(f"{question} is answered by one of {', '.join(allowed(question))}, not {answer}")
+            raise DecisionError(
+                f"{question} is answered by one of {', '.join(allowed(question))}, not {answer}"
+            )
     if several and not reason.strip():
         raise DecisionError("say why some concerns in several domains add up to a high risk")
     proposed = {one.question: one for one in proposal.answers}

@@ -13,15 +13,13 @@ from typing import Literal
 from activities.analysis.figures import MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
-from activities.contracts.evidence import EvidenceRef, Frozen, Support
-from activities.contracts.judge import Refused
-from activities.contracts.step import StepContext
+from activities.contracts.evidence import Frozen, Support
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.protocol import PooledOutcome, Protocol
+from activities.review.studies import AskedField, Extraction, FieldKind, Value
 from activities.text.normal_form import normalise
 from activities.verification.numbers import read
 
-FieldKind = Literal["text", "number", "choice"]
 FIGURES: Mapping[str, str] = {
     "events": "people with the outcome in the group of the intervention",
     "total": "people in the group of the intervention",
@@ -41,18 +39,6 @@ STATED = ("estimate", "low", "high")
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 YES_OR_NO = ("yes", "no")
 MAX_VALUE_CHARS = 400
-
-
-class AskedField(Frozen):
-    """A field that extractors fill for a study: one of the protocol's, or a figure of an outcome."""
-
-    id: str
-    label: str
-    kind: FieldKind = "text"
-    choices: tuple[str, ...] = ()
-    hint: str = ""
-    outcome: str = ""
-    """Id of the outcome whose figure it is."""
 
 
 def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:
@@ -92,35 +78,6 @@ def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
         yield field("measure", "measure of that estimate", "choice", (*MEASURE_NAMES, REDUCTION))
     if "events" in names:
         yield field("clustered", "were groups of people (villages, clinics) allocated", "choice", YES_OR_NO)
-
-
-class Value(Frozen):
-    """The value of one field, with the words of the study that state it."""
-
-    field: str
-    text: str
-    support: tuple[Support, ...] = ()
-    """Empty for a value that a person typed without a quote."""
-
-
-class Extraction(Frozen):
-    """What one extractor read of one study; fields that the study does not state are absent."""
-
-    evidence_id: str
-    extractor: str = ""
-    values: tuple[Value, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    prompt_version: str = ""
-
-    def value(self, field: str) -> Value | None:
-        return next((one for one in self.values if one.field == field), None)
-
-
-class ExtractDataInput(StepContext):
-    """What the extractor reads: one study, and the fields to fill."""
-
-    evidence: tuple[EvidenceRef, ...] = ()
-    fields: tuple[AskedField, ...] = ()
 
 
 class Difference(Frozen):
@@ -256,9 +213,7 @@ def decided_study(
     return study, tuple(pending)
 
 
-def _decided(
-    decision: ExtractionDecision, first: Value | None, second: Value | None
-) -> DecidedValue | None:
+def _decided(decision: ExtractionDecision, first: Value | None, second: Value | None) -> DecidedValue | None:
     """The value that a person chose or typed; None where the study does not state it."""
     if decision.choice == "other":
         quote = decision.quote.strip()

@@ -1,15 +1,16 @@
 """Data extractor: the fields of a review's protocol for one study, each value with the words that state it.
 
 A number stands where the quote has it; another text is copied from the quote; a choice is one of the
-protocol's and rests on a quote. What the checks refuse is absent, and the other extractor or a person sees it.
+protocol's and rests on a quote. What the checks refuse is absent, which the comparison of both extractors
+shows.
 """
 
 from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
-from activities.review.extraction import MAX_VALUE_CHARS, AskedField, ExtractDataInput, Extraction, Value
-from activities.review.extraction import number_of as one_number
+from activities.review.extraction import MAX_VALUE_CHARS, number_of
+from activities.review.studies import AskedField, ExtractDataInput, Extraction, Value
 from activities.roles.full_texts import compose_full_text, quotes_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -88,9 +89,11 @@ def _fault(field: AskedField, value: str | None, quotes: Sequence[str]) -> str:
     if field.kind == "choice":
         return ""
     if field.kind == "number":
-        number = one_number(value)
-        return "" if number is not None and any(stated(quote).has(abs(number)) for quote in quotes) else (
-            "not_in_work"
+        number = number_of(value)
+        return (
+            ""
+            if number is not None and any(stated(quote).has(abs(number)) for quote in quotes)
+            else ("not_in_work")
         )
     if missing_number(value, quotes):
         return "not_in_work"

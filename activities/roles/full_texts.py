@@ -52,7 +52,9 @@ def compose_full_text(
 def nearest_quotes(document: Evidence, texts: Sequence[str], each: int = NEAREST) -> tuple[str, ...]:
     """The sentences of a work that are nearest to each of several texts, the first of every text first."""
     rows = [
-        [one.sentence.quote for one in item.ranked[:each]] for text in texts for item in rank(text, [document])
+        [one.sentence.quote for one in item.ranked[:each]]
+        for text in texts
+        for item in rank(text, [document])
     ]
     return tuple(dict.fromkeys(row[place] for place in range(each) for row in rows if place < len(row)))
 

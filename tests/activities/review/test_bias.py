@@ -9,9 +9,7 @@ from activities.contracts.evidence import Support
 from activities.review.bias import (
     ANSWERS,
     DOMAINS,
-    Answer,
-    BiasProposal,
-    SignallingAnswer,
+    Domain,
     allowed,
     applies,
     decide,
@@ -19,16 +17,23 @@ from activities.review.bias import (
     open_questions,
     overall,
 )
+from activities.review.studies import Answer, BiasInput, BiasProposal, SignallingAnswer
+from activities.roles import bias_assessor
+from activities.roles.bias_assessor import SignalAnswers
+from tests.activities.review.studies import STEP, TRIAL
 
 BY_ID = {domain.id: domain for domain in DOMAINS}
 BEST: dict[str, Answer] = {
-    **{"1.1": "Y", "1.2": "Y", "1.3": "N", "2.1": "N", "2.2": "PN", "2.6": "Y", "3.1": "PY"},
-    **{"4.1": "N", "4.2": "N", "4.3": "N", "5.1": "Y", "5.2": "N", "5.3": "PN"},
+    **dict.fromkeys(("1.1", "1.2", "2.6", "5.1"), "Y"),
+    **dict.fromkeys(("1.3", "2.1", "4.1", "4.2", "4.3", "5.2"), "N"),
+    "2.2": "PN",
+    "3.1": "PY",
+    "5.3": "PN",
 }
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.id)
-def test_every_set_of_answers_is_judged_by_exactly_one_row_of_each_table(domain) -> None:  # type: ignore[no-untyped-def]
+def test_every_set_of_answers_is_judged_by_exactly_one_row_of_each_table(domain: Domain) -> None:
     numbers = list(domain.questions)
     # answers in one class are alike in every table, so that one of each class is enough
     for values in product(("Y", "N", "NI"), repeat=len(numbers)):
@@ -93,7 +98,9 @@ def test_the_judgement_of_a_domain_is_that_of_the_published_table(
 def test_a_domain_whose_deciding_question_is_open_is_not_judged() -> None:
     assert judgement(BY_ID["deviations"], {"2.1": "Y", "2.6": "Y"}) is None
     assert judgement(BY_ID["deviations"], {"2.1": "N", "2.2": "N"}) is None
-    assert open_questions({"2.1": "Y", "2.6": "Y"} | {k: v for k, v in BEST.items() if k[0] != "2"}) == ("2.3",)
+    assert open_questions({"2.1": "Y", "2.6": "Y"} | {k: v for k, v in BEST.items() if k[0] != "2"}) == (
+        "2.3",
+    )
 
 
 def test_a_question_that_decides_nothing_need_not_be_answered() -> None:
@@ -154,3 +161,26 @@ def test_a_decision_that_leaves_something_open_is_refused(
 def test_there_are_twenty_two_questions() -> None:
     assert sum(len(domain.questions) for domain in DOMAINS) == 22
     assert ANSWERS[-1] == "NI"
+
+
+def proposed(*answers: dict[str, object]) -> BiasProposal:
+    step = BiasInput.model_validate({**STEP, "outcome": "death from any cause"})
+    prompt = bias_assessor.render(step, [TRIAL], 14_000)
+    return bias_assessor.accept(step, prompt, SignalAnswers.model_validate({"answers": answers})).output
+
+
+def test_a_firm_answer_rests_on_words_of_the_trial_and_a_probable_one_on_a_reason() -> None:
+    made = proposed(
+        {"question": "1.1", "answer": "Y", "sentences": ["S1"]},
+        {"question": "1.2", "answer": "Y", "reason": "a central computer"},
+        {"question": "1.3", "answer": "PN", "reason": "no difference is named"},
+        {"question": "2.1", "answer": "PN"},
+        {"question": "3.1", "answer": "NI"},
+        {"question": "3.2", "answer": "NI"},
+        {"question": "7.7", "answer": "Y", "sentences": ["S1"]},
+        {"question": "4.1", "answer": "maybe", "sentences": ["S1"]},
+    )
+    assert {one.question: one.answer for one in made.answers} == {"1.1": "Y", "1.3": "PN", "3.1": "NI"}
+    assert made.answers[0].support[0].quote in TRIAL.text
+    assert len(made.refused) == 4
+    assert made.outcome == "death from any cause"

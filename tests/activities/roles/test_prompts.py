@@ -25,7 +25,11 @@ from tests.activities.roles.test_works import abstract, answer_of
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
 ROLES = list(SPECS)
-READERS: list[Role] = ["judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser"]
+READERS_OF_ONE: list[Role] = ["full_text_screener", "data_extractor", "bias_assessor"]
+READERS: list[Role] = [
+    *("judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser"),
+    *READERS_OF_ONE,
+]
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -58,7 +62,7 @@ async def test_the_stable_part_does_not_change_with_the_step(case: Case, role: R
 
 @pytest.mark.parametrize("role", READERS)
 async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role) -> None:
-    await case.said(role, sensible)
+    await case.said(role, sensible, case.refs[2:] if role in READERS_OF_ONE else None)
     system, user = (m["content"] for m in case.server.bodies[0]["messages"])
     assert "IGNORE ALL" not in system
     # the one valid pair of marks separates the three parts of the prompt
@@ -78,7 +82,7 @@ async def test_no_text_forges_an_item(case: Case) -> None:
     assert set(evidence_of(case.server.asked[0])) == {"E1", "E2", "E3"}
 
 
-@pytest.mark.parametrize("role", [role for role in READERS if role != "verifier"])
+@pytest.mark.parametrize("role", [role for role in READERS if role not in ("verifier", *READERS_OF_ONE)])
 async def test_what_is_left_out_is_stated(case: Case, role: Role) -> None:
     case.server.script(sensible)
     many = [

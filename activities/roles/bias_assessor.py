@@ -1,0 +1,102 @@
+"""Bias assessor: proposes answers to the signalling questions of RoB 2 for one result of one trial.
+
+A plain yes or no rests on a quote of the work; an answer that is only probable may rest on a reason alone.
+What is not answered so is left to the person, who decides every question.
+"""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import Refused
+from activities.review.bias import QUESTIONS, allowed
+from activities.review.studies import Answer, BiasInput, BiasProposal, SignallingAnswer
+from activities.roles.full_texts import compose_full_text, quotes_of
+from activities.roles.prompt import listed
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, SentenceLabels, Text, limits, line, one_of, refusal
+
+MAX_REASON_CHARS = 240
+FIRM: frozenset[Answer] = frozenset({"Y", "N"})
+TASK = "Answer the questions for the work shown. Answer with JSON."
+
+
+class SignalAnswer(Loose):
+    question: Text = ""
+    answer: Text = ""
+    reason: Text = limits(length=MAX_REASON_CHARS, default="")
+    sentences: SentenceLabels = limits(items=3, default_factory=list)
+    copied: Text = limits(length=600, default="")
+
+
+class SignalAnswers(Loose):
+    answers: list[SignalAnswer] = limits(items=len(QUESTIONS), default_factory=list)
+
+
+def render(step: BiasInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    rows = [f"{number}: {text} ({', '.join(allowed(number))})" for number, text in QUESTIONS.items()]
+    prompt = compose_full_text(
+        "bias_assessor",
+        step,
+        documents[:1],
+        room=room,
+        inputs=[
+            listed("The result", [step.outcome or "the main outcome of the review"]),
+            listed("Questions", rows, len(rows), 300),
+        ],
+        about=[*QUESTIONS.values(), step.outcome],
+        task=TASK,
+    )
+    prompt.choices["answers.question"] = tuple(QUESTIONS)
+    prompt.choices["answers.answer"] = get_args(Answer)
+    return prompt
+
+
+def accept(step: BiasInput, prompt: Prompt, answer: SignalAnswers) -> Accepted[BiasProposal]:
+    document = next(iter(prompt.shown.values()), None)
+    if document is None:
+        return Accepted(fallback(step, ()))
+    answers: dict[str, SignallingAnswer] = {}
+    refused: list[Refused] = []
+    for row in answer.answers:
+        number = row.question.strip()
+        if number not in QUESTIONS or number in answers:
+            continue
+        value = one_of(row.answer, allowed(number))
+        support = quotes_of(row.sentences, row.copied, prompt, document)
+        reason = line(row.reason, MAX_REASON_CHARS)
+        unsupported = not support and (value in FIRM or (value != "NI" and not reason))
+        if value is None or unsupported:
+            code = "cites_nothing" if value else "label_unknown"
+            refused.append(
+                refusal("judgement", f"{number}: {row.answer}. {reason}", code, [document.evidence_id])
+            )
+        else:
+            answers[number] = SignallingAnswer(question=number, answer=value, reason=reason, support=support)
+    return Accepted(
+        BiasProposal(
+            evidence_id=document.evidence_id,
+            outcome=step.outcome,
+            answers=tuple(answers[number] for number in QUESTIONS if number in answers),
+            refused=tuple(refused),
+            prompt_version=prompt.version,
+        )
+    )
+
+
+def fallback(step: BiasInput, documents: Sequence[Evidence]) -> BiasProposal:
+    """Without a model nothing is proposed: a person answers."""
+    name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
+    return BiasProposal(evidence_id=name, outcome=step.outcome)
+
+
+SPEC = RoleSpec[BiasInput, SignalAnswers, BiasProposal](
+    "bias_assessor",
+    "Proposing the risk of bias",
+    SignalAnswers,
+    render,
+    accept,
+    fallback,
+    lambda step: step.evidence,
+    lambda _, documents: not documents,
+)

@@ -1,0 +1,80 @@
+"""Full-text screener: one work, read whole, against the criteria of a review.
+
+An exclusion names a criterion of the protocol and rests on a quote that stands in the text; one that does not
+is `unsure`, so that a person decides. Without a model everything is unsure: nothing is excluded by default.
+"""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from activities.contracts.evidence import Evidence
+from activities.review.studies import FullTextInput, FullTextVerdict, Verdict
+from activities.roles.full_texts import compose_full_text, quotes_of
+from activities.roles.prompt import listed
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, SentenceLabels, Text, limits, line, one_of
+
+MAX_REASON_CHARS = 240
+TASK = "Decide on the work shown by its full text. Answer with JSON."
+
+
+class VerdictAnswer(Loose):
+    decision: Text = ""
+    criterion: Text = limits(length=40, default="")
+    reason: Text = limits(length=MAX_REASON_CHARS, default="")
+    sentences: SentenceLabels = limits(items=3, default_factory=list)
+    copied: Text = limits(length=600, default="")
+
+
+def render(step: FullTextInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    rules = [f"{rule.id} ({rule.kind}): {rule.text}" for rule in step.criteria]
+    prompt = compose_full_text(
+        "full_text_screener",
+        step,
+        documents[:1],
+        room=room,
+        inputs=[listed("Criteria", rules, len(rules), 1_000)],
+        about=[step.question, *(rule.text for rule in step.criteria)],
+        task=TASK,
+    )
+    prompt.choices["decision"] = get_args(Verdict)
+    prompt.choices["criterion"] = ("", *(rule.id for rule in step.criteria))
+    return prompt
+
+
+def accept(step: FullTextInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[FullTextVerdict]:
+    document = next(iter(prompt.shown.values()), None)
+    if document is None:
+        return Accepted(fallback(step, ()))
+    verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
+    criterion = one_of(answer.criterion, [rule.id for rule in step.criteria]) or ""
+    support = quotes_of(answer.sentences, answer.copied, prompt, document)
+    if verdict == "exclude" and not (criterion and support):
+        verdict = "unsure"
+    return Accepted(
+        FullTextVerdict(
+            evidence_id=document.evidence_id,
+            verdict=verdict,
+            criterion=criterion if verdict != "include" else "",
+            reason=line(answer.reason, MAX_REASON_CHARS),
+            support=support,
+            prompt_version=prompt.version,
+        )
+    )
+
+
+def fallback(step: FullTextInput, documents: Sequence[Evidence]) -> FullTextVerdict:
+    name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
+    return FullTextVerdict(evidence_id=name)
+
+
+SPEC = RoleSpec[FullTextInput, VerdictAnswer, FullTextVerdict](
+    "full_text_screener",
+    "Screening the full texts",
+    VerdictAnswer,
+    render,
+    accept,
+    fallback,
+    lambda step: step.evidence,
+    lambda _, documents: not documents,
+)

@@ -1,0 +1,145 @@
+"""Extraction: a value stands on words of its study, and a person decides where two extractors differ."""
+
+import csv
+import io
+
+import pytest
+
+from activities.contracts.errors import DecisionError
+from activities.review.extraction import (
+    ExtractionDecision,
+    asked_fields,
+    checked,
+    decided_study,
+    differences,
+    side_by_side,
+    table_csv,
+)
+from activities.review.protocol import PooledOutcome
+from activities.review.studies import ExtractDataInput, Extraction, Value
+from activities.roles import data_extractor
+from activities.roles.data_extractor import DataAnswer
+from tests.activities.review.studies import PROTOCOL, STEP, TRIAL
+
+FIELDS = asked_fields(PROTOCOL)
+BY_ID = {field.id: field for field in FIELDS}
+
+
+def extracted(*values: dict[str, object]) -> Extraction:
+    step = ExtractDataInput.model_validate({**STEP, "fields": FIELDS})
+    prompt = data_extractor.render(step, [TRIAL], 14_000)
+    return data_extractor.accept(step, prompt, DataAnswer.model_validate({"values": values})).output
+
+
+def by(name: str, **values: str) -> Extraction:
+    rows = tuple(Value(field=field.replace("__", "."), text=text) for field, text in values.items())
+    return Extraction(evidence_id="pmid:1", extractor=name, values=rows)
+
+
+def test_the_fields_are_the_protocols_and_the_figures_of_its_outcomes() -> None:
+    assert [field.id for field in FIELDS][:3] == ["dose", "adults", "blinding"]
+    assert {"death.events", "death.control_total", "death.estimate", "death.direction"} <= BY_ID.keys()
+    assert "death.mean" not in BY_ID
+    means = asked_fields(PROTOCOL.replace(outcomes=(PooledOutcome(id="pain", label="Pain", measure="MD"),)))
+    assert {"pain.mean", "pain.control_sd"} <= {field.id for field in means}
+    assert "pain.events" not in {field.id for field in means}
+
+
+def test_a_value_stands_on_words_of_its_study() -> None:
+    made = extracted(
+        {"field": "dose", "value": "20 mg of the drug once a day", "sentences": ["S3"]},
+        {"field": "adults", "value": "400", "sentences": ["S1"]},
+        {"field": "blinding", "value": "Double blind", "sentences": ["S2"]},
+        {"field": "death.events", "value": "8", "sentences": ["S4"]},
+        {"field": "death.estimate", "value": 0.38, "copied": "Death from any cause | 8/200 | 21/200 | 0.38"},
+    )
+    assert {one.field: one.text for one in made.values} == {
+        "dose": "20 mg of the drug once a day",
+        "adults": "400",
+        "blinding": "double blind",
+        "death.events": "8",
+        "death.estimate": "0.38",
+    }
+    assert made.refused == ()
+    assert made.prompt_version.startswith("data_extractor@")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"field": "dose", "value": "40 mg of the drug once a day", "sentences": ["S3"]},
+        {"field": "dose", "value": "20 mg of the drug once a day"},
+        {"field": "dose", "value": "20 mg of the drug once a day", "sentences": ["S1"]},
+        {"field": "adults", "value": "401", "sentences": ["S1"]},
+        {"field": "adults", "value": "four or 400", "sentences": ["S1"]},
+        {"field": "blinding", "value": "triple blind", "sentences": ["S2"]},
+        {
+            "field": "death.estimate",
+            "value": "0.38",
+            "copied": "Death from any cause was 0.38 in all",
+        },
+    ],
+)
+def test_a_value_that_its_words_do_not_state_is_refused(row: dict[str, object]) -> None:
+    made = extracted(row)
+    assert made.values == ()
+    assert len(made.refused) == 1
+
+
+def test_extractors_are_compared_by_value_and_not_by_spelling() -> None:
+    one = by("a", dose="20 mg once a day", adults="1,204", blinding="open")
+    other = by("b", dose="20 mg once a day.", adults="1204", blinding="double blind")
+    assert [row.field for row in differences(FIELDS, one, other)] == ["blinding"]
+    assert [row.field for row in differences(FIELDS, one, by("b", dose="20 mg once a day"))] == [
+        "adults",
+        "blinding",
+    ]
+    assert [row.field for row in differences(FIELDS, by("a", adults="-2"), by("b", adults="2"))] == ["adults"]
+
+
+def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
+    one, other = by("a", dose="20 mg", adults="400"), by("b", dose="20 mg", adults="399")
+    study, pending = decided_study(FIELDS, one, other, {})
+    assert side_by_side(pending, FIELDS) == (("pmid:1", "Participants", "400", "399"),)
+    assert (study.text("dose"), study.text("adults")) == ("20 mg", "")
+    assert "blinding" in study.absent
+    chosen = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="second", by="Ada")
+    typed = ExtractionDecision(evidence_id="pmid:1", field="dose", choice="other", text="25 mg", by="Ada")
+    study, pending = decided_study(FIELDS, one, other, {"adults": chosen, "dose": typed})
+    assert pending == ()
+    assert {row.field: (row.text, row.by) for row in study.values} == {
+        "dose": ("25 mg", "Ada"),
+        "adults": ("399", "Ada"),
+    }
+    absent = chosen.replace(choice="absent")
+    study, _ = decided_study(FIELDS, one, other, {"adults": absent})
+    assert "adults" in study.absent
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"field": "weight"}, "weight is no field"),
+        ({"by": " "}, "name"),
+        ({"text": " "}, "say the value"),
+        ({"text": "many"}, "one number"),
+        ({"field": "blinding", "text": "triple"}, "one of double blind, open"),
+    ],
+)
+def test_a_decision_that_fits_no_field_is_refused(changes: dict[str, str], message: str) -> None:
+    decision = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="other", text="4", by="Ada")
+    assert checked(decision, FIELDS).text == "4"
+    with pytest.raises(DecisionError, match=message):
+        checked(decision.replace(**changes), FIELDS)
+
+
+def test_the_table_is_a_spreadsheet_without_names_unless_asked() -> None:
+    one = by("a", dose="=20 mg", adults="400")
+    chosen = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="first", by="Ada")
+    study, _ = decided_study(FIELDS, one, by("b", dose="=20 mg"), {"adults": chosen})
+    data = table_csv([study], FIELDS, {"pmid:1": TRIAL.title})
+    (row,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
+    assert (row["title"], row["dose"], row["dose: decided"]) == (TRIAL.title, "'=20 mg", "agreed")
+    assert row["adults: decided"] == "by a person"
+    assert b"Ada" in table_csv([study], FIELDS, {}, names=True)
+    assert b"Ada" not in data

@@ -1,0 +1,138 @@
+"""Full texts: an exclusion has a criterion and words of the work, and a person decides what is open."""
+
+from pathlib import Path
+
+import pytest
+
+from activities.contracts.errors import DecisionError
+from activities.contracts.evidence import Evidence, EvidenceRef, Identifiers
+from activities.review.full_texts import AGREED, excluded_by, person_decides, retrieval, settled
+from activities.review.provided import provided_by
+from activities.review.studies import FullTextInput, FullTextVerdict
+from activities.roles import full_text_screener
+from activities.roles.full_text_screener import VerdictAnswer
+from activities.roles.full_texts import WHOLE_CHARS
+from tests.activities.review.studies import OTHER, PROTOCOL, STEP, TRIAL
+
+RULES = PROTOCOL.criteria
+
+
+def verdict(answer: dict[str, object], work: Evidence = OTHER) -> FullTextVerdict:
+    step = FullTextInput.model_validate({**STEP, "criteria": RULES})
+    prompt = full_text_screener.render(step, [work], 12_000)
+    return full_text_screener.accept(step, prompt, VerdictAnswer.model_validate(answer)).output
+
+
+def ref(name: str) -> EvidenceRef:
+    return EvidenceRef(evidence_id=name, blob="b", source="pubmed", title="A title")
+
+
+def test_an_exclusion_stands_with_its_criterion_and_words_of_the_work() -> None:
+    made = verdict({"decision": "exclude", "criterion": "E1", "reason": "rats", "sentences": ["S1"]})
+    assert (made.verdict, made.criterion) == ("exclude", "E1")
+    assert made.support[0].quote in OTHER.text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"decision": "exclude", "criterion": "E1"},
+        {"decision": "exclude", "criterion": "E9", "sentences": ["S1"]},
+        {"decision": "exclude", "criterion": "E1", "sentences": ["S99"]},
+        {"decision": "exclude", "criterion": "E1", "copied": "The drug was given to sixty mice with it."},
+        {"decision": "perhaps"},
+    ],
+)
+def test_an_exclusion_without_either_is_unsure(answer: dict[str, object]) -> None:
+    assert verdict(answer).verdict == "unsure"
+
+
+def test_without_a_model_nothing_is_excluded() -> None:
+    step = FullTextInput.model_validate({**STEP, "criteria": RULES})
+    assert full_text_screener.fallback(step, [OTHER]).verdict == "unsure"
+
+
+def test_of_a_long_text_the_passages_near_the_criteria_are_shown() -> None:
+    filler = "".join(
+        f"The weather of day {day} was recorded at the station by its keeper. " for day in range(900)
+    )
+    quote = "All of the animals were rats of one strain, which the study bought from a breeder."
+    work = OTHER.replace(text=f"{OTHER.text} {filler}{quote} {filler}")
+    assert len(work.text) > 3 * WHOLE_CHARS
+    step = FullTextInput.model_validate({**STEP, "criteria": RULES})
+    prompt = full_text_screener.render(step, [work], 9_000)
+    assert quote in prompt.user
+    assert len(prompt.user) < WHOLE_CHARS
+
+
+def said(name: str, decision: str, criterion: str = "") -> FullTextVerdict:
+    return FullTextVerdict.model_validate(
+        {"evidence_id": "pmid:2", "screener": name, "verdict": decision, "criterion": criterion}
+    )
+
+
+def test_two_that_agree_decide_by_the_criterion_that_stands_first() -> None:
+    made = settled([said("a", "exclude", "E1"), said("b", "exclude", "I2")], RULES)
+    assert made is not None
+    assert (made.included, made.criterion, made.by) == (False, "I2", AGREED)
+    included = settled([said("a", "include"), said("b", "include")], RULES)
+    assert included is not None
+    assert included.included
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [
+        [said("a", "include"), said("b", "exclude", "E1")],
+        [said("a", "unsure"), said("b", "unsure")],
+        [said("a", "exclude", "E1"), said("b", "unsure")],
+        [said("a", "include")],
+        [],
+    ],
+)
+def test_all_else_is_for_a_person(verdicts: list[FullTextVerdict]) -> None:
+    assert settled(verdicts, RULES) is None
+
+
+def test_a_person_names_the_criterion_of_an_exclusion() -> None:
+    made = person_decides("pmid:2", "exclude", "Ada", RULES, criterion="E1", reason="rats")
+    assert (made.included, made.criterion, made.by) == (False, "E1", "Ada")
+    for wrong, criterion in (("exclude", ""), ("exclude", "X"), ("unsure", "E1")):
+        with pytest.raises(DecisionError):
+            person_decides("pmid:2", wrong, "Ada", RULES, criterion=criterion, reason="")  # type: ignore[arg-type]
+    assert excluded_by([made, made], RULES) == (("Animals were studied.", 2),)
+
+
+def test_what_nobody_has_is_not_retrieved_and_not_excluded() -> None:
+    made = retrieval([ref("pmid:1"), ref("pmid:2"), ref("pmid:3")], ["pmid:1"], ["pmid:2", "pmid:9"])
+    assert (made.sought, made.retrieved, made.fetched, made.not_retrieved) == (3, 2, 1, 1)
+    assert made.missing == ("pmid:3",)
+
+
+def test_a_persons_files_are_matched_by_name_identifier_or_title(tmp_path: Path) -> None:
+    body = "The methods are told here at length. " * 20
+    works = [
+        TRIAL,
+        OTHER,
+        TRIAL.replace(evidence_id="pmid:3", title="A third study of vegetables", identifiers=Identifiers()),
+    ]
+    (tmp_path / "10.1000_trial.1.txt").write_text(body)
+    (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{body}")
+    (tmp_path / "else.txt").write_text(f"Nothing of the kind\n\n{body}")
+    made = provided_by(tmp_path, works)
+    assert set(made.texts) == {"pmid:1", "pmid:2"}
+    assert made.unmatched == ("else.txt",)
+    text = made.texts["pmid:1"]
+    assert text.text.startswith(TRIAL.text)  # what was quoted before keeps standing
+    assert "told here at length" in text.text
+    assert text.full_text
+    assert text.facts["full_text_from"] == "10.1000_trial.1.txt"
+    assert set(provided_by(tmp_path / "rats.txt", works).texts) == {"pmid:2"}
+
+
+def test_a_file_that_fits_two_works_is_nobodys(tmp_path: Path) -> None:
+    twin = OTHER.replace(evidence_id="pmid:4", identifiers=Identifiers(pmid="4"))
+    (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{'Methods and results of it. ' * 20}")
+    made = provided_by(tmp_path, [OTHER, twin])
+    assert made.texts == {}
+    assert made.unmatched == ("rats.txt",)
