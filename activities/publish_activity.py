@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from temporalio import activity
 
-from activities.contracts.candidates import CandidateFindings
-from activities.contracts.effects import Analysis
 from activities.contracts.errors import DeterminatorError, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef, Statement
 from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
@@ -28,6 +26,7 @@ from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
 from activities.report.formats import render
 from activities.report.names import report_name
+from activities.report.parts import leaves_open, part_of, parts_of
 from activities.report.schema import MAX_SUMMARY_CHARS, Published, Report
 from activities.retractions.rules import worst
 
@@ -116,7 +115,7 @@ class PublishActivities:
             written_by=report.written_by,
             confidence=report.confidence,
             references=len(report.references),
-            answered=report.verification.verified > 0 and not report.leaves_open,
+            answered=report.verification.verified > 0 and not leaves_open(report),
             verified_claims=report.verification.verified,
         )
 
@@ -168,22 +167,13 @@ async def assembled(
     if not documents and read_refs(step):
         # nothing of what the judge called sufficient can be shown any more
         step = step.replace(stop_reason="all_sources_failed")
-    findings, missing = await _findings(store, step, patient=patient)
+    stored, missing = dict[str, object](), list[Statement]()
+    for name in step.parts:
+        stored[name], unread = await part_of(name).read_stored(store, step, patient=patient)
+        missing += unread
     current = _with_standing(_refs(step, documents), documents, verdicts)
     # In a thread: a long report must not block the heartbeats.
-    report = await asyncio.to_thread(build_report, step, current, [*notes, *missing], findings)
-    return report.replace(analysis=await _analysis(store, step.analysis))
-
-
-async def _analysis(store: EvidenceStore, blob: str) -> Analysis | None:
-    """The statistics of the run; None where there are none or they cannot be read."""
-    if not blob:
-        return None
-    try:
-        return Analysis.model_validate_json(await store.get_bytes(blob))
-    except (StoreError, ValueError) as error:
-        log.warning("analysis_unreadable", error=str(error))
-        return None
+    return await asyncio.to_thread(build_report, step, current, [*notes, *missing], stored)
 
 
 async def read_documents(
@@ -203,27 +193,6 @@ async def read_documents(
             log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
             lost.append(ref.evidence_id)
     return documents, [Statement.of("item_unreadable", evidence_ids=tuple(lost))] if lost else []
-
-
-async def _findings(
-    store: EvidenceStore, step: PublishInput, *, patient: bool
-) -> tuple[dict[str, CandidateFindings], list[Statement]]:
-    """What was looked up of each candidate, by name, and what to state of what cannot be read."""
-    findings: dict[str, CandidateFindings] = {}
-    notes: list[Statement] = []
-    for candidate in step.candidates:
-        if not candidate.looked_up:
-            continue
-        try:
-            data = await store.get_bytes(candidate.looked_up)
-            findings[candidate.name] = CandidateFindings.model_validate_json(data)
-        except (StoreError, ValueError) as error:
-            if patient and isinstance(error, StoreError):
-                raise
-            log.warning("findings_unreadable", name=candidate.name, error=str(error))
-            values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
-            notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
-    return findings, notes
 
 
 def _with_standing(
@@ -263,15 +232,13 @@ def read_refs(step: PublishInput) -> list[EvidenceRef]:
 
 
 def cited_ids(step: PublishInput) -> set[str]:
-    """Ids of the items that a draft, a candidate or the table cites."""
+    """Ids of the items that a draft or a part cites."""
     ids = {name for planned in step.sections for name in planned.draft.cited}
-    ids |= {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
-    ids |= {effect.evidence_id for effect in step.appraisal.effects}
-    return ids | {row.evidence_id for row in step.table.rows}
+    return ids.union(*(part.cited(step) for part in parts_of(step)))
 
 
 def cited_refs(step: PublishInput) -> list[EvidenceRef]:
-    """References of the items that a draft, a candidate or the table cites, in the order of the evidence."""
+    """References of the items that a draft or a part cites, in the order of the evidence."""
     return _refs(step, cited_ids(step))
 
 

@@ -34,6 +34,7 @@ from pathlib import Path
 from openai import OpenAI
 from pydantic import BaseModel
 
+from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Certainty, ConclusionDirection
 from activities.report.schema import Report
 from benchmarks.plain import ask as ask_plainly
@@ -159,7 +160,7 @@ def ask(question: Question, place: Path, options: Sequence[str]) -> Outcome:
 
 def outcome(question: Question, path: Path) -> Outcome:
     """What a report concludes on a question: its first conclusion, since each question has one outcome."""
-    made = Report.model_validate_json(path.read_bytes()).conclusions if path.is_file() else ()
+    made = CONCLUSIONS.shown(Report.model_validate_json(path.read_bytes())) if path.is_file() else ()
     if not made:
         return Outcome(question, NONE, NONE, NONE)
     first = made[0]

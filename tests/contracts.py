@@ -18,6 +18,7 @@ from temporalio import workflow
 
 from activities.configuration.keys import sections
 from activities.contracts.evidence import SearchStatus, StopReason
+from activities.contracts.parts import MODULES, part_data
 from activities.report.evidence_lines import EvidenceLine
 from activities.report.schema import Report
 from activities.settings import Settings
@@ -82,6 +83,12 @@ def keys_of(model: type[BaseModel], above: tuple[type[BaseModel], ...] = ()) -> 
     return found
 
 
+def keys_of_part(name: str) -> set[str]:
+    """The keys of what a part adds to a report."""
+    (model,) = models_in(part_data(name).shown_as)
+    return {name, *(f"{name}.{key}" for key in keys_of(model))}
+
+
 async def contracts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contracts:
     """What the code has today."""
     queues, workflows = await registered_names(folder, monkeypatch)
@@ -90,7 +97,7 @@ async def contracts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contracts:
     found: dict[str, set[str]] = {
         "workflow types": set(workflows),
         "default task queue": {types.DEFAULT_TASK_QUEUE},
-        "report keys": keys_of(Report),
+        "report keys": keys_of(Report) | {key for name in MODULES for key in keys_of_part(name)},
         "evidence line keys": set(get_type_hints(EvidenceLine)),
         "event types": set(TYPES),
         "event keys": {

@@ -58,10 +58,10 @@ class ConclusionsState(PartState, defer_build=True):
     appraisal: Appraisal | None = None
 
 
-class StatisticsState(PartState, defer_build=True):
+class AnalysisState(PartState, defer_build=True):
     """The statistics, as they were computed last."""
 
-    name = "statistics"
+    name = "analysis"
     requested: bool = False
     """Whether a step of the mode asked for them."""
     done: Analysed | None = None

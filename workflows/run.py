@@ -18,7 +18,7 @@ from workflows.context import ModeTraits, RunContext
 from workflows.event_types import NoData
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.part_state import StatisticsState
+from workflows.part_state import AnalysisState
 from workflows.parts.active import Parts
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
@@ -109,10 +109,10 @@ class RunParts:
 
     async def analyse_now(self) -> str:
         """A step of a mode: the statistics of the works that have been judged so far, in a few words."""
-        own = self.state.part(StatisticsState)
+        own = self.state.part(AnalysisState)
         own.requested = True
         await self.parts.table.extract(use_model=True)
-        await self.parts.statistics.analyse(use_model=True)
+        await self.parts.analysis.analyse(use_model=True)
         done = own.done
         if done is None or done.failed:
             return "nothing was analysed"

@@ -17,7 +17,7 @@ from activities.profiles.specialists import GENERAL, specialists_of
 from workflows.context import ModeTraits
 from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
-from workflows.part_state import CandidatesState, StatisticsState
+from workflows.part_state import AnalysisState, CandidatesState
 from workflows.rules.payload_limits import within
 from workflows.rules.stopping import NextStep
 from workflows.rules.team import apply_ledger, decide_round
@@ -132,9 +132,9 @@ class Team:
                     new = await self.run.parts.candidates.form_hypotheses()
                     return f"{new} new hypotheses", new > 0
                 case "analyst":
-                    before = self.run.state.part(StatisticsState).done
+                    before = self.run.state.part(AnalysisState).done
                     result = await self.run.analyse_now()
-                    return result, self.run.state.part(StatisticsState).done != before
+                    return result, self.run.state.part(AnalysisState).done != before
                 case "judge" | "reporter":
                     return await self._judge()
                 case _:

@@ -8,6 +8,7 @@ from activities.contracts.bounds import Participants
 from activities.contracts.effects import Effect, Interval, Measure
 from activities.contracts.evidence import EvidenceRef, Frozen, Support
 from activities.contracts.judge import Refused, WorkJudgement
+from activities.contracts.parts import PartData
 from activities.contracts.step import StepContext
 
 EffectDirection = Literal["higher", "lower", "no_difference", "uncertain"]
@@ -180,3 +181,9 @@ class Conclusion(Frozen):
     proposed: Proposed | None = None
     works: tuple[AppraisedWork, ...] = ()
     pooled: PooledFigure | None = None
+
+
+PART = PartData[Appraisal, tuple[Conclusion, ...]](
+    "conclusions", Appraisal, Appraisal(), tuple[Conclusion, ...], ()
+)
+"""Publishing is given the effects that were read, and the report shows what follows from those that stand."""

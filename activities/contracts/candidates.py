@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from activities.contracts.evidence import Frozen, Grade, Statement, Support
+from activities.contracts.parts import PartData
 
 CandidateFieldName = Literal[
     "names",
@@ -130,3 +131,8 @@ class LookedUp(Frozen):
     found: int = 0
     """Fields with at least one entry."""
     silent: tuple[str, ...] = ()
+
+
+PART = PartData[tuple[Candidate, ...], tuple[Candidate, ...]](
+    "candidates", tuple[Candidate, ...], (), tuple[Candidate, ...], ()
+)

@@ -8,6 +8,7 @@ from pydantic import Field
 from activities.contracts.bounds import MAX_COUNT
 from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.contracts.judge import Table
+from activities.contracts.parts import PartData
 from activities.contracts.step import StepContext
 
 Measure = Literal["OR", "RR", "HR", "RD", "MD", "SMD"]
@@ -249,3 +250,7 @@ class Analysed(Frozen):
     """Why no generated program can run on this worker; empty when one can."""
     failed: str = ""
     """Why there is none, in one line."""
+
+
+PART = PartData[str, Analysis | None]("analysis", str, "", Analysis | None, None)
+"""Publishing is given the key of the statistics in the evidence store."""

@@ -83,13 +83,17 @@ class Frozen(BaseModel):
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
         """A copy with other values. Raises TypeError for a name that is no field: pydantic would keep it."""
-        if unknown := sorted(set(update or ()) - type(self).model_fields.keys()):
+        if unknown := sorted(set(update or ()) - self._own_names()):
             raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         return super().model_copy(update=update, deep=deep)
 
     def replace(self, **changes: object) -> Self:
         """The same by keyword, as `dataclasses.replace`."""
         return self.model_copy(update=changes)
+
+    def _own_names(self) -> set[str]:
+        """The names of the values that it may have."""
+        return set(type(self).model_fields)
 
 
 class Compact(Frozen):

@@ -15,6 +15,7 @@ from activities.contracts.evidence import (
     Support,
 )
 from activities.contracts.iterations import Counted, Scores
+from activities.contracts.parts import PartData
 from activities.contracts.step import StepContext
 
 Direction = Literal["yes", "no", "mixed", "not_asked"]
@@ -110,6 +111,8 @@ class Table(Frozen):
     columns: tuple[str, ...] = ()
     rows: tuple[TableRow, ...] = ()
 
+
+PART = PartData[Table, Table]("table", Table, Table(), Table, Table())
 
 MAX_QUERIES = 12
 """Searches that works are put in order by, the latest ones."""

@@ -4,8 +4,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from activities.contracts.appraisal import Appraisal
-from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import (
     Compact,
     EvidenceRef,
@@ -21,7 +19,8 @@ from activities.contracts.evidence import (
     StopReason,
     Usage,
 )
-from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.parts import PublishParts
 from activities.contracts.profile import STUDIES, Words
 from activities.contracts.step import Reading
 from activities.contracts.write import Edited, Refused, SectionDraft
@@ -205,7 +204,7 @@ class IterationUse(Frozen):
     """The stop reason of the last iteration of its loop."""
 
 
-class PublishInput(Compact):
+class PublishInput(Compact, PublishParts):
     """Everything code needs to check the quotes, number the references and render the report."""
 
     run_id: str
@@ -214,7 +213,6 @@ class PublishInput(Compact):
     profile: str
     title: str
     sections: tuple[PlannedSection, ...]
-    candidates: tuple[Candidate, ...] = ()
     evidence: tuple[EvidenceRef, ...] = ()
     """What is cited, and what is retracted or under concern."""
     found: dict[str, str] = Field(default_factory=dict)
@@ -239,12 +237,6 @@ class PublishInput(Compact):
     limitations: tuple[Statement | str, ...] = ()
     written_by: WrittenBy = "model"
     judgements: tuple[WorkJudgement, ...] = ()
-    table: Table = Table()
-    """The reader's columns, filled for cited works."""
-    appraisal: Appraisal = Appraisal()
-    """Effects by work and outcome, of which conclusions are made."""
-    analysis: str = ""
-    """Key of the statistics (`activities.contracts.effects.Analysis`) in the evidence store."""
     edited: Edited | None = None
     """What the editor wrote; None where none was asked or it did not answer."""
     reader: Literal["", "same_model", "other_model"] = ""

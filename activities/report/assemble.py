@@ -8,20 +8,16 @@ the judge said.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.analysis.conclusions import unpooled
-from activities.contracts.appraisal import Conclusion
-from activities.contracts.candidates import CandidateFindings
 from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
 from activities.contracts.publish import PlannedSection, PublishInput
-from activities.report.candidates import check_candidates
 from activities.report.claims import Checks, contradictions
-from activities.report.conclusions import conclusions
 from activities.report.editor import CheckedEdit, check_edited
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
-from activities.report.judgements import checked_table, judged_works
+from activities.report.judgements import judged_works
 from activities.report.limitations import limitations, why_unanswered
+from activities.report.parts import cited_quotes, concludes, part_of, parts_of
 from activities.report.same_study import joined
 from activities.report.schema import (
     Methodology,
@@ -46,13 +42,13 @@ def build_report(
     step: PublishInput,
     documents: Mapping[str, Evidence],
     notes: Sequence[Statement | str] = (),
-    findings: Mapping[str, CandidateFindings] | None = None,
+    stored: Mapping[str, object] | None = None,
 ) -> Report:
     """The report of what was written. `documents` are the cited and judged items by evidence id, with the
-    standing they have now; `notes` are further limitations; `findings` is what was looked up of candidates,
-    by name. Any output of a model yields a report."""
+    standing they have now; `notes` are further limitations; `stored` is what was read from the store for each
+    part, by name. Any output of a model yields a report."""
     checks = Checks(documents)
-    report = _numbered(step, _checked(step, checks, findings or {}), documents)
+    report = _numbered(step, _checked(step, checks, stored or {}), documents)
     claims = checks.standing
     refused = sum(item.kind in ("claim", "wording") for item in checks.dropped)
     by = Counter(claim.stands_by for claim in claims)
@@ -80,18 +76,14 @@ def build_report(
         confidence_reasons=(*step.confidence_reasons, *against) if judged else (),
     )
     remarks = [as_statement(note) for note in notes]
-    if step.profile == "drug_repurposing" and claims and not report.candidates:
-        remarks.append(Statement.of("no_candidate"))
-    if report.candidates and not claims:
-        remarks.append(Statement.of("candidates_stand_alone", candidates=len(report.candidates)))
-    if any(map(unpooled, report.conclusions)):
-        remarks.append(Statement.of("nothing_pooled"))
+    for part in parts_of(report):
+        remarks += part.remarks(report, has_claims=bool(claims))
     statements = limitations(step, report, checks, [*remarks, *checks.statements])
     report = report.replace(statements=statements, limitations=sentences(statements))
     return report.replace(executive_summary=summary_text(report))
 
 
-def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, CandidateFindings]) -> Report:
+def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -> Report:
     """The report without what a check refuses."""
     for planned in step.sections:
         checks.add_section(planned)
@@ -106,11 +98,8 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
         for section in checks.sections
     ]
     judgements = judged_works(step.judgements, step.evidence, checks)
-    candidates = check_candidates(
-        step.candidates, checks, findings, step.question, judgements=judgements, judged=by_model
-    )
-    concluded = conclusions(step.appraisal, judgements, checks)
-    return Report(
+    values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
+    report = Report(
         run_id=step.run_id,
         question=step.question,
         asked=step.asked,
@@ -119,7 +108,6 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
         profile=step.profile,
         title=edit.title or clean(step.title) or clean(step.question)[:200] or "Research report",
         written_by=step.written_by,
-        answer=_answer(step, checks, edit, concluded),
         executive_summary="",
         summary=edit.summary,
         mechanism=edit.mechanism,
@@ -134,16 +122,14 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
             )
             for planned, section in zip(step.sections, checks.sections, strict=True)
         ),
-        candidates=candidates,
         judgements=judgements,
-        table=checked_table(step.table, checks),
-        conclusions=concluded,
         length=step.length,
         stop_reason=step.stop_reason,
         disputes=step.disputes,
         generated_at=step.generated_at,
         draft=step.draft,
-    )
+    ).replace(**values)
+    return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
@@ -158,9 +144,7 @@ def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) 
     return Statement.of("section_claims_refused" if checks.lost[section.id] else "section_without_claims")
 
 
-def _answer(
-    step: PublishInput, checks: Checks, edit: CheckedEdit, concluded: Sequence[Conclusion]
-) -> tuple[Claim, ...]:
+def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded: bool) -> tuple[Claim, ...]:
     """The direct answer: that of the only section, or the editor's with the first sentence of the answer of
     each section that it says nothing of. An answer of which nothing is left, and without a conclusion to
     begin with, says that the works do not settle the question."""
@@ -187,7 +171,7 @@ def _answer(
 def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Evidence]) -> Report:
     """The report with its references, what is known of them, and beside each claim the strength of what it
     cites."""
-    quotes = list(report.cited_quotes())
+    quotes = list(cited_quotes(report))
     cited = [documents[name] for name in dict.fromkeys(support.evidence_id for support in quotes)]
     study = joined(studies(cited), cited)
     words = words_for(step.words, cited, step.searches)

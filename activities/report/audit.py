@@ -4,21 +4,15 @@ more than Python alone.
 `examine` needs nothing but a report and its evidence as JSON lines: no store, no server, no trust in the run.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from activities.analysis.conclusions import again, numbers_stand, unpooled
-from activities.contracts.appraisal import Conclusion
-from activities.contracts.candidates import Candidate
 from activities.contracts.judge import MIN_ANSWERS
-from activities.extras import install
-from activities.report.candidates import fields_not_said
 from activities.report.check_bundle import CheckedBearer, check_report
-from activities.report.evidence_lines import as_evidence
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import sentence, sentences
 from activities.report.limitations import stated_limits
+from activities.report.parts import parts_of
 from activities.report.schema import Report
 from activities.text.evidence_strength import most_confidence
 
@@ -49,10 +43,9 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     lines = list(lines)
     items = {str(line.get("evidence_id")): line for line in lines}
     bearers, problems = check_report(report.model_dump(mode="json"), lines)
-    derived = {
-        "candidate": (tuple(_candidate_problems(one, items)) for one in report.candidates),
-        "conclusion": (tuple(_conclusion_problems(one)) for one in report.conclusions),
-    }
+    derived: dict[str, Iterator[tuple[str, ...]]] = {}
+    for part in parts_of(report):
+        derived |= {kind: iter(each) for kind, each in part.problems(report, items).items()}
     return Examination(
         run_id=report.run_id,
         bearers=tuple(
@@ -93,34 +86,6 @@ def _limitations(report: Report) -> Iterator[str]:
     for one in stated_limits(report):
         if sentence(one) not in stated:
             yield f"it does not state a limitation that it has: {sentence(one)}"
-
-
-def _conclusion_problems(one: Conclusion) -> Iterator[str]:
-    """What is wrong with a conclusion beyond its quotes: it is made again from the works that it names, and
-    their numbers are looked for in their quotes."""
-    if one.pooled is not None and unpooled(one):
-        yield f"conclusion {one.outcome}: {install('analysis')} to make its pooled figure again"
-        return
-    made = again(one)
-    for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
-        if getattr(made, field) != getattr(one, field):
-            yield f"conclusion {one.outcome}: its {field.replace('_', ' ')} does not follow from its works"
-    pools = [(pool.measure, pool.works) if pool else None for pool in (made.pooled, one.pooled)]
-    results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, one.pooled)]
-    alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))
-    if pools[0] != pools[1] or not all(alike):
-        yield f"conclusion {one.outcome}: its pooled figure does not follow from its works"
-    for work in one.works:
-        if not numbers_stand(work):
-            yield f"conclusion {one.outcome}: a number of {work.evidence_id} is not in its quotes"
-
-
-def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
-    """Mechanism, indications and status that neither a cited item nor a record says."""
-    cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
-    works = [as_evidence(items[name]) for name in cited if name in items]
-    for name in fields_not_said(candidate, works) if candidate.support else ():
-        yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
 
 def _prose(report: Report) -> list[str]:

@@ -8,13 +8,12 @@ Invariants:
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TypeVar
 
 from pydantic import Field
 
-from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import EvidenceRef, Frozen, ReportPlanSection, Statement
 from activities.contracts.publish import Dispute, PlannedSection, PublishInput
 from activities.contracts.revise import Instruction, Revised
@@ -26,6 +25,7 @@ from activities.contracts.write import (
     SectionDraft,
     Verdicts,
 )
+from activities.report.parts import part_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
 from activities.verification.verdicts import by_verdict
@@ -77,18 +77,8 @@ def changed(
         refused=(*step.refused, *revised.refused),
         evidence=(*step.evidence, *(ref for ref in new if ref.evidence_id not in ids)),
         judgements=tuple(j for j in step.judgements if j.evidence_id not in works),
-        candidates=tuple(_without(one, works) for one in step.candidates),
-        table=step.table.replace(rows=tuple(row for row in step.table.rows if row.evidence_id not in works)),
-        appraisal=step.appraisal.replace(
-            effects=tuple(e for e in step.appraisal.effects if e.evidence_id not in works)
-        ),
+        **{name: part_of(name).without(step, works) for name in step.parts},
     )
-
-
-def _without(one: Candidate, works: Collection[str]) -> Candidate:
-    """A candidate without what works say of it."""
-    names = ("support", "against", "records", "safety")
-    return one.replace(**{n: tuple(q for q in getattr(one, n) if q.evidence_id not in works) for n in names})
 
 
 def repetitions(step: PublishInput) -> dict[str, str]:

@@ -1,9 +1,9 @@
-"""What is shown of judgements of works and of the reader's table: what has its quote in that very work."""
+"""What is shown of judgements of works: what has its quote in that very work."""
 
 from collections.abc import Iterable
 
 from activities.contracts.evidence import EvidenceRef
-from activities.contracts.judge import Table, TableRow, WorkJudgement
+from activities.contracts.judge import WorkJudgement
 from activities.report.claims import Checks
 from activities.report.formats.text import clean
 from activities.report.schema import JudgedWork
@@ -51,22 +51,3 @@ def judged_works(
             )
         kept.setdefault(name, work)
     return tuple(kept.values())
-
-
-def checked_table(table: Table, checks: Checks) -> Table:
-    """The table with the cells whose quotes stand; the others are empty."""
-    columns = tuple(dict.fromkeys(filter(None, map(clean, table.columns))))
-    rows: dict[str, TableRow] = {}
-    for row in table.rows:
-        if row.evidence_id not in checks.documents:
-            continue
-        cells = {}
-        for name, cell in row.cells.items():
-            own = {"evidence_id": row.evidence_id}
-            quoted = checks.supports([cell.support.model_copy(update=own)] if cell.support else [])
-            if quoted.support and clean(name) in columns:
-                cells[clean(name)] = cell.replace(text=clean(cell.text))
-            elif quoted.refused:
-                checks.drop(clean(cell.text), quoted.refused, "cell", "", [row.evidence_id])
-        rows.setdefault(row.evidence_id, TableRow(evidence_id=row.evidence_id, cells=cells))
-    return Table(columns=columns, rows=tuple(rows.values()))

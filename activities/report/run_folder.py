@@ -16,6 +16,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.private_files import file_name, write_whole
 from activities.report.format_table import CHARTS, FORMATS
 from activities.report.formats.text import clean
+from activities.report.parts import parts_of
 from activities.report.schema import Report
 
 TITLE_CHARS = 80
@@ -48,8 +49,8 @@ def run_files(
             made[FORMATS[name].file] = render(report, name)
         except DeterminatorError:  # its library is not installed
             continue
-    if report.analysis is not None:
-        made["analysis.json"] = report.analysis.model_dump_json(indent=2).encode()
+    for part in parts_of(report):
+        made |= part.files(report)
     for name in CHARTS:
         if chart := chart_of(report, name):
             made[f"charts/{name}.svg"] = titled(chart.svg(), chart.title).encode()

@@ -9,9 +9,6 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from activities.contracts.appraisal import Conclusion
-from activities.contracts.candidates import Candidate
-from activities.contracts.effects import Analysis
 from activities.contracts.evidence import (
     Claim,
     Compact,
@@ -26,11 +23,11 @@ from activities.contracts.evidence import (
     Standing,
     Statement,
     StopReason,
-    Support,
     Usage,
     Vigilance,
 )
-from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.parts import ReportParts
 from activities.contracts.profile import STUDIES, Words
 from activities.contracts.publish import (
     Continued,
@@ -224,7 +221,7 @@ class Methodology(Frozen):
     """Ids of the references whose full text was read."""
 
 
-class Report(Frozen):
+class Report(ReportParts):
     run_id: str
     question: str
     asked: str = ""
@@ -243,17 +240,12 @@ class Report(Frozen):
     reservations: tuple[str, ...] = ()
     """What the model says that the evidence cannot show, in its words."""
     sections: tuple[ReportSection, ...]
-    candidates: tuple[Candidate, ...] = ()
     references: tuple[Reference, ...] = ()
     sources_used: dict[str, int] = Field(default_factory=dict)
     """Source -> references from it, most first."""
     kinds_used: dict[SourceKind, int] = Field(default_factory=dict)
     """Kind of source -> references of that kind, most first."""
     judgements: tuple[JudgedWork, ...] = ()
-    table: Table = Table()
-    conclusions: tuple[Conclusion, ...] = ()
-    """What follows by outcome, where the question compares; proposed, not assessed."""
-    analysis: Analysis | None = None
     works: tuple[DescribedWork, ...] = ()
     """One a reference, in the order of the references."""
     methodology: Methodology = Methodology()
@@ -281,12 +273,6 @@ class Report(Frozen):
     made_from: str = ""
     """Key of the blob of what it was published from: a later version publishes that again."""
 
-    @property
-    def leaves_open(self) -> bool:
-        """Whether its answer says nothing but what no work says."""
-        missing = all(one.kind == "missing" for one in self.answer)
-        return bool(self.answer) and missing and not self.conclusions
-
     def claims(self) -> Iterator[Claim]:
         for section in self.sections:
             yield from section.claims
@@ -308,24 +294,6 @@ class Report(Frozen):
             mechanism=tuple(map(change, self.mechanism)),
             sections=tuple(section.changed(change) for section in self.sections),
         )
-
-    def cited_quotes(self) -> Iterator[Support]:
-        """Every quote of a reference, whatever rests on it or shows it, in the order of the page."""
-        for claim in (*self.answer, *self.summary, *self.mechanism):
-            yield from claim.support
-        for section in self.sections:
-            for claim in (*section.answer, *section.claims):
-                yield from claim.support
-            for passage in section.related:
-                for quote in passage.quotes:
-                    yield Support(evidence_id=passage.evidence_id, quote=quote)
-        for candidate in self.candidates:
-            yield from candidate.quotes
-        for conclusion in self.conclusions:
-            for work in conclusion.works:
-                yield from work.support
-        for row in self.table.rows:
-            yield from (cell.support for cell in row.cells.values() if cell.support is not None)
 
 
 MAX_SUMMARY_CHARS = 8_000

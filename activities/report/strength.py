@@ -8,6 +8,7 @@ either the evidence is weak. Participants are those of the record, else those th
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
+from activities.contracts.appraisal import WorkFacts
 from activities.contracts.bounds import digits
 from activities.contracts.evidence import Evidence, EvidenceType, Grade
 from activities.contracts.judge import MIN_ANSWERS, Design, WorkJudgement
@@ -44,6 +45,7 @@ DESIGN_NAMES: Mapping[Design, str] = {
 }
 SINGLE: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial", "observational"})
 """Single studies in people, which are small or large."""
+SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review"})
 RECORDS: frozenset[EvidenceType] = frozenset(
     {"trial_registration", "drug_label", "regulatory", "adverse_events", "database_record", "knowledge_graph"}
 )
@@ -97,3 +99,18 @@ def best_grade(items: Iterable[Evidence], judged: Mapping[str, WorkJudgement]) -
     """The grade of the strongest of some works."""
     grades = {strength(item, judged.get(item.evidence_id)) for item in items}
     return next((one for one in get_args(Grade) if one in grades), "weak")
+
+
+def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
+    """What is known of a work beside its effects."""
+    kind = kind_of(item, judged)
+    return WorkFacts(
+        design=kind,
+        randomized=kind in SYNTHESES or kind == "randomized_trial",
+        synthesis=kind in SYNTHESES,
+        in_people=kind in UNSPECIFIC or is_in_people(item, judged),
+        participants=participants(item, judged),
+        full_text=item.full_text,
+        direct=judged is None or judged.answers >= 3,
+        under_concern=item.standing == "concern",
+    )

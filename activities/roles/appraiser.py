@@ -21,8 +21,8 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
-from activities.report.conclusions import facts_of
 from activities.report.formats.conclusion_words import line as in_one_line
+from activities.report.strength import facts_of
 from activities.roles.prompt import clip
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
-from activities.report.formats import conclusion_words, words
+from activities.report.formats import words
 from activities.report.formats.prose import notice, numbers_of, summary_of, unanswered
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, ended
+from activities.report.parts import parts_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
 
@@ -82,7 +83,7 @@ def answer_of(report: Report) -> Answer:
     return Answer(
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
-        conclusions=tuple(map(conclusion_words.line, conclusion_words.leading(report))),
+        conclusions=tuple(line for part in parts_of(report) for line in part.lines(report)),
         balance=words.balance(report),
         reservations=_reservations(report),
         near=_related(report) if report.unanswered is not None else (),

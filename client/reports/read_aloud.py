@@ -12,7 +12,7 @@ from pathlib import Path
 
 from activities.extras import NotInstalled
 from activities.processes import run
-from activities.report.formats.conclusion_words import line
+from activities.report.parts import parts_of
 from activities.report.schema import Report
 
 SECONDS = 600.0
@@ -26,7 +26,7 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 def spoken_text(report: Report) -> str:
     """What is read aloud: the title, the conclusions, the answer and the summary, each once, without the
     numbers of references."""
-    concluded = " ".join(map(line, report.conclusions))
+    concluded = " ".join(line for part in parts_of(report) for line in part.lines(report))
     answer = " ".join(claim.text for claim in report.answer)
     summary = " ".join(claim.text for claim in report.summary) or report.executive_summary
     parts = (report.title, concluded, answer, summary)

@@ -3,6 +3,7 @@
 from html import escape
 
 from activities.contracts.evidence import Length
+from activities.contracts.judge import PART as TABLE
 from activities.report.formats import render
 from activities.report.schema import Report
 
@@ -32,7 +33,7 @@ class RunReport(Report):
         """A row for each reference, for `pandas.DataFrame`: bibliography, identifiers, what a model judged of
         it (`answers`, `direction`), and the cells of the table."""
         judged = {work.evidence_id: work for work in self.judgements}
-        cells = {row.evidence_id: row.cells for row in self.table.rows}
+        cells = {row.evidence_id: row.cells for row in TABLE.shown(self).rows}
         rows = []
         for reference in self.references:
             row = reference.model_dump(mode="json", exclude={"identifiers", "authors"})

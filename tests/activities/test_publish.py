@@ -5,6 +5,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.errors import StoreError, Unavailable
 from activities.contracts.evidence import EvidenceRef, StandingNotice, Statement
 from activities.contracts.publish import PublishInput, PubMedSaid
@@ -112,7 +113,7 @@ async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) ->
 async def test_a_retraction_since_or_before_counts_until_a_reinstatement(store: EvidenceStore) -> None:
     report = await report_of(store, {"pmid:1": StandingVerdict(standing="retracted")})
     assert [r.evidence_id for r in report.references] == ["pmid:2"]
-    assert report.candidates == ()
+    assert CANDIDATES.shown(report) == ()
     assert TRIAL.title in {s.text("title") for s in report.statements if s.code == "retracted_left_out"}
     sound = StandingVerdict(standing="none")
     assert not (await published(store, {"pmid:1": sound}, standing="retracted")).answered

@@ -5,9 +5,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from activities.analysis.cells import EFFECT_COLUMNS
+from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, AppraiseInput, StudyEffect
+from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.effects import Analysis, Effect
 from activities.contracts.evidence import Evidence, ModelChoice, Support
+from activities.contracts.judge import PART as TABLE
 from activities.contracts.judge import Cell, JudgeBatch, JudgeInput, Table, TableRow
 from activities.contracts.plan import TeamLedger
 from activities.contracts.step import Role
@@ -89,8 +92,9 @@ def different(n: int) -> str:
 
 
 def analysis_of(report: Report) -> Analysis:
-    assert report.analysis is not None
-    return report.analysis
+    analysis = ANALYSIS.shown(report)
+    assert analysis is not None
+    return analysis
 
 
 @pytest.mark.parametrize("columns", [(), ("dose",), ("estimate",)])
@@ -107,7 +111,7 @@ async def test_the_effects_of_the_works_are_pooled_and_the_readers_table_has_the
     assert not stage.fakes.of("analyst")
     (complete,) = [event for event in await run.events() if event.type == "analysis_complete"]
     assert (complete.data["verdict"], complete.data["studies"]) == ("SUPPORTED", 3)
-    table = stage.fakes.published[-1].table
+    table = TABLE.given(stage.fakes.published[-1])
     assert table.columns == columns
     assert {name for row in table.rows for name in row.cells} == set(columns)
 
@@ -189,7 +193,7 @@ async def test_a_graph_analyses_where_its_node_says_so_and_only_new_works_again(
     assert types.index("analysis_complete") < types.index("synthesizing")
     assert analysis_of(report).verdict == "SUPPORTED"
     assert set(EFFECT_COLUMNS) <= set(stage.fakes.of("extractor")[0].step.columns)  # type: ignore[attr-defined]
-    assert stage.fakes.published[-1].table.columns == ()
+    assert TABLE.given(stage.fakes.published[-1]).columns == ()
 
 
 @pytest.mark.parametrize("analyse", [True, False])
@@ -229,7 +233,7 @@ async def test_effects_are_read_before_the_writing_where_works_compare_though_no
     stage.script.answers["appraiser"] = appraise
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == asked
-    assert [one.outcome for one in report.conclusions] == ["mortality"] * asked
+    assert [one.outcome for one in CONCLUSIONS.shown(report)] == ["mortality"] * asked
     for call in stage.fakes.of("writer"):
         assert call.step.concluded == (FOLLOWS if asked else ())  # type: ignore[attr-defined]
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from activities.contracts.evidence import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
+from activities.contracts.judge import PART as TABLE
 from activities.contracts.judge import JudgeInput
 from activities.contracts.plan import PlanInput
 from activities.contracts.profile import Criterion
@@ -283,4 +284,4 @@ async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
     stage.script.holds["extractor"] = stage.script.holds["writer"] = meeting(2)
     await stage.play(a_request(columns=("dose", "outcome")))
     assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 2
-    assert stage.fakes.published[-1].table.columns == ("dose", "outcome")
+    assert TABLE.given(stage.fakes.published[-1]).columns == ("dose", "outcome")

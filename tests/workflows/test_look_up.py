@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import JsonValue
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import CandidateField, CandidateFieldName
 from activities.contracts.errors import Refused, SourceError, Unavailable
 from activities.contracts.evidence import Query, SourceInfo, SourceOption
@@ -56,7 +57,7 @@ def candidates_from(stage: Stage, **registers: Source) -> None:
 
 
 def field(report: Report, name: CandidateFieldName, candidate: int = 0) -> CandidateField:
-    return next(found for found in report.candidates[candidate].fields if found.name == name)
+    return next(found for found in CANDIDATES.shown(report)[candidate].fields if found.name == name)
 
 
 async def test_candidates_are_looked_up_at_the_same_time(stage: Stage) -> None:
@@ -64,8 +65,10 @@ async def test_candidates_are_looked_up_at_the_same_time(stage: Stage) -> None:
     candidates_from(stage, chembl=register)
     _, report, _ = await stage.play(a_request())
     assert len(register.asked) == 2
-    assert {step.name for step in stage.fakes.looked_up} == {c.name for c in report.candidates} == DRUGS
-    for number, _candidate in enumerate(report.candidates):
+    assert (
+        {step.name for step in stage.fakes.looked_up} == {c.name for c in CANDIDATES.shown(report)} == DRUGS
+    )
+    for number, _candidate in enumerate(CANDIDATES.shown(report)):
         found = field(report, "mechanism", number)
         assert (found.status, found.entries[-1].source) == ("found", "chembl")
         assert found.entries[-1].url
@@ -79,14 +82,14 @@ async def test_a_source_that_is_down_costs_only_its_own_fields(stage: Stage) -> 
     trials = field(report, "trials")
     assert (trials.status, trials.silent) == ("unreachable", ("clinicaltrials",))
     assert field(report, "mechanism").status == "found"
-    assert len(stage.fakes.looked_up) == 2 * len(report.candidates)
+    assert len(stage.fakes.looked_up) == 2 * len(CANDIDATES.shown(report))
 
 
 async def test_a_source_that_refuses_is_not_asked_again(stage: Stage) -> None:
     candidates_from(stage, chembl=Register(fails=Refused("no")))
     _, report, _ = await stage.play(a_request())
     assert field(report, "targets").status == "unreachable"
-    assert len(stage.fakes.looked_up) == len(report.candidates)
+    assert len(stage.fakes.looked_up) == len(CANDIDATES.shown(report))
 
 
 async def test_a_reviewer_who_asks_to_finish_does_not_wait_for_look_ups(stage: Stage) -> None:
@@ -96,7 +99,7 @@ async def test_a_reviewer_who_asks_to_finish_does_not_wait_for_look_ups(stage: S
     await run.handle.signal("finish_now")
     outcome = await run.outcome()
     assert outcome.verified_claims > 0
-    assert {c.name for c in (await run.report()).candidates} == DRUGS
+    assert {c.name for c in CANDIDATES.shown(await run.report())} == DRUGS
 
 
 async def test_a_run_without_time_left_looks_nothing_up_and_says_so(stage: Stage) -> None:

@@ -7,9 +7,10 @@ from typing import get_args
 
 import pytest
 
-from workflows.part_state import CandidatesState, StatisticsState
+from activities.contracts.parts import PartName
+from workflows.part_state import AnalysisState, CandidatesState
 from workflows.parts.part import Part
-from workflows.parts.rows import PARTS, PartName, Stage
+from workflows.parts.rows import PARTS, Stage
 from workflows.state import RunState
 
 LOADED = (
@@ -34,10 +35,10 @@ def test_a_worker_imports_no_part_before_a_run_asks_for_it() -> None:
 
 def test_the_state_of_a_part_is_carried_over_with_the_state_of_the_run() -> None:
     state = RunState()
-    state.part(StatisticsState).requested = True
+    state.part(AnalysisState).requested = True
     state.part(CandidatesState).named = True
     again = RunState.received(state.carried())
     assert again.parts == state.parts
     restored = RunState.model_validate_json(state.model_dump_json())
-    assert restored.part(StatisticsState).requested
+    assert restored.part(AnalysisState).requested
     assert restored.part(CandidatesState).named

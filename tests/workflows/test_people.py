@@ -8,6 +8,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection, Support
 from activities.contracts.plan import Clarified, GapsInput, KnowledgeGapOutput
 from activities.contracts.step import Instruction, Reading
@@ -257,7 +258,7 @@ async def test_malformed_messages_harm_nothing(stage: Stage) -> None:
 
 # gates
 
-CANDIDATES = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+WITH_CANDIDATES = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
 
 
 async def test_an_approval_before_its_gate_is_ignored_and_noted(stage: Stage) -> None:
@@ -319,7 +320,7 @@ async def test_a_gate_that_times_out_uses_the_stated_default(stage: Stage, defau
 
 @pytest.mark.parametrize("gate", ["plan", "candidates"])
 async def test_a_cancelled_gate_does_not_wait(stage: Stage, gate: str) -> None:
-    stage.script.profile = CANDIDATES
+    stage.script.profile = WITH_CANDIDATES
     run = await stage.start(a_request(approve=(gate, "report")))
     await run.until(lambda p: p.waiting_for == gate)
     await stage.cancelled(run)
@@ -329,7 +330,7 @@ async def test_a_cancelled_gate_does_not_wait(stage: Stage, gate: str) -> None:
 
 
 async def at_the_candidates(stage: Stage) -> Run:
-    stage.script.profile = CANDIDATES
+    stage.script.profile = WITH_CANDIDATES
     stage.script.sufficient_at = 2
     run = await stage.start(a_request(approve=("candidates",)))
     await run.until(lambda p: p.waiting_for == "candidates")
@@ -363,7 +364,7 @@ async def test_only_the_candidates_that_were_chosen_are_reported_and_written_abo
     assert chosen == ["aspirin"]
     await run.outcome()
     report = await run.report()
-    assert [c.name for c in report.candidates] == ["aspirin"]
+    assert [c.name for c in CANDIDATES.shown(report)] == ["aspirin"]
     assert [(d.gate, d.action, d.note) for d in report.methodology.approvals] == [
         ("candidates", "chosen", "aspirin")
     ]
@@ -381,7 +382,7 @@ async def test_rejected_candidates_are_left_out_and_the_report_is_still_written(
     await run.outcome()
     report = await run.report()
     assert report.sections
-    assert report.candidates == ()
+    assert CANDIDATES.shown(report) == ()
     assert not [claim for claim in report.sentences() if "metformin" in claim.text.casefold()]
     assert "candidates_rejected" in limitations(report)
 

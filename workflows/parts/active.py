@@ -4,15 +4,16 @@ import importlib
 from collections.abc import Awaitable, Iterator
 from typing import TYPE_CHECKING, cast
 
+from activities.contracts.parts import PartName
 from workflows.parts.part import Part
-from workflows.parts.rows import PARTS, PartName, Stage
+from workflows.parts.rows import PARTS, Stage
 
 if TYPE_CHECKING:
+    from workflows.parts.analysis import AnalysisPart
     from workflows.parts.candidates import CandidatesPart
     from workflows.parts.conclusions import ConclusionsPart
     from workflows.parts.full_texts import FullTextsPart
     from workflows.parts.own_steps import OwnStepsPart
-    from workflows.parts.statistics import StatisticsPart
     from workflows.parts.table import TablePart
     from workflows.run import RunParts
 
@@ -67,8 +68,8 @@ class Parts:
         return cast("OwnStepsPart", self.load("own_steps"))
 
     @property
-    def statistics(self) -> "StatisticsPart":
-        return cast("StatisticsPart", self.load("statistics"))
+    def analysis(self) -> "AnalysisPart":
+        return cast("AnalysisPart", self.load("analysis"))
 
     @property
     def table(self) -> "TablePart":

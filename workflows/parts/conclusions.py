@@ -44,7 +44,7 @@ class ConclusionsPart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """The effects by work and outcome."""
-        return {"appraisal": self.context.state.part(ConclusionsState).appraisal or Appraisal()}
+        return {"conclusions": self.context.state.part(ConclusionsState).appraisal or Appraisal()}
 
     def _works(self) -> Sequence[EvidenceRef]:
         """The works that answer, where one of them compares something and none was read for effects yet.

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from activities.contracts.parts import PartName
 from activities.contracts.step import Role
 from workflows.context import RunContext
-from workflows.part_state import StatisticsState
+from workflows.part_state import AnalysisState
 
-PartName = Literal["candidates", "full_texts", "conclusions", "table", "statistics", "own_steps"]
 Stage = Literal[
     "after_judging",
     "beside_drafts",
@@ -51,7 +51,7 @@ def _wants_table(context: RunContext) -> bool:
 
 
 def _wants_statistics(context: RunContext) -> bool:
-    return context.request.analyse or context.state.part(StatisticsState).requested
+    return context.request.analyse or context.state.part(AnalysisState).requested
 
 
 PARTS: Mapping[PartName, PartRow] = {
@@ -75,8 +75,8 @@ PARTS: Mapping[PartName, PartRow] = {
         ("beside_drafts", "before_answer", "beside_writing"),
         ("appraiser",),
     ),
-    "statistics": PartRow(
-        Entry("workflows.parts.statistics", "StatisticsPart"),
+    "analysis": PartRow(
+        Entry("workflows.parts.analysis", "AnalysisPart"),
         _wants_statistics,
         ("before_publishing",),
         ("analyst",),

@@ -10,7 +10,7 @@ from activities.plural import plural
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.event_types import Items
-from workflows.part_state import StatisticsState, TableState
+from workflows.part_state import AnalysisState, TableState
 from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps.role_steps import EXTRACT
@@ -36,7 +36,7 @@ class TablePart(Part):
         if state.prepared is None or not use_model:
             return
         columns = self.context.request.columns or self.context.profile.columns
-        if self.context.request.analyse or state.part(StatisticsState).requested:
+        if self.context.request.analyse or state.part(AnalysisState).requested:
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return

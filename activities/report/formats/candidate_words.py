@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from activities.candidates.fields import FIELDS
 from activities.candidates.status import STOPPED_TRIALS
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.plural import counted
 from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
@@ -188,7 +189,7 @@ def _safety_cell(field: CandidateField | None) -> str:
 def note(report: Report) -> str:
     """What is checked of candidates, and once for all of them that registers were not asked."""
     note = NAMED_NOTE if report.written_by == "extractive" else CHECKED_NOTE
-    silent = any(field.status == "not_looked_up" for c in report.candidates for field in c.fields)
+    silent = any(field.status == "not_looked_up" for c in CANDIDATES.shown(report) for field in c.fields)
     return f"{note} {NOT_ASKED}" if silent else note
 
 
@@ -196,7 +197,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """The table of candidates without columns in which nothing was found of any, nor, without a model, those
     that judge; then a page for each that was looked up."""
     judged = report.written_by == "model"
-    made = [_row(one, number, quotes) for number, one in enumerate(report.candidates, start=1)]
+    made = [_row(one, number, quotes) for number, one in enumerate(CANDIDATES.shown(report), start=1)]
     used = [
         place
         for place, name in enumerate(HEAD)
@@ -206,7 +207,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     if made:
         rows = tuple(tuple(row[place] for place in used) for row in made)
         yield Table(tuple(HEAD[place] for place in used), rows, note(report), sortable=True, wide=False)
-    for number, candidate in enumerate(report.candidates, start=1):
+    for number, candidate in enumerate(CANDIDATES.shown(report), start=1):
         if candidate.fields:
             heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
             fields = Fields((*_fields(candidate, quotes, judged=judged),))

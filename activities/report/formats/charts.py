@@ -4,10 +4,12 @@
 A chart is a picture, the same in rows, and the same in words."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import MEASURE_NAMES, Interval, Measure
+from activities.contracts.effects import PART as ANALYSIS
 from activities.report.format_table import CHARTS
 from activities.report.formats import figures
 from activities.report.formats.blocks import Figure, Table, table
@@ -74,7 +76,7 @@ def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
 
 def _directions(report: Report) -> Chart | None:
     """Works by outcome and the direction that they found, with or without numbers."""
-    ways = ((one.outcome, work.direction) for one in report.conclusions for work in one.works)
+    ways = ((one.outcome, work.direction) for one in CONCLUSIONS.shown(report) for work in one.works)
     tally = Counter(f"{clean(outcome)}: {found(direction)}" for outcome, direction in ways)
     bars = tuple(Bar(label, count) for label, count in tally.items())
     many = report.words.many
@@ -86,8 +88,9 @@ def _effects(report: Report) -> Chart | None:
     """Effects by outcome and measure: those of each conclusion with what was pooled of them, and those that
     the statistics list."""
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
-    listed = [one.effect for one in report.analysis.not_pooled] if report.analysis else []
-    works = [(one, work) for one in report.conclusions for work in one.works]
+    analysis = ANALYSIS.shown(report)
+    listed = [one.effect for one in analysis.not_pooled] if analysis else []
+    works = [(one, work) for one in CONCLUSIONS.shown(report) for work in one.works]
     entries = [
         *((one.outcome, work.effect, work.evidence_id, work.result) for one, work in works if work.effect),
         *((effect.outcome, effect, effect.evidence_id, stated_interval(effect)) for effect in listed),
@@ -98,7 +101,7 @@ def _effects(report: Report) -> Chart | None:
             rows.setdefault((clean(outcome), effect.measure), []).append((labels[name], result))
     pooled = {
         (clean(one.outcome), one.pooled.measure): [("Random effects", one.pooled.result)]
-        for one in report.conclusions
+        for one in CONCLUSIONS.shown(report)
         if one.pooled is not None
     }
     panels = (
@@ -110,7 +113,8 @@ def _effects(report: Report) -> Chart | None:
 
 
 def _pooled(report: Report) -> Chart | None:
-    pools = report.analysis.pools if report.analysis else ()
+    analysis = ANALYSIS.shown(report)
+    pools = analysis.pools if analysis else ()
     return _intervals("Pooled effects", filter(None, map(figures.pool_panel, pools)))
 
 
@@ -120,3 +124,10 @@ _MAKERS = (_directions, _effects, _pooled)
 def chart_of(report: Report, name: str) -> Chart | None:
     """A chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
     return dict(zip(CHARTS, _MAKERS, strict=True))[name](report)
+
+
+def figures_of(report: Report, name: str, *, drawn: bool) -> Iterator[Figure]:
+    """A chart for the page, where it is clearer than a list. `drawn`: with its picture."""
+    chart = chart_of(report, name)
+    if chart is not None and chart.is_clearer:
+        yield chart.figure(drawn=drawn)

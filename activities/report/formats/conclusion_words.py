@@ -12,6 +12,7 @@ from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, is_refuted, is_turned
 from activities.analysis.meta_analysis import shown_interval
 from activities.analysis.stated import numbers_held, numbers_in
+from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import (
     AppraisedWork,
     Certainty,
@@ -228,7 +229,7 @@ def _grounds(one: Conclusion) -> str:
 
 def leading(report: Report) -> tuple[Conclusion, ...]:
     """The conclusions that the answer begins with: those on what the question names."""
-    return tuple(one for one in report.conclusions if one.asked)
+    return tuple(one for one in CONCLUSIONS.shown(report) if one.asked)
 
 
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
@@ -247,12 +248,12 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """What each conclusion rests on: why it is not more certain, and its works with their groups beside each
     other."""
-    for one in report.conclusions:
+    for one in CONCLUSIONS.shown(report):
         yield Heading(_sentence(f"{clean(one.outcome)}: {verdict(one)}"))
         yield from bullets(filter(None, (absolute(one), *reasons(one))))
         if one.works:
             yield _table(one, quotes)
-    if report.conclusions:
+    if CONCLUSIONS.shown(report):
         yield Text((Run(NOTE),), "note")
 
 

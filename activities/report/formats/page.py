@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Grade, Support
-from activities.report.formats import candidate_words, conclusion_words, figures, statistics, words
+from activities.report.formats import figures, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
@@ -32,11 +32,11 @@ from activities.report.formats.blocks import (
     quotes_in,
     table,
 )
-from activities.report.formats.charts import chart_of
 from activities.report.formats.prose import notice, paragraphs_of, unanswered
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
 from activities.report.formats.text import clean, listed
 from activities.report.formats.works_table import works_table
+from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
 from activities.text.tokens import terms
 from activities.verification.numbers import missing_numbers
@@ -71,6 +71,7 @@ class _Page:
         self.drawn = drawn
         self.quotes = Quotes(report)
         self.judged = report.written_by == "model"
+        self.concludes = concludes(report)
         self.said = set[tuple[str, ...]]()
         """The sentences that are printed, as words."""
         self.noted = set[tuple[str, str]]()
@@ -81,9 +82,8 @@ class _Page:
         answer = self._answer()
         body = [chapter for chapter in self._body() if chapter.blocks]
         behind = tuple(notes(tuple(answer), self.noted, title=""))
-        first = Chapter(
-            "answer", "Answer" if report.answer or report.conclusions else "Summary", tuple(answer), "answer"
-        )
+        title = "Answer" if report.answer or self.concludes else "Summary"
+        first = Chapter("answer", title, tuple(answer), "answer")
         cited = {quote.number for quote in quotes_in((first, *body))}
         tail = [chapter for chapter in self._tail(cited) if chapter.blocks]
         paper = Chapter("behind", "Quotes behind the answer", behind, "paper")
@@ -123,9 +123,10 @@ class _Page:
         leads = {words_of(section.answer[0].text) for section in report.sections if section.answer}
         own = len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer)
         answered = report.answer if own else ()
-        blocks += conclusion_words.lead(report, self.quotes)
+        for part in parts_of(report):
+            blocks += part.lead(report, self.quotes)
         # the certainty of a conclusion is that of the answer below it
-        blocks += self._prose(answered, kind="answer", graded=not report.conclusions)
+        blocks += self._prose(answered, kind="answer", graded=not self.concludes)
         if not report.answer or report.length == "full":
             blocks += self._prose(report.summary)
         blocks += _text(words.balance(report))
@@ -177,17 +178,9 @@ class _Page:
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
             yield self._chapter("open", "What is open", bullets(open_points))
         else:
-            effects = (*self._charts("effects"),)
-            concluded = (*conclusion_words.blocks(report, self.quotes),)
-            counted = (*statistics.blocks(report, self.quotes, drawn=self.drawn),)
-            if report.conclusions:
-                concluded += effects
-            else:
-                counted += effects
+            for part in parts_of(report):
+                yield from part.chapters(report, self.quotes, drawn=self.drawn)
             contested = "Contradictions" if report.words.graded else "Contested"
-            yield self._chapter("conclusions", conclusion_words.TITLE, concluded)
-            yield self._chapter("candidates", "Candidates", candidate_words.blocks(report, self.quotes))
-            yield self._chapter("statistics", statistics.TITLE, counted)
             yield self._chapter("works", report.words.title, works_table(report, self.quotes))
             yield self._chapter("contradictions", contested, self._contradictions())
             yield self._chapter("gaps", "Gaps", bullets(words.gaps(report)))
@@ -252,7 +245,7 @@ class _Page:
         paragraphs = paragraphs_of(section) if not section.passages else []
         # the certainty of a conclusion, not the design of single works, says how sure what follows is
         untold = map(self._untold, (section.answer, *paragraphs))
-        prose = [*self._prose(*untold, graded=not self.report.conclusions)]
+        prose = [*self._prose(*untold, graded=not self.concludes)]
         if not (prose or section.passages or section.related):
             return
         asked = clean(section.key_question)
@@ -323,13 +316,7 @@ class _Page:
             )
         )
 
-    # candidates, works, disputes
-
-    def _charts(self, *names: str) -> Iterator[Figure]:
-        for name in names:
-            chart = chart_of(self.report, name)
-            if chart is not None and chart.is_clearer:
-                yield chart.figure(drawn=self.drawn)
+    # disputes
 
     def _disputes(self) -> Iterator[tuple[Claim, Claim]]:
         """Each pair of claims that contradict each other, once."""

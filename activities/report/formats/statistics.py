@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
 from activities.contracts.effects import MEASURE_NAMES, Analysis, Effect, Interval, NotPooled, Pool
+from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.evidence import Support
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
@@ -30,7 +31,7 @@ HEAD = ("Study", "Effect (95 % interval)", "Weight")
 
 def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     """Verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
-    analysis = report.analysis
+    analysis = ANALYSIS.shown(report)
     if analysis is None:
         return
     yield Text((Run(_verdict(analysis), "bold"),))

@@ -3,6 +3,7 @@
 import csv
 import io
 
+from activities.contracts.judge import PART as TABLE
 from activities.report.formats.text import spreadsheet_cell
 from activities.report.schema import Report
 
@@ -16,9 +17,9 @@ def table_csv(report: Report) -> bytes:
     """Every cited work: what records say, the reader's columns each with its sentence in the column after it,
     and what was judged of it. Begins with a byte-order mark, by which spreadsheets know UTF-8."""
     judged = {work.evidence_id: work for work in report.judgements}
-    rows = {row.evidence_id: row for row in report.table.rows}
+    rows = {row.evidence_id: row for row in TABLE.shown(report).rows}
     described = {work.evidence_id: work for work in report.works}
-    columns = report.table.columns
+    columns = TABLE.shown(report).columns
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     extra = [name for column in columns for name in (column, f"{column}: sentence")]

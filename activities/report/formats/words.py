@@ -14,6 +14,7 @@ from activities.plural import counted
 from activities.report.formats.iterations import scored
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, listed
+from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason
 from activities.report.strength import grade_of
 
@@ -132,7 +133,7 @@ def balance(report: Report) -> str:
     """How many of the works that answer are on each side of a yes-or-no question; empty
     where a conclusion says what they found or no work has a side, and for a person's own documents, of which
     who says what is told instead. Works that report one study count once."""
-    if not report.words.counted or report.conclusions:
+    if not report.words.counted or concludes(report):
         return ""
     sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
     studies: set[tuple[Direction, int]] = set()

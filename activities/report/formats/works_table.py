@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from activities.contracts.evidence import Support
 from activities.contracts.judge import MIN_ANSWERS
+from activities.contracts.judge import PART as TABLE
 from activities.report.formats import references as refs
 from activities.report.formats import words
 from activities.report.formats.blocks import Cell, Run, Table, cell, filled
@@ -20,7 +21,7 @@ WIDE = 7
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     """Every cited work, then those that were judged to answer and are not cited. Without a model, and columns
     that were asked for, the works stand with what is known of them at their passages."""
-    columns = report.table.columns
+    columns = TABLE.shown(report).columns
     if report.written_by == "extractive" and not columns:
         return
     head = (
@@ -61,8 +62,8 @@ def _row(
     """A work that is cited, or was judged and is not."""
     name = reference.evidence_id if reference else work.evidence_id if work else ""
     entry = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
-    row = next((r.cells for r in report.table.rows if r.evidence_id == name), {})
-    fields = map(row.get, report.table.columns)
+    row = next((r.cells for r in TABLE.shown(report).rows if r.evidence_id == name), {})
+    fields = map(row.get, TABLE.shown(report).columns)
     own = (_quoted(one.text, one.support, quotes) if one and one.support else Cell() for one in fields)
     title, date, standing, read = Cell(), "", "", "not cited"
     if reference is not None:

@@ -1,5 +1,6 @@
 import pytest
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Support
 from activities.report.assemble import build_report
@@ -33,7 +34,7 @@ def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None
             )
         )
     )
-    assert [(c.name, c.evidence_quality) for c in report.candidates] == [("Metformin", "strong")]
+    assert [(c.name, c.evidence_quality) for c in CANDIDATES.shown(report)] == [("Metformin", "strong")]
     assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
 
 
@@ -49,7 +50,7 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
         search_suggestions=("metformin mortality no benefit",),
     )
     report = built(publish_input(candidates=(candidate,)))
-    assert [s.evidence_id for s in report.candidates[0].against] == ["pmid:2"]
+    assert [s.evidence_id for s in CANDIDATES.shown(report)[0].against] == ["pmid:2"]
     assert faults(report) == []
     for form in ("md", "html"):
         assert "metformin mortality no benefit" in render(report, form).decode()
@@ -71,7 +72,7 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
 def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
     report = built(FULL)
     assert faults(report) == []
-    [candidate] = report.candidates
+    [candidate] = CANDIDATES.shown(report)
     invented = candidate.model_copy(update={field: value})
     [problem] = faults(report.replace(candidates=(invented,)))
     assert field.replace("_", " ") in problem
@@ -82,8 +83,9 @@ def test_a_candidate_under_concern_is_weak_and_none_is_said_to_be_missing() -> N
     report = built(
         publish_input(candidates=(Candidate(name="metformin", support=support, evidence_quality="strong"),))
     )
-    assert report.candidates[0].evidence_quality == "weak"
-    step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
+    assert CANDIDATES.shown(report)[0].evidence_quality == "weak"
+    draft = planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED)))
+    step = publish_input(draft, candidates=())
     assert "no_candidate" in codes(built(step))
     other = step.replace(profile="biomedical")
     assert "no_candidate" not in codes(built(other))
@@ -108,7 +110,7 @@ def test_the_row_of_a_candidate_says_what_its_page_says(
         trial_status=phase,
     )
     step = publish_input(candidates=(candidate,), evidence=(ref_of(work),))
-    (made,) = build_report(step, {"pmid:9": work}).candidates
+    (made,) = CANDIDATES.shown(build_report(step, {"pmid:9": work}))
     _, _, approval, trials, *_ = cells(made)
     assert approval.startswith(row[0])
     assert trials.startswith(row[1])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import (
     Candidate,
     CandidateField,
@@ -89,17 +90,18 @@ def report_of(
         question="Which drugs might treat amyotrophic lateral sclerosis?",
         candidates=(candidate,),
     )
-    return build_report(step, documents, (), {candidate.name: findings} if findings else {})
+    stored = {"candidates": {candidate.name: findings}} if findings else {}
+    return build_report(step, documents, (), stored)
 
 
 def field(report: Report, name: CandidateFieldName) -> CandidateField:
-    return next(found for found in report.candidates[0].fields if found.name == name)
+    return next(found for found in CANDIDATES.shown(report)[0].fields if found.name == name)
 
 
 def test_every_entry_has_its_source() -> None:
     report = report_of()
     numbered = {reference.evidence_id for reference in report.references}
-    for found in report.candidates[0].fields:
+    for found in CANDIDATES.shown(report)[0].fields:
         assert (found.status == "found") is bool(found.entries)
         for entry in found.entries:
             assert entry.source
@@ -113,7 +115,7 @@ def test_a_field_is_read_from_a_label_or_says_why_it_is_empty() -> None:
     report = report_of()
     codes = {e.code: e.evidence_id for e in field(report, "regulatory").entries}
     assert codes == {"labelled": "fda:1"}
-    assert report.candidates[0].regulatory_status == "labelled"
+    assert CANDIDATES.shown(report)[0].regulatory_status == "labelled"
     (label,) = field(report, "indications").entries
     assert (label.code, label.evidence_id) == ("names_disease_asked", "fda:1")
     assert label.text.startswith("RILUTEK is indicated")
@@ -128,7 +130,7 @@ def test_a_field_is_read_from_a_label_or_says_why_it_is_empty() -> None:
 
 def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
     report = report_of()
-    (candidate,) = report.candidates
+    (candidate,) = CANDIDATES.shown(report)
     assert candidate.evidence_quality == "strong"
     reasons = {reason.code: reason for reason in candidate.quality_reasons}
     assert reasons["quality_best"].text("design") == "randomized trial"
@@ -136,14 +138,14 @@ def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
     assert reasons["quality_against"].number("works") == 1
     assert reasons["quality_stopped_trials"].number("trials") == 1
     by_label = RILUZOLE.replace(support=(Support(evidence_id="pmid:11", quote=AGAINST),))
-    assert report_of(by_label).candidates[0].evidence_quality == "moderate"
+    assert CANDIDATES.shown(report_of(by_label))[0].evidence_quality == "moderate"
 
 
 def test_a_report_that_is_made_again_keeps_what_was_looked_up() -> None:
     once = report_of()
-    again = report_of(once.candidates[0], None)
-    assert again.candidates[0].fields == once.candidates[0].fields
-    assert again.candidates[0].looked_up == ""
+    again = report_of(CANDIDATES.shown(once)[0], None)
+    assert CANDIDATES.shown(again)[0].fields == CANDIDATES.shown(once)[0].fields
+    assert CANDIDATES.shown(again)[0].looked_up == ""
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, Concern, Conclusion, Proposed, StudyEffect
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.publish import PublishInput
@@ -52,7 +53,7 @@ def a_step(works: dict[str, Evidence] = WORKS) -> PublishInput:
         planned("s1", quoting(QUOTES[0], ("pmid:1", QUOTES[0]))),
         question="Does the drug lower mortality?",
         evidence=tuple(ref_of(work) for work in works.values()),
-        appraisal=Appraisal(effects=effects, proposed=(proposed,)),
+        conclusions=Appraisal(effects=effects, proposed=(proposed,)),
     )
 
 
@@ -61,7 +62,7 @@ def report_of(works: dict[str, Evidence] = WORKS) -> Report:
 
 
 def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
-    (one,) = report_of().conclusions
+    (one,) = CONCLUSIONS.shown(report_of())
     assert (one.direction, one.certainty, one.concerns) == (
         "lower",
         "moderate",
@@ -71,7 +72,7 @@ def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
     retracted = WORKS["pmid:2"].replace(standing="retracted")
-    (one,) = report_of({**WORKS, "pmid:2": retracted}).conclusions
+    (one,) = CONCLUSIONS.shown(report_of({**WORKS, "pmid:2": retracted}))
     assert [work.evidence_id for work in one.works] == ["pmid:1"]
     assert one.pooled is None
 
@@ -83,13 +84,13 @@ def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing()
     draft = section.draft.replace(answer=(lost,))
     sections = (section.replace(draft=draft),)
     report = build_report(step.replace(sections=sections), WORKS)
-    assert report.conclusions
+    assert CONCLUSIONS.shown(report)
     assert not report.answer
 
 
 def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_in_order() -> None:
     report = report_of()
-    (one,) = report.conclusions
+    (one,) = CONCLUSIONS.shown(report)
     words = words_of(report.replace(conclusions=(one.replace(works=one.works[::-1]),)), "md")
     assert "strong evidence" not in words
     assert "strong evidence" in words_of(report.replace(conclusions=()), "md")
@@ -115,7 +116,7 @@ def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> N
 def test_a_number_of_a_thousand_people_has_its_event_and_its_time() -> None:
     words = words_of(report_of(), "md")
     assert "Of 1,000 people, 265 died within a year without the drug, and 147" in words
-    (one,) = report_of().conclusions
+    (one,) = CONCLUSIONS.shown(report_of())
     for field, text in (("event", ""), ("time", ""), ("time", "within 7 years")):
         proposed = one.proposed.model_copy(update={field: text}) if one.proposed else None
         assert "Of 1,000 people" not in words_of(changed(report_of(), proposed=proposed), "md")
@@ -125,7 +126,7 @@ def test_a_certainty_is_the_sum_of_its_reasons() -> None:
     words = words_of(report_of(), "md")
     assert "Certainty moderate. It starts at high, for randomised trials; not every study was read" in words
     assert "in full (one level down)." in words
-    (one,) = report_of().conclusions
+    (one,) = CONCLUSIONS.shown(report_of())
     proposed = one.proposed.model_copy(update={"reasons": ("Nobody was blinded",)}) if one.proposed else None
     words = words_of(changed(report_of(), certainty="low", proposed=proposed), "md")
     assert "the model's own judgement (one level down): Nobody was blinded." in words
@@ -133,15 +134,15 @@ def test_a_certainty_is_the_sum_of_its_reasons() -> None:
 
 def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
     step = a_step()
-    proposed = step.appraisal.proposed[0].model_copy(update={"direction": "higher"})
-    appraisal = step.appraisal.model_copy(update={"proposed": (proposed,)})
-    words = words_of(build_report(step.model_copy(update={"appraisal": appraisal}), WORKS), "md")
+    proposed = CONCLUSIONS.given(step).proposed[0].model_copy(update={"direction": "higher"})
+    appraisal = CONCLUSIONS.given(step).model_copy(update={"proposed": (proposed,)})
+    words = words_of(build_report(step.model_copy(update={"conclusions": appraisal}), WORKS), "md")
     assert "The drug probably lowers mortality" in words
     assert "The model read the works as higher" in words
 
 
 def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
-    (one,) = report_of().conclusions
+    (one,) = CONCLUSIONS.shown(report_of())
     report = report_of().replace(conclusions=(one.replace(asked=False),))
     words = words_of(report, "md")
     assert "The drug probably lowers mortality" not in words
@@ -163,7 +164,7 @@ def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
     ],
 )
 def test_a_conclusion_is_a_sentence_that_a_clinician_signs(fields: dict[str, object], said: str) -> None:
-    (one,) = report_of().conclusions
+    (one,) = CONCLUSIONS.shown(report_of())
     plural = bool(fields.pop("plural", False))
     proposed = one.proposed.model_copy(update={"plural": plural}) if one.proposed else None
     assert statement(one.model_copy(update={**fields, "proposed": proposed})).startswith(said)
@@ -179,7 +180,7 @@ def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excl
     few = (Concern(code="few_events", levels=2),)
     words = words_of(changed(report_of(), **made, concerns=few), "md")
     assert "The drug may make little or no difference to mortality." in words
-    (one,) = report_of().conclusions
+    (one,) = CONCLUSIONS.shown(report_of())
     for excludes, concerns, text in ((True, wide, "little or no difference"), (False, few, rest)):
         proposed = one.proposed.model_copy(update={"excludes": excludes}) if one.proposed else None
         words = words_of(changed(report_of(), **made, concerns=concerns, proposed=proposed), "md")
@@ -203,7 +204,7 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     whole = report_of()
     monkeypatch.setitem(sys.modules, "statsmodels.stats.meta_analysis", None)
     report = report_of()
-    assert report.conclusions[0].pooled is None
+    assert CONCLUSIONS.shown(report)[0].pooled is None
     assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
     (problem,) = faults(whole, WORKS)
     assert "to make its pooled figure again" in problem
@@ -219,14 +220,14 @@ def test_every_format_begins_its_answer_with_the_conclusion_and_says_it_once(for
 
 
 def changed(report: Report, **fields: object) -> Report:
-    (one,) = report.conclusions
+    (one,) = CONCLUSIONS.shown(report)
     return report.replace(conclusions=(one.model_copy(update=fields),))
 
 
 def test_verify_makes_each_conclusion_again() -> None:
     report = report_of()
     assert faults(report, WORKS) == []
-    (one,) = report.conclusions
+    (one,) = CONCLUSIONS.shown(report)
     for forged in (
         changed(report, direction="higher"),
         changed(report, certainty="high"),

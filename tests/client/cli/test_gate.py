@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.settings import Settings
 from client.cli import gate
 from client.cli.gate import ask_at_gate
@@ -38,4 +39,4 @@ async def test_candidates_are_chosen_at_the_prompt_by_number_or_name(
     assert "[a]pprove [e]dit [r]eject [d]etach" in shown
     assert "penicillin" in shown.split("Error: the run refused: ")[1]
     await run.outcome()
-    assert {candidate.name for candidate in (await run.report()).candidates} == {"aspirin", "sirolimus"}
+    assert {candidate.name for candidate in CANDIDATES.shown(await run.report())} == {"aspirin", "sirolimus"}

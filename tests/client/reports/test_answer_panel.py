@@ -6,6 +6,7 @@ from rich.text import Text
 
 from activities.contracts.evidence import Statement
 from activities.report.assemble import build_report
+from activities.report.parts import leaves_open
 from activities.report.schema import Report
 from client.reports.answer_panel import answer_parts
 from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
@@ -46,8 +47,8 @@ def test_limits_of_cited_items_are_no_reservation_where_nothing_is_cited() -> No
     assert any(line.startswith(abstracts) for line in screen(report))
     nothing = report.replace(answer=(missing,), sections=silent)
     assert not any(line.startswith(abstracts) for line in screen(nothing))
-    assert nothing.leaves_open
-    assert not report.leaves_open
+    assert leaves_open(nothing)
+    assert not leaves_open(report)
 
 
 def test_a_row_of_a_table_stands_under_its_columns() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.evidence import Evidence, Standing, StandingNotice
 from activities.contracts.write import Edited
 from activities.report import versions
@@ -199,7 +200,7 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
     assert [claim.id for claim in later.claims()] == ["s1.4"], "a fragment was printed for what it rested on"
     assert [len(claim.support) for claim in later.claims()] == [1]
     assert next(later.claims()).contradicts == ()
-    assert later.candidates == ()
+    assert CANDIDATES.shown(later) == ()
     assert examine(later, lines_of(later)).faults() == []
     check = later.verification
     assert (check.claims, check.verified, check.fell) == (4, 1, 3)

@@ -13,14 +13,14 @@ from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
 from workflows.event_types import AnalysisComplete, Items
-from workflows.part_state import StatisticsState, TableState
+from workflows.part_state import AnalysisState, TableState
 from workflows.parts.part import Part
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.role_steps import WRITE_PROGRAM
 
 
-class StatisticsPart(Part):
+class AnalysisPart(Part):
     """Analyses the effects of a run."""
 
     async def before_publishing(self, use_model: bool) -> None:
@@ -29,14 +29,14 @@ class StatisticsPart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """The key of the statistics."""
-        done = self.context.state.part(StatisticsState).done
+        done = self.context.state.part(AnalysisState).done
         return {"analysis": done.blob if done else ""}
 
     async def analyse(self, use_model: bool) -> None:
         """Pool the effects of the table and of the request; nothing where the table has no work that the last
         analysis did not have."""
         request, state = self.context.request, self.context.state
-        own = state.part(StatisticsState)
+        own = state.part(AnalysisState)
         if state.control.cancelled:
             return
         table = state.part(TableState).table or Table()

@@ -10,21 +10,107 @@ Invariants:
   say where it stands, and count for nothing there.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 from activities.candidates.status import CODES
+from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateFindings
-from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Evidence, Statement, Support
+from activities.contracts.publish import PublishInput
+from activities.evidence_store import EvidenceStore
+from activities.logs import log
 from activities.report.candidate_pages import Said, page, quality
 from activities.report.claims import Checks, reasons_text
+from activities.report.evidence_lines import as_evidence
+from activities.report.formats import candidate_words
+from activities.report.formats.blocks import Chapter
+from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
-from activities.report.schema import JudgedWork
+from activities.report.parts import ReportPart
+from activities.report.schema import JudgedWork, Report
 from activities.report.strength import best_grade
 from activities.text.drugs import names_drug
 from activities.text.normal_form import normalise
 from activities.verification.field_places import passages_of, place_of, stems
 
+_SIDES = ("support", "against", "records", "safety")
 _FIELDS = ("target", "pathway", "mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
+
+
+class CandidatesReport(ReportPart):
+    """Shows the candidates that a verified quote names, with a page of each."""
+
+    async def read_stored(
+        self, store: EvidenceStore, step: PublishInput, *, patient: bool
+    ) -> tuple[Mapping[str, CandidateFindings], Iterable[Statement]]:
+        """Read what was looked up of each candidate, by name."""
+        findings: dict[str, CandidateFindings] = {}
+        notes: list[Statement] = []
+        for candidate in CANDIDATES.given(step):
+            if not candidate.looked_up:
+                continue
+            try:
+                data = await store.get_bytes(candidate.looked_up)
+                findings[candidate.name] = CandidateFindings.model_validate_json(data)
+            except (StoreError, ValueError) as error:
+                if patient and isinstance(error, StoreError):
+                    raise
+                log.warning("findings_unreadable", name=candidate.name, error=str(error))
+                reason = "what was found cannot be read from the store"
+                notes.append(Statement.of("candidate_not_looked_up", reason=reason, name=candidate.name))
+        return findings, notes
+
+    def cited(self, step: PublishInput) -> Iterable[str]:
+        return (quote.evidence_id for one in CANDIDATES.given(step) for quote in one.quotes)
+
+    def without(self, step: PublishInput, works: Collection[str]) -> tuple[Candidate, ...]:
+        def rest(one: Candidate) -> Candidate:
+            sides = {side: getattr(one, side) for side in _SIDES}
+            return one.replace(
+                **{side: tuple(q for q in sides[side] if q.evidence_id not in works) for side in sides}
+            )
+
+        return tuple(map(rest, CANDIDATES.given(step)))
+
+    def check(
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+    ) -> tuple[Candidate, ...]:
+        return check_candidates(
+            CANDIDATES.given(step),
+            checks,
+            cast(Mapping[str, CandidateFindings], stored or {}),
+            step.question,
+            judgements=judgements,
+            judged=step.written_by == "model",
+        )
+
+    def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
+        shown = CANDIDATES.shown(report)
+        if has_claims and not shown and report.profile == "drug_repurposing":
+            yield Statement.of("no_candidate")
+        if shown and not has_claims:
+            yield Statement.of("candidates_stand_alone", candidates=len(shown))
+
+    def quotes(self, report: Report) -> Iterable[Support]:
+        return (quote for one in CANDIDATES.shown(report) for quote in one.quotes)
+
+    def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
+        yield Chapter("candidates", "Candidates", (*candidate_words.blocks(report, quotes),))
+
+    def problems(
+        self, report: Report, items: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, Iterable[tuple[str, ...]]]:
+        return {"candidate": (tuple(_problems(one, items)) for one in CANDIDATES.shown(report))}
+
+
+def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
+    """Mechanism, indications and status that neither a cited item nor a record says."""
+    cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
+    works = [as_evidence(items[name]) for name in cited if name in items]
+    for name in fields_not_said(candidate, works) if candidate.support else ():
+        yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
 
 def check_candidates(
@@ -118,3 +204,6 @@ def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[st
         return {value} if isinstance(value, str) else set(value) - set(rest.current_indications)
 
     return tuple(name for name in removed if not values(name) <= texts)
+
+
+PART = CandidatesReport()

@@ -1,0 +1,98 @@
+"""The values that parts of a run add to what is published and to the report, each under the name of its part.
+
+In JSON they stand at the top level. A model with parts has no field of any; the value of a part that was not
+asked for is missing, and reads as its default.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Generic, Literal, Self, TypeVar, cast
+
+from pydantic import TypeAdapter, model_validator
+
+from activities.contracts.evidence import Frozen
+
+Given = TypeVar("Given")
+Shown = TypeVar("Shown")
+
+PartName = Literal["candidates", "full_texts", "conclusions", "table", "analysis", "own_steps"]
+MODULES: Mapping[str, str] = {
+    "conclusions": "activities.contracts.appraisal",
+    "candidates": "activities.contracts.candidates",
+    "analysis": "activities.contracts.effects",
+    "table": "activities.contracts.judge",
+}
+"""Part -> the module whose `PART` declares its values, in the order of their chapters."""
+
+
+class PartData(Generic[Given, Shown]):
+    """The values of a part: `given` to publishing and `shown` in the report."""
+
+    def __init__(
+        self, name: PartName, given: object, no_given: Given, shown: object, no_shown: Shown
+    ) -> None:
+        self.name = name
+        self.given_as, self.shown_as = given, shown
+        self._no_given, self._no_shown = no_given, no_shown
+
+    def given(self, document: "PublishParts") -> Given:
+        """The value that publishing is given; the default without the part."""
+        return cast(Given, (document.__pydantic_extra__ or {}).get(self.name, self._no_given))
+
+    def shown(self, report: "ReportParts") -> Shown:
+        """The value in the report; the default without the part."""
+        return cast(Shown, (report.__pydantic_extra__ or {}).get(self.name, self._no_shown))
+
+    @cached_property
+    def given_type(self) -> TypeAdapter[Given]:
+        return TypeAdapter(cast(type[Given], self.given_as))
+
+    @cached_property
+    def shown_type(self) -> TypeAdapter[Shown]:
+        return TypeAdapter(cast(type[Shown], self.shown_as))
+
+
+def part_data(name: str) -> PartData[object, object]:
+    """The declaration of a part's values. Raises KeyError for a part that has none."""
+    declared: PartData[object, object] = importlib.import_module(MODULES[name]).PART
+    return declared
+
+
+class _WithParts(Frozen, extra="allow"):
+    """A model that holds values of parts beside its fields. Other unknown fields are ignored."""
+
+    def _type_of(self, data: PartData[object, object]) -> TypeAdapter[object]:
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _typed(self) -> Self:
+        values = self.__pydantic_extra__ or {}
+        for name in list(values):
+            if name in MODULES:
+                values[name] = self._type_of(part_data(name)).validate_python(values[name])
+            else:
+                del values[name]
+        return self
+
+    def _own_names(self) -> set[str]:
+        return super()._own_names() | MODULES.keys()
+
+    @property
+    def parts(self) -> Iterator[str]:
+        """The names of the parts that it has values of, in the order of their chapters."""
+        return (name for name in MODULES if name in (self.__pydantic_extra__ or {}))
+
+
+class PublishParts(_WithParts):
+    """What publishing is given of parts."""
+
+    def _type_of(self, data: PartData[object, object]) -> TypeAdapter[object]:
+        return data.given_type
+
+
+class ReportParts(_WithParts):
+    """What a report shows of parts."""
+
+    def _type_of(self, data: PartData[object, object]) -> TypeAdapter[object]:
+        return data.shown_type

@@ -1,0 +1,111 @@
+"""What each part of a run does with the report: a file a part, imported where a report has its values."""
+
+import importlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, cast
+
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.parts import PublishParts, ReportParts
+from activities.contracts.publish import PublishInput
+from activities.report.schema import JudgedWork, Report
+
+if TYPE_CHECKING:
+    from activities.evidence_store import EvidenceStore
+    from activities.report.claims import Checks
+    from activities.report.formats.blocks import Block, Chapter
+    from activities.report.formats.quotes import Quotes
+
+
+class ReportPart:
+    """The base of the parts: adds nothing. A file of this folder has `PART`, an object of a subclass."""
+
+    async def read_stored(
+        self, store: "EvidenceStore", step: PublishInput, *, patient: bool
+    ) -> tuple[object, Iterable[Statement]]:
+        """Read what the value that publishing is given refers to in the store, and state what cannot be read.
+        `patient`: raise StoreError instead."""
+        return None, ()
+
+    def cited(self, step: PublishInput) -> Iterable[str]:
+        """Ids of the works that the part cites."""
+        return ()
+
+    def without(self, step: PublishInput, works: Collection[str]) -> object:
+        """The value that publishing is given, without works that a person left out."""
+        raise NotImplementedError
+
+    def check(
+        self, step: PublishInput, checks: "Checks", judgements: Iterable[JudgedWork], stored: object
+    ) -> object:
+        """The value of the report: what stands of the one that publishing is given. `stored`: what
+        `read_stored` returned."""
+        raise NotImplementedError
+
+    def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
+        """Limitations of what stands."""
+        return ()
+
+    def quotes(self, report: Report) -> Iterable[Support]:
+        """Every quote of the part, in the order of the page."""
+        return ()
+
+    def concludes(self, report: Report) -> bool:
+        """Tell whether the answer begins with what the part says."""
+        return False
+
+    def lines(self, report: Report) -> Iterable[str]:
+        """What the answer begins with, as text."""
+        return ()
+
+    def lead(self, report: Report, quotes: "Quotes") -> Iterable["Block"]:
+        """What the answer begins with, as blocks."""
+        return ()
+
+    def chapters(self, report: Report, quotes: "Quotes", *, drawn: bool) -> Iterable["Chapter"]:
+        """The chapters of the part. `drawn`: with pictures."""
+        return ()
+
+    def problems(
+        self, report: Report, items: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, Iterable[tuple[str, ...]]]:
+        """By kind of what quotes, what is wrong with each beyond its quotes. `items`: the evidence by id."""
+        return {}
+
+    def files(self, report: Report) -> Mapping[str, bytes]:
+        """Files of the folder of the run, by name."""
+        return {}
+
+
+def part_of(name: str) -> ReportPart:
+    """The part of that name. Raises ImportError for a part that adds nothing to a report."""
+    return cast(ReportPart, importlib.import_module(f"{__name__}.{name}").PART)
+
+
+def parts_of(holder: PublishParts | ReportParts) -> Iterator[ReportPart]:
+    """The parts that have a value there."""
+    return map(part_of, holder.parts)
+
+
+def concludes(report: Report) -> bool:
+    """Tell whether a part says what the answer begins with."""
+    return any(part.concludes(report) for part in parts_of(report))
+
+
+def leaves_open(report: Report) -> bool:
+    """Tell whether the answer says nothing but what no work says."""
+    missing = all(claim.kind == "missing" for claim in report.answer)
+    return bool(report.answer) and missing and not concludes(report)
+
+
+def cited_quotes(report: Report) -> Iterator[Support]:
+    """Every quote of a reference, whatever rests on it or shows it, in the order of the page."""
+    for claim in (*report.answer, *report.summary, *report.mechanism):
+        yield from claim.support
+    for section in report.sections:
+        for claim in (*section.answer, *section.claims):
+            yield from claim.support
+        for passage in section.related:
+            for quote in passage.quotes:
+                yield Support(evidence_id=passage.evidence_id, quote=quote)
+    for part in parts_of(report):
+        yield from part.quotes(report)

@@ -1,0 +1,102 @@
+"""The conclusions of a report: the effects that were read, of works that still stand, and what follows."""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from activities.analysis.conclusions import again, conclude, numbers_stand, unpooled
+from activities.contracts.appraisal import PART as CONCLUSIONS
+from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.publish import PublishInput
+from activities.extras import install
+from activities.report.claims import Checks
+from activities.report.formats import conclusion_words
+from activities.report.formats.blocks import Block, Chapter
+from activities.report.formats.charts import figures_of
+from activities.report.formats.quotes import Quotes
+from activities.report.parts import ReportPart
+from activities.report.schema import JudgedWork, Report
+from activities.report.strength import facts_of
+
+
+class ConclusionsReport(ReportPart):
+    """Shows what follows by outcome; proposed, not assessed."""
+
+    def cited(self, step: PublishInput) -> Iterable[str]:
+        return (effect.evidence_id for effect in CONCLUSIONS.given(step).effects)
+
+    def without(self, step: PublishInput, works: Collection[str]) -> Appraisal:
+        appraisal = CONCLUSIONS.given(step)
+        return appraisal.replace(effects=tuple(e for e in appraisal.effects if e.evidence_id not in works))
+
+    def check(
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+    ) -> tuple[Conclusion, ...]:
+        return conclusions(CONCLUSIONS.given(step), judgements, checks)
+
+    def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
+        if any(map(unpooled, CONCLUSIONS.shown(report))):
+            yield Statement.of("nothing_pooled")
+
+    def quotes(self, report: Report) -> Iterable[Support]:
+        return (quote for one in CONCLUSIONS.shown(report) for work in one.works for quote in work.support)
+
+    def concludes(self, report: Report) -> bool:
+        return bool(CONCLUSIONS.shown(report))
+
+    def lines(self, report: Report) -> Iterable[str]:
+        return map(conclusion_words.line, conclusion_words.leading(report))
+
+    def lead(self, report: Report, quotes: Quotes) -> Iterable[Block]:
+        return conclusion_words.lead(report, quotes)
+
+    def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
+        blocks = (*conclusion_words.blocks(report, quotes),)
+        if blocks:
+            blocks += (*figures_of(report, "effects", drawn=drawn),)
+        yield Chapter("conclusions", conclusion_words.TITLE, blocks)
+
+    def problems(
+        self, report: Report, items: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, Iterable[tuple[str, ...]]]:
+        return {"conclusion": (tuple(_problems(one)) for one in CONCLUSIONS.shown(report))}
+
+
+def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
+    """The conclusions of works whose quotes stand in their stored texts and that were not retracted."""
+    kept = [one for one in appraisal.effects if _stands(one, checks)]
+    if not kept and not appraisal.proposed:
+        return ()
+    by_id = {work.evidence_id: work for work in judged}
+    facts = {
+        name: facts_of(checks.documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}
+    }
+    return conclude(Appraisal(effects=tuple(kept), proposed=appraisal.proposed), facts)
+
+
+def _stands(effect: StudyEffect, checks: Checks) -> bool:
+    own = tuple(one for one in effect.support if one.evidence_id == effect.evidence_id)
+    return bool(own) and len(checks.supports(own).support) == len(effect.support)
+
+
+def _problems(one: Conclusion) -> Iterator[str]:
+    """What is wrong with a conclusion beyond its quotes: it is made again from the works that it names, and
+    their numbers are looked for in their quotes."""
+    if one.pooled is not None and unpooled(one):
+        yield f"conclusion {one.outcome}: {install('analysis')} to make its pooled figure again"
+        return
+    made = again(one)
+    for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
+        if getattr(made, field) != getattr(one, field):
+            yield f"conclusion {one.outcome}: its {field.replace('_', ' ')} does not follow from its works"
+    pools = [(pool.measure, pool.works) if pool else None for pool in (made.pooled, one.pooled)]
+    results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, one.pooled)]
+    alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))
+    if pools[0] != pools[1] or not all(alike):
+        yield f"conclusion {one.outcome}: its pooled figure does not follow from its works"
+    for work in one.works:
+        if not numbers_stand(work):
+            yield f"conclusion {one.outcome}: a number of {work.evidence_id} is not in its quotes"
+
+
+PART = ConclusionsReport()

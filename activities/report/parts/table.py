@@ -1,0 +1,54 @@
+"""The reader's table of a report: columns of the works that are cited."""
+
+from collections.abc import Collection, Iterable
+
+from activities.contracts.evidence import Support
+from activities.contracts.judge import PART as TABLE
+from activities.contracts.judge import Table, TableRow
+from activities.contracts.publish import PublishInput
+from activities.report.claims import Checks
+from activities.report.formats.text import clean
+from activities.report.parts import ReportPart
+from activities.report.schema import JudgedWork, Report
+
+
+class TableReport(ReportPart):
+    """Shows the cells whose quotes stand, in the table of works."""
+
+    def cited(self, step: PublishInput) -> Iterable[str]:
+        return (row.evidence_id for row in TABLE.given(step).rows)
+
+    def without(self, step: PublishInput, works: Collection[str]) -> Table:
+        table = TABLE.given(step)
+        return table.replace(rows=tuple(row for row in table.rows if row.evidence_id not in works))
+
+    def check(
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+    ) -> Table:
+        return checked_table(TABLE.given(step), checks)
+
+    def quotes(self, report: Report) -> Iterable[Support]:
+        for row in TABLE.shown(report).rows:
+            yield from (cell.support for cell in row.cells.values() if cell.support is not None)
+
+
+def checked_table(table: Table, checks: Checks) -> Table:
+    """The table with the cells whose quotes stand; the others are empty."""
+    columns = tuple(dict.fromkeys(filter(None, map(clean, table.columns))))
+    rows: dict[str, TableRow] = {}
+    for row in table.rows:
+        if row.evidence_id not in checks.documents:
+            continue
+        cells = {}
+        for name, cell in row.cells.items():
+            own = {"evidence_id": row.evidence_id}
+            quoted = checks.supports([cell.support.model_copy(update=own)] if cell.support else [])
+            if quoted.support and clean(name) in columns:
+                cells[clean(name)] = cell.replace(text=clean(cell.text))
+            elif quoted.refused:
+                checks.drop(clean(cell.text), quoted.refused, "cell", "", [row.evidence_id])
+        rows.setdefault(row.evidence_id, TableRow(evidence_id=row.evidence_id, cells=cells))
+    return Table(columns=columns, rows=tuple(rows.values()))
+
+
+PART = TableReport()
