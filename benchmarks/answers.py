@@ -64,7 +64,7 @@ from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.text.entities import link
 from activities.text.ranking import rank
-from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
+from activities.verification.verdicts import placed, printed, to_read, to_reword, with_rewordings, with_verdicts
 from benchmarks.plain import ask as ask_plainly
 from benchmarks.plain import client_of, works_text
 from workflows.steps.ordering import BESIDE
@@ -306,7 +306,7 @@ class Measure:
         draft: SectionDraft = done.output if done else SectionDraft()
         draft = named("s1", draft)
         written = len(draft.claims) + len(draft.refused)
-        asked = to_read(draft.sentences)
+        asked = to_read(placed(draft))
         if asked and asks_model("verifier", self._choice):
             more = {"evidence": refs, "judgements": given, "works_room": draft.works_room}
             verify = self._step(VerifyInput, "verifier", entry.question, sentences=asked, **more)

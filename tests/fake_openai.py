@@ -408,7 +408,7 @@ LIES = {
         }
     ],
     "reservations": ["Wonderpill was seen to cure 99 % of all patients."],
-    "sentences": [{"refused": "C1", "text": "Wonderpill cures dementia.", "rests_on": ["S1"]}],
+    "sentences": [{"claim": "C1", "text": "Wonderpill cures dementia.", "rests_on": ["S1"]}],
     "verdicts": [
         {"claim": "C999", "supported": "yes", "reason": ""},
         {"claim": "C1", "supported": "of course"},

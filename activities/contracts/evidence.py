@@ -445,6 +445,8 @@ class Claim(Frozen):
     stands_by: StandsBy = "quote"
     computed: tuple[str, ...] = ()
     """How its figures follow from those of its quotes: `43 + 12 = 55`."""
+    leans: bool = False
+    """It cannot be read without the sentence before it in its paragraph."""
 
 
 class ReportPlanSection(Frozen):

@@ -64,6 +64,10 @@ class DraftClaim(Frozen):
     computed: tuple[str, ...] = ()
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     reworded: bool = False
+    leans: bool = False
+    """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
+    after: str = ""
+    """That sentence and those that it leans on, for a second reader."""
 
 
 class DraftParagraph(Frozen):
@@ -168,9 +172,10 @@ class WriteInput(StepContext):
     """Judgements of the items of `evidence` that were judged."""
     concluded: tuple[str, ...] = ()
     """See `Appraisal.concluded`: what stands above the answer."""
-    failed: tuple[DraftClaim, ...] = ()
-    """Sentences that were refused: they are to be written once more, under their ids, and nothing else. The
-    answer has them in one paragraph; those that the writer leaves out are `out`."""
+    failed: tuple[DraftParagraph, ...] = ()
+    """Paragraphs with sentences that were refused: these, and those that lean on them, are to be written once
+    more, under their ids, and nothing else. The answer has them in one paragraph; refused ones that the
+    writer leaves out are `out`."""
     report_to: str = ""
     """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 

@@ -26,7 +26,7 @@ from activities.report.formats.text import clean
 from activities.report.schema import Dropped, QuotedPassage, ReportSection
 from activities.text.normal_form import normalise
 from activities.verification.quote_check import Checked, QuoteChecker
-from activities.verification.verdicts import printed
+from activities.verification.verdicts import leaned_on, printed
 
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
@@ -51,6 +51,7 @@ def as_claim(draft: DraftClaim) -> Claim:
         kind=draft.kind if draft.kind != "transition" else "finding",
         stands_by=draft.stands_by,
         computed=draft.computed,
+        leans=draft.leans,
     )
 
 
@@ -133,8 +134,7 @@ class Checks:
         self.repaired += sum(one.reworded and one.state == "stands" for one in shown.claims)
         first = {one.id: one.text for one in draft.claims}
         self.replaced += sum(first.get(one.id) != one.text for one in shown.claims)
-        for one in map(as_claim, shown.reservations):
-            self.reservations[one.text.casefold()] = one.text
+        reservations = self._reservations(shown.reservations)
         self.sections.append(
             ReportSection(
                 id=name,
@@ -147,8 +147,16 @@ class Checks:
                 answer=tuple(map(as_claim, shown.answer)),
                 passages=passages,
                 related=related,
+                reservations=reservations,
             )
         )
+
+    def _reservations(self, written: Iterable[DraftClaim]) -> tuple[str, ...]:
+        """The reservations that no section before has."""
+        own = {text.casefold(): text for text in (as_claim(one).text for one in written)}
+        new = {key: text for key, text in own.items() if key not in self.reservations}
+        self.reservations |= new
+        return tuple(new.values())
 
     def _with_quotes(self, draft: DraftClaim) -> DraftClaim:
         """A sentence with those of its quotes that stand; without one of them it falls."""
@@ -167,9 +175,10 @@ class Checks:
         paragraphs = []
         for paragraph in draft.paragraphs:
             claims = []
+            carrying = leaned_on(paragraph.claims)
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
-                if earlier := self._said.get(key):
+                if (earlier := self._said.get(key)) and claim.id not in carrying:
                     self.drop_repeated(claim, earlier, section)
                 else:
                     self._said[key] = claim.id

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from activities.contracts.evidence import Claim, Statement
 from activities.contracts.write import Edited, EditedSentence
 from activities.report.claims import Checks, as_claim
+from activities.report.formats.prose import paragraphs_of
 from activities.report.formats.text import clean
-from activities.verification.verdicts import refused
+from activities.verification.verdicts import leaned_on, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,11 @@ def _standing(name: str, repeats: Mapping[str, str]) -> str:
 def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> None:
     """Leave out the claims that another one which stands says."""
     standing = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
+    carrying = {
+        name for section in checks.sections for own in paragraphs_of(section) for name in leaned_on(own)
+    }
     for name, same in dict(repeated).items():
-        if name in standing and same in standing and same != name:
+        if name in standing and same in standing and same != name and name not in carrying:
             claim, section = standing.pop(name)
             checks.drop_repeated(claim, same, section.id)
     for place, section in enumerate(checks.sections):

@@ -6,6 +6,7 @@ sentences that go), and the gate decides of every new wording.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar, get_args
 
 from activities.contracts.evidence import Claim, Evidence, Length
@@ -28,7 +29,7 @@ from activities.roles.validation import (
 )
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
-from activities.verification.verdicts import refused
+from activities.verification.verdicts import in_place, refused
 
 MAX_REWORDED = 60
 LENGTHS: tuple[Length, ...] = get_args(Length)
@@ -93,7 +94,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
 def _row(label: str, one: DraftClaim, works: Mapping[str, str]) -> str:
     cited = dict.fromkeys(works[s.evidence_id] for s in one.support if s.evidence_id in works)
     rests = f" [{', '.join(cited)}]" if cited else ""
-    return f"{label}{rests}: {one_line(one.text)}"
+    return f"{label}{rests}{' (leans)' if one.leans else ''}: {one_line(one.text)}"
 
 
 def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted[Revised]:
@@ -104,6 +105,9 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     texts = {prompt.claims[one.claim]: one.text for one in answer.reword if one.claim in prompt.claims}
     gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
     gone |= {one.id for one in step.sentences if one.id.partition(".")[0] in sections}
+    for before, one in pairwise(step.sentences):
+        if before.id in gone and one.leans and one.id not in texts:
+            gone.add(one.id)
     no: list[Refused] = []
 
     def again(one: C, decide: Callable[[C], Decision]) -> C | None:
@@ -125,7 +129,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
 
     sentences = tuple(
         new
-        for one in step.sentences
+        for one in in_place(step.sentences)
         if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents, step.question)))
     )
     held = {one.id: one for one in (*step.sentences, *sentences)}

@@ -101,10 +101,11 @@ class _Rows:
                 quotes.append(f'   {mark} is "{clip(one_line(one.quote), MAX_SENTENCE_CHARS)}"')
             marks.append(mark)
         rests = f" [{', '.join(marks)}]" if marks else ""
+        after = [f"   after: {one_line(sentence.after)}"] if sentence.after else []
         computed = (f"   computed: {one_line(one)}" for one in sentence.computed)
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
         first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
-        return "\n".join([first, *quotes, *computed, *disputed])
+        return "\n".join([first, *after, *quotes, *computed, *disputed])
 
 
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:

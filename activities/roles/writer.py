@@ -5,7 +5,7 @@ Code fills in the quotes, and the gate decides of every sentence (`activities.ve
 were refused come back once (`WriteInput.failed`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, get_args
 
@@ -27,6 +27,7 @@ from activities.roles.validation import (
     SentenceLabels,
     Text,
     Texts,
+    Truth,
     cited,
     limits,
     line,
@@ -38,7 +39,7 @@ from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
-from activities.verification.verdicts import printed
+from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
 
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
@@ -62,8 +63,10 @@ NEAR_MISSES = (
     "name a group, a cause or a time that its works do not have. "
 )
 TASK_AGAIN = (
-    "These sentences of your draft were refused. Write each once more, as close to the words of the labelled "
-    "sentences as it needs to be; one that you leave out is not printed. Answer with JSON."
+    "Sentences of these paragraphs were refused. Write the paragraphs so that they read without them: an "
+    "entry of `sentences` for every refused one that you write once more, as close to the words of the "
+    "labelled sentences as it needs to be, and for every one that leans on it and no longer reads; a refused "
+    "one that you leave out is not printed, all others stay as they are. Answer with JSON."
 )
 BESIDE_OTHERS = (
     "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
@@ -84,6 +87,7 @@ class Written(Loose):
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
     computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    leans: Truth = None
 
 
 class WrittenParagraph(Loose):
@@ -98,10 +102,11 @@ class DraftAnswer(Loose):
 
 
 class WrittenAgain(Loose):
-    refused: OneClaim = ""
+    claim: OneClaim = ""
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
     computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    leans: Truth = None
 
 
 class AgainAnswer(Loose):
@@ -133,21 +138,29 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """The prompt for the sentences that were refused: each with the reason, and the works they cite."""
+    """The prompt for paragraphs with sentences that were refused: each of these with the reason, and the
+    works they cite."""
     named: dict[str, list[str]] = {}
-    for support in (one for claim in step.failed for one in claim.support):
-        named.setdefault(support.evidence_id, []).append(support.quote)
-    labels = {f"C{n}": claim.id for n, claim in enumerate(step.failed, 1)}
-    rows = [
-        f"{label}: {claim.text} (refused: {in_words(claim.problem) if claim.problem else 'not verified'})"
-        for label, claim in zip(labels, step.failed, strict=True)
-    ]
+    labels: dict[str, str] = {}
+    rows: list[str] = []
+    for paragraph in step.failed:
+        if rows:
+            rows.append("")
+        leaning = leaning_on_refused(paragraph.claims)
+        for claim in paragraph.claims:
+            labels[label := f"C{len(labels) + 1}"] = claim.id
+            why = in_words(claim.problem) if claim.problem else "not verified"
+            refused = f" (refused: {why})" if claim.state != "stands" else ""
+            rows.append(f"{label}: {claim.text}{refused}{' (leans on it)' if claim.id in leaning else ''}")
+            if refused or claim.id in leaning:
+                for support in claim.support:
+                    named.setdefault(support.evidence_id, []).append(support.quote)
     prompt = compose_works(
         "writer",
         step,
         [document for document in documents if document.evidence_id in named],
         room=room,
-        inputs=["Refused sentences:\n" + fenced("claims", "\n".join(rows))],
+        inputs=["Paragraphs:\n" + fenced("claims", "\n".join(rows))],
         named=named,
         task=TASK_AGAIN,
     )
@@ -186,7 +199,7 @@ def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused
     """The sentences as claims, each once; one that may not go without a quote and names nothing that was
     shown is recorded in `refused`."""
     claims: dict[str, DraftClaim] = {}
-    for sentence in written:
+    for place, sentence in enumerate(written):
         text = sentence_text(sentence.text)
         if not text:
             continue
@@ -197,7 +210,7 @@ def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused
             code = "label_unknown" if unknown else claim.problem or "cites_nothing"
             refused.append(refusal("claim", text, code, **{"label": label} if unknown else {}))
             continue
-        claims.setdefault(text, claim)
+        claims.setdefault(text, claim.replace(leans=bool(place and sentence.leans)))
     return tuple(claims.values())
 
 
@@ -239,26 +252,33 @@ def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...
 
 
 def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
-    """The second wordings under the ids of the first ones; what the model did not write again is left out."""
+    """The second wordings under the ids of the first ones: of what was refused, and what leans on that. A
+    refused sentence that the model did not write again is left out."""
+    rows = [one for paragraph in step.failed for one in paragraph.claims]
+    leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
+    first = {one.id: one for one in rows if is_rewordable(one) or one.id in leaning}
     again: dict[str, DraftClaim] = {}
     for written in answer.sentences:
-        name = prompt.claims.get(written.refused)
+        name = prompt.claims.get(written.claim)
         text = sentence_text(written.text)
-        if name is None or name in again or not text:
+        if name is None or name not in first or name in again or not text:
             continue
         sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-        claim = _checked(text, supports(sentences), prompt, written.computed, unknown)
-        again[name] = claim.replace(id=name, reworded=True)
+        support = supports(sentences) or (first[name].support if name in leaning else ())
+        claim = _checked(text, support, prompt, written.computed, unknown)
+        again[name] = claim.replace(id=name, reworded=True, leans=written.leans is True)
 
-    def second(first: DraftClaim) -> DraftClaim:
-        claim = again.get(first.id)
-        if claim is None:
-            return first.replace(state="out")
-        if claim.state == "refused":  # its first quotes stand in its place
-            return first.replace(problem=claim.problem, reworded=True)
-        return claim
+    def second(one: DraftClaim) -> Iterator[DraftClaim]:
+        claim = again.get(one.id)
+        if claim is not None and claim.state != "refused":
+            yield claim
+        elif claim is not None and one.state == "refused":  # its first quotes stand in its place
+            yield one.replace(problem=claim.problem, reworded=True)
+        elif claim is None and one.state == "refused":
+            yield one.replace(state="out")
 
-    return SectionDraft(paragraphs=(DraftParagraph(claims=tuple(map(second, step.failed))),))
+    claims = tuple(new for one in first.values() for new in second(one))
+    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),) if claims else ())
 
 
 def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:

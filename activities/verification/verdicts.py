@@ -6,12 +6,13 @@ call -> `printed`. The gate decides; this carries what it decided. Pure function
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from rapidfuzz import fuzz
 
-from activities.contracts.evidence import Statement, Support, Vigilance
+from activities.contracts.evidence import Claim, Statement, Support, Vigilance
 from activities.contracts.judge import Refused, RefusedKind
 from activities.contracts.write import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
 from activities.verification.gate import is_prose
@@ -67,17 +68,47 @@ def was_read(sentence: DraftClaim) -> bool:
     return sentence.stands_by == "reader" or problem in READ
 
 
-def to_reword(draft: SectionDraft) -> tuple[DraftClaim, ...]:
-    """The sentences that the writer is to write once more: those with quotes that were refused in their first
-    wording, and not because their reader is not believed."""
-    return tuple(
-        one
-        for one in draft.claims
-        if one.state == "refused"
-        and one.support
-        and not one.reworded
-        and (one.problem is None or one.problem.code != "not_confirmed")
-    )
+def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
+    """The sentences of a draft, those that lean on others with these."""
+    for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs):
+        yield from in_place(paragraph.claims)
+    yield from draft.reservations
+
+
+def in_place(claims: Iterable[C]) -> Iterator[C]:
+    """The sentences of a paragraph, each that leans on others with these."""
+    before = ""
+    for one in claims:
+        before = before if one.leans else ""
+        yield one.replace(after=before[-MAX_REFUSED_CHARS:])
+        before = f"{before} {one.text}".strip()
+
+
+def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
+    """The paragraphs that the writer is to write once more: those with sentences that `is_rewordable`."""
+    paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
+    return tuple(paragraph for paragraph in paragraphs if any(map(is_rewordable, paragraph.claims)))
+
+
+def is_rewordable(one: DraftClaim) -> bool:
+    """Whether a sentence has quotes and was refused in its first wording, and not because its reader is not
+    believed."""
+    first = one.state == "refused" and bool(one.support) and not one.reworded
+    return first and (one.problem is None or one.problem.code != "not_confirmed")
+
+
+def leaned_on(claims: Iterable[DraftClaim | Claim]) -> set[str]:
+    """Ids of the sentences of a paragraph that the next one leans on."""
+    return {before.id for before, one in pairwise(claims) if one.leans}
+
+
+def leaning_on_refused(claims: Sequence[DraftClaim]) -> set[str]:
+    """Ids of the sentences of a paragraph that lean on one which was refused, or on one that does."""
+    names: set[str] = set()
+    for before, one in pairwise(claims):
+        if one.leans and (before.state in ("refused", "ask") or before.id in names):
+            names.add(one.id)
+    return names
 
 
 def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDraft:
@@ -87,9 +118,10 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
 
     def change(one: DraftClaim) -> tuple[DraftClaim, ...]:
         again = new.get(one.id)
-        if again is None or one.state != "refused":
+        is_new = again is not None and again.state in ("stands", "ask")
+        if again is None or not (is_new or one.state == "refused"):
             return (one,)
-        if again.state in ("stands", "ask"):
+        if is_new and one.state == "refused":
             gone.append(refused(one, "reworded"))
         return (again,)
 
@@ -102,6 +134,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
       printed there already; of what its writer left out, and of what quotes nothing, none is.
+    - A sentence that leans on one that fell falls with it.
     - Where the first sentence of the answer fell, only its quotes answer; the rest of the answer is the first
       paragraph.
     """
@@ -120,6 +153,10 @@ def printed(draft: SectionDraft) -> SectionDraft:
             kept += quotes
         return tuple(kept)
 
+    draft = draft.replace(
+        answer=_fallen(draft.answer),
+        paragraphs=tuple(DraftParagraph(claims=_fallen(one.claims)) for one in draft.paragraphs),
+    )
     answer = shown(draft.answer, _quoted(draft.answer))
     counts = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
     paragraphs = [shown(paragraph.claims, counts) for paragraph in draft.paragraphs]
@@ -133,6 +170,15 @@ def printed(draft: SectionDraft) -> SectionDraft:
         paragraphs=tuple(DraftParagraph(claims=claims) for claims in paragraphs if claims),
         reservations=shown(draft.reservations, Counter()),
         refused=(*draft.refused, *gone),
+    )
+
+
+def _fallen(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
+    """The sentences of a paragraph, those refused that lean on refused ones."""
+    leaning, problem = leaning_on_refused(claims), Statement.of("leans_on_refused")
+    return tuple(
+        one.replace(state="refused", problem=problem) if one.id in leaning and one.state == "stands" else one
+        for one in claims
     )
 
 

@@ -167,7 +167,7 @@ def sentences(stage: Stage, step: WriteInput, state: SentenceState) -> SectionDr
     support = tuple(Support(evidence_id=one.evidence_id, quote=one.text) for one in texts)
     if step.failed:
         again = {"text": "Metformin lowered mortality.", "state": "stands", "reworded": True}
-        claims = tuple(one.model_copy(update=again) for one in step.failed)
+        claims = tuple(one.model_copy(update=again) for paragraph in step.failed for one in paragraph.claims)
     else:
         text = "Metformin lowered mortality in both cohorts."
         claims = (DraftClaim(text=text, support=support, state=state),)

@@ -121,7 +121,7 @@ class WritingSteps:
             **self.context.step_inputs(question=step.question),
             section=step.section,
             section_id=step.section_id,
-            sentences=verdicts.to_read(draft.sentences),
+            sentences=verdicts.to_read(verdicts.placed(draft)),
             evidence=step.evidence,
             judgements=step.judgements,
             works_room=draft.works_room,
@@ -161,7 +161,7 @@ class WritingSteps:
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
-            evidence=self._cited(failed),
+            evidence=self._cited(one for paragraph in failed for one in paragraph.claims),
             failed=failed,
         )
         new = await self.models.execute(WRITE, step)
@@ -172,7 +172,7 @@ class WritingSteps:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
         state = self.context.state
         drafts = {name: state.drafts[name].draft for name in names if name in state.drafts}
-        again = [one for draft in drafts.values() for one in draft.sentences if one.reworded]
+        again = [one for draft in drafts.values() for one in verdicts.placed(draft) if one.reworded]
         edited = state.edited.sentences if state.edited else ()
         sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
         check = VerifyInput(

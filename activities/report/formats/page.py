@@ -1,7 +1,8 @@
 """The tree of blocks of a report (`activities.report.formats.blocks`), in the order of the page.
 
-A sentence is printed once: what the answer says, no section says again. `brief` is the answer, what is open
-and its works; `full` adds what the editor put together, what was refused, and each check.
+A sentence is printed once: what the answer says no section says again, but for its conclusion and for what
+another sentence leans on. `brief` is the answer, what is open and its works; `full` adds what the editor put
+together, what was refused, and each check.
 """
 
 from collections import Counter
@@ -34,12 +35,14 @@ from activities.report.formats.blocks import (
 )
 from activities.report.formats.prose import notice, paragraphs_of, unanswered
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
+from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, listed
 from activities.report.formats.works_table import works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
 from activities.text.tokens import terms
 from activities.verification.numbers import missing_numbers
+from activities.verification.verdicts import leaned_on
 
 REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
 USED_HEAD = ("Section", "Iteration", "Calls", "Tokens", "Cost", "Judged", "Ended because")
@@ -74,6 +77,7 @@ class _Page:
         self.concludes = concludes(report)
         self.said = set[tuple[str, ...]]()
         """The sentences that are printed, as words."""
+        self.anchored = set[str]()
         self.noted = set[tuple[str, str]]()
         self.disputes = tuple(self._disputes())
 
@@ -153,7 +157,6 @@ class _Page:
         if report.length == "brief":
             yield self._chapter("first", "Nearest passages" if not self.judged else "Findings", self._first())
             return
-        yield self._chapter("reservations", "Reservations", bullets(report.reservations))
         yield self._chapter("mechanism", "Mechanism", self._prose(report.mechanism))
         for section in report.sections:
             blocks = tuple(self._section(section))
@@ -206,9 +209,11 @@ class _Page:
     # sentences
 
     def _fresh(self, claims: Iterable[Claim]) -> list[Claim]:
-        """The sentences that are not printed yet; from now on they are."""
-        new = {words_of(claim.text): claim for claim in reversed([*claims])}
-        fresh = [claim for key, claim in reversed(new.items()) if key not in self.said]
+        """The sentences that are not printed yet, and those that another one leans on."""
+        claims = [*claims]
+        carrying = leaned_on(claims)
+        new = {words_of(claim.text): claim for claim in reversed(claims)}
+        fresh = [c for key, c in reversed(new.items()) if key not in self.said or c.id in carrying]
         self.said |= new.keys()
         return fresh
 
@@ -217,7 +222,9 @@ class _Page:
         disputed = {one.id for pair in self.disputes for one in pair}
         disputed |= {one.sentence for one in self.report.disputes}
         graded = graded and claim.strength not in but
-        return self.quotes.sentence(claim, graded=graded, disputed=claim.id in disputed)
+        first = claim.id not in self.anchored
+        self.anchored.add(claim.id)
+        return self.quotes.sentence(claim, graded=graded, disputed=claim.id in disputed, first=first)
 
     def _prose(
         self, *paragraphs: Iterable[Claim], kind: TextKind = "plain", graded: bool = True
@@ -244,9 +251,14 @@ class _Page:
     def _section(self, section: ReportSection) -> Iterator[Block]:
         paragraphs = paragraphs_of(section) if not section.passages else []
         # the certainty of a conclusion, not the design of single works, says how sure what follows is
-        untold = map(self._untold, (section.answer, *paragraphs))
+        untold = map(self._untold, (section.answer[1:], *paragraphs))
+        lead = section.answer[:1]
+        new = bool(self._fresh(self._untold(lead)))
         prose = [*self._prose(*untold, graded=not self.concludes)]
+        if lead and (new or prose):
+            prose.insert(0, Text((self._sentence(lead[0]),), "answer"))
         if not (prose or section.passages or section.related):
+            yield from self._elsewhere(section)
             return
         asked = clean(section.key_question)
         told = words_of(f"{self.report.question} {self.report.title} {section.title}")
@@ -254,6 +266,9 @@ class _Page:
             yield from _text(asked, "question")
         yield from _text(clean(section.lead))
         yield from prose
+        if section.reservations:
+            yield Heading("Reservations")
+            yield from bullets(section.reservations)
         every = [set(one.mentions) for one in (*section.passages, *section.related)]
         alike = set.intersection(*every) if every else set[str]()
         for place, one in enumerate(section.passages, start=1):
@@ -267,15 +282,29 @@ class _Page:
             yield Heading(f"Related{without}")
             yield from blocks
 
+    def _elsewhere(self, section: ReportSection) -> Iterator[Text]:
+        """Where the report says what was written for a section; nothing for one without claims."""
+        if section.empty_because is None or section.empty_because.code != "section_stands_elsewhere":
+            return
+        said = {
+            one.statement.text("claim").partition(".")[0]
+            for one in self.report.verification.dropped
+            if one.section == section.id and one.statement.code == "repeats_claim"
+        }
+        others = (one for one in self.report.sections if one.id in said and one.id != section.id)
+        links = [Run(words.heading(one), anchor=self._anchor(one)) for one in others]
+        yield Text((Run(sentence(section.empty_because)), *links), "note")
+
     def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
         """The sentences of a section but those that the report's answer says with their numbers and nearly
-        all their words, joined with others."""
+        all their words, joined with others, and that none leans on."""
+        claims = list(claims)
+        carrying = leaned_on(claims)
         for claim in claims:
             told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
             own, said = terms(claim.text), set(terms(told))
-            if any(missing_numbers(claim.text, [told])) or sum(word in said for word in own) < MIN_TOLD * len(
-                own
-            ):
+            share = sum(word in said for word in own) / max(len(own), 1)
+            if claim.id in carrying or share < MIN_TOLD or any(missing_numbers(claim.text, [told])):
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str, alike: Collection[str] = ()) -> Group:

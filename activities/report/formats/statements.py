@@ -411,6 +411,7 @@ WORDING: Mapping[str, Wording] = {
     "dispute_upheld": "{by} disputed it ({reason}), and this was upheld",
     "not_settled": "The works that were found do not settle the question.",
     "repeats_claim": "it repeats claim {claim}",
+    "leans_on_refused": "the sentence that it leans on does not stand",
     "rests_on_dropped": "it rests on a claim that does not stand",
     "never_named": "the items it cites never name it",
     # what the quality of a candidate's evidence follows from

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from activities.contracts.evidence import Evidence, SearchRecord
-from activities.contracts.write import Edited, EditedSentence, SectionDraft
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.text import clean, escape_markdown, safe_url
@@ -132,7 +132,7 @@ def test_a_sentence_is_printed_once_and_quotes_never_stand_between_an_answer_and
     text = words_of(report.replace(sections=(both,)), name)
     assert text.count(FEWER.rstrip(".")) == 1
     if name == "md":
-        answer = text[text.index("## Answer") : text.index("## Reservations")]
+        answer = text[text.index("## Answer") : text.index("## ", text.index("## Answer") + 3)]
         assert INFECTION not in answer
 
 
@@ -214,3 +214,22 @@ def test_a_brief_report_lists_what_it_cites(answer: str) -> None:
 def test_a_brief_report_without_an_answer_has_the_first_passages(name: str) -> None:
     report = build_report(PASSAGES, WORKS).replace(length="brief")
     assert INFECTION in words_of(report, name)
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_section_begins_with_its_conclusion_and_ends_with_its_reservations(name: str) -> None:
+    """Also where the answer says it; one whose sentences stand elsewhere says where."""
+    draft = SectionDraft(
+        answer=(quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA)),),
+        paragraphs=(DraftParagraph(claims=(quoting(INJURY, ("pmid:13", INJURY)),)),),
+        reservations=(DraftClaim(text="Nobody was blinded.", kind="reservation"),),
+    )
+    again = SectionDraft(paragraphs=draft.paragraphs)
+    sections = (section("s1", draft, "Gain"), section("s2", again, "Harm"))
+    update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
+    text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
+    last = text.index("Nobody was blinded.")
+    own = text[text.index("Answer") : last]
+    assert own.rindex(FEWER.rstrip(".")) < own.rindex(INJURY.rstrip("."))
+    assert own.count(FEWER.rstrip(".")) == 2
+    assert last < text.index("said elsewhere in this report")

@@ -137,7 +137,7 @@ def test_with_an_honest_reader_a_lie_becomes_its_quote(kind: str) -> None:
         assert listed(draft, lie)
         failed = to_reword(draft)
         step = WriteInput.model_validate({**COMMON, "failed": failed})
-        again = [WrittenAgain(refused="C1", text=lie, rests_on=rests_on(kind))]
+        again = [WrittenAgain(claim="C1", text=lie, rests_on=rests_on(kind))]
         stubborn = accepted("writer", step, shown(pair), AgainAnswer(sentences=again))
         assert isinstance(stubborn, SectionDraft)
         assert texts(read(pair, lie, with_rewordings(draft, stubborn), honest)) <= own, lie

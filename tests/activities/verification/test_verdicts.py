@@ -10,6 +10,8 @@ from activities.contracts.write import (
     named,
 )
 from activities.verification.verdicts import (
+    is_rewordable,
+    placed,
     printed,
     to_read,
     to_reword,
@@ -63,7 +65,8 @@ def test_a_confirmed_sentence_stands_and_another_is_refused_with_the_reason() ->
         ("refused", "quote"),
         ("refused", "quote"),
     ], "a verdict that was not asked for counted"
-    assert [(one.id, one.problem) for one in to_reword(judged)] == [("s1.2", NOT_SAID), ("s1.3", None)]
+    rewordable = [one for paragraph in to_reword(judged) for one in paragraph.claims if is_rewordable(one)]
+    assert [(one.id, one.problem) for one in rewordable] == [("s1.2", NOT_SAID), ("s1.3", None)]
 
 
 def test_a_second_wording_has_the_id_of_the_first_and_what_is_left_out_is_not_printed() -> None:
@@ -136,7 +139,7 @@ def test_what_a_reader_confirms_that_misses_planted_errors_is_not_confirmed() ->
     assert problem is not None
     assert (judged.answer[0].state, problem.code) == ("refused", "not_confirmed")
     assert texts(printed(judged))[:2] == [ONE.quote, TWO.quote]
-    assert "s1.a1" not in {one.id for one in to_reword(judged)}, "its wording was not found wrong"
+    assert not any(is_rewordable(one) for one in judged.answer), "its wording was not found wrong"
     assert [one.problem for one in judged.claims if one.id == "s1.2"] == [NOT_SAID]
 
 
@@ -155,3 +158,40 @@ def test_a_reservation_and_what_is_missing_are_printed_only_when_they_were_read(
     final = printed(draft)
     assert [one.text for one in final.reservations] == ["No work studied children."]
     assert [(one.kind, one.text) for one in final.refused] == [("reservation", "Follow-up was short.")]
+
+
+LEANING = (
+    claim("Sleep may help older adults.", ONE, id="s1.1", state="stands"),
+    claim("It did not change their cognition.", TWO, id="s1.2", leans=True),
+    claim("Nor did it change their mood.", TWO, id="s1.3", leans=True),
+    claim("Sleep lowered risk.", ONE, id="s1.4", state="stands"),
+)
+
+
+def test_a_sentence_that_leans_is_read_with_the_ones_before_it() -> None:
+    texts = [one.text for one in LEANING]
+    after = [one.after for one in placed(drafted(LEANING))]
+    assert after == ["", texts[0], " ".join(texts[:2]), ""]
+
+
+def test_a_sentence_falls_with_the_one_that_it_leans_on() -> None:
+    fell = LEANING[1].replace(state="refused", problem=NOT_SAID)
+    stood = LEANING[2].replace(state="stands", stands_by="reader")
+    final = printed(drafted((LEANING[0], fell, stood, LEANING[3])))
+    assert [one.text for one in final.claims] == [LEANING[0].text, TWO.quote, LEANING[3].text]
+    codes = {one.text: one.reason.code for one in final.refused}
+    assert codes == {fell.text: "not_supported", stood.text: "leans_on_refused"}
+    left_out = fell.replace(state="out")
+    assert stood.text in texts(printed(drafted((LEANING[0], left_out, stood))))
+
+
+def test_what_leans_on_a_refused_sentence_may_be_written_again_with_it() -> None:
+    """And is read again; what else stands in the paragraph stays."""
+    fell = LEANING[1].replace(state="refused", problem=NOT_SAID)
+    stood = LEANING[2].replace(state="stands", stands_by="reader")
+    draft = drafted((LEANING[0], fell, stood, LEANING[3]))
+    again = stood.replace(text="Sleep did not change mood.", state="ask", reworded=True, leans=False)
+    other = LEANING[3].replace(text="Sleep doubles risk.", state="ask")
+    final = with_rewordings(draft, drafted((fell.replace(state="out"), again)))
+    assert [one.text for one in to_read(placed(final))] == [again.text]
+    assert other.text not in texts(final)
