@@ -64,7 +64,14 @@ from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.text.entities import link
 from activities.text.ranking import rank
-from activities.verification.verdicts import placed, printed, to_read, to_reword, with_rewordings, with_verdicts
+from activities.verification.verdicts import (
+    placed,
+    printed,
+    to_read,
+    to_reword,
+    with_rewordings,
+    with_verdicts,
+)
 from benchmarks.plain import ask as ask_plainly
 from benchmarks.plain import client_of, works_text
 from workflows.steps.ordering import BESIDE
