@@ -70,9 +70,11 @@ class Unpaywall(Wire):
 
 
 class FullTextActivities:
-    def __init__(self, settings: Settings, http: Http, pages: SafePages, store: EvidenceStore) -> None:
+    def __init__(
+        self, settings: Settings, http: Http, store: EvidenceStore, pages: SafePages | None = None
+    ) -> None:
         self._http = http
-        self._pages = pages
+        self._pages = pages or SafePages.of(settings, http.cache)
         self._store = store
         self._email = settings.email
         self._europepmc = settings.source_url("europepmc", BASE_URL)

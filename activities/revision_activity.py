@@ -12,8 +12,9 @@ from temporalio import activity
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import EvidenceRef, Frozen, ReportPlanSection, Statement, Usage
 from activities.contracts.identifiers import normal_doi, normal_nct
+from activities.contracts.prepare import Continued
 from activities.contracts.profile import Profile
-from activities.contracts.publish import Continued, PlannedSection, PublishInput
+from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.revise import Instruction, Revised, ReviseInput
 from activities.contracts.write import (
     DraftClaim,

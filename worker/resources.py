@@ -5,21 +5,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from activities.analysis_activity import AnalysisActivities
-from activities.candidate_activity import CandidateActivities
 from activities.contracts.evidence import ModelChoice
 from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
-from activities.follow_up_activity import FollowUpActivities
-from activities.full_text_activity import FullTextActivities
 from activities.heartbeat import on_last_attempt
 from activities.own_step_activity import OwnStepActivities
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import private_home
 from activities.publish_activity import PublishActivities, PubMedStanding
-from activities.refresh_activity import RefreshActivities
-from activities.revision_activity import RevisionActivities
 from activities.role_activity import ThinkActivities
 from activities.roles.runner import RoleThinker
 from activities.search_activity import SearchActivities
@@ -27,9 +21,9 @@ from activities.settings import Settings
 from activities.sources import ncbi
 from activities.sources.base import Source
 from activities.sources.http.client import Http, open_http
-from activities.sources.http.pages import SafePages
 from activities.sources.registry import build_sources
 from activities.sources.standing_lookup import StandingLookup
+from worker.late import Late
 from worker.run_folder import RunFolders
 
 if TYPE_CHECKING:
@@ -47,10 +41,16 @@ class Resources:
     pubmed: PubMedStanding
     others: tuple[object, ...]
     """The other classes of activities, opened."""
+    late: tuple[Late, ...]
+    """Those that are opened at the first call of one of their activities."""
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
-        return [*self.search.definitions(), *(method for owner in self.others for method in methods(owner))]
+        return [
+            *self.search.definitions(),
+            *(method for owner in self.others for method in methods(owner)),
+            *(step for one in self.late for step in one.definitions()),
+        ]
 
     @property
     def gated(self) -> dict[str, list[Callable[..., Any]]]:
@@ -90,14 +90,36 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                     if settings.reports_dir
                     else None,
                 ),
-                CandidateActivities(sources, store),
-                AnalysisActivities(store),
                 EventActivities(store),
-                FollowUpActivities(store),
                 OwnStepActivities(store),
-                FullTextActivities(settings, http, SafePages.of(settings, http.cache), store),
-                RefreshActivities(settings, sources, lookup),
-                RevisionActivities(settings, sources),
+            ),
+            late=(
+                Late(
+                    "activities.candidate_activity:CandidateActivities",
+                    ("look_up_candidate",),
+                    (sources, store),
+                ),
+                Late(
+                    "activities.analysis_activity:AnalysisActivities",
+                    ("analyse_effects", "run_program"),
+                    (store,),
+                ),
+                Late("activities.follow_up_activity:FollowUpActivities", ("import_evidence",), (store,)),
+                Late(
+                    "activities.full_text_activity:FullTextActivities",
+                    ("read_in_full",),
+                    (settings, http, store),
+                ),
+                Late(
+                    "activities.refresh_activity:RefreshActivities",
+                    ("plan_refresh", "keep_refresh"),
+                    (settings, sources, lookup),
+                ),
+                Late(
+                    "activities.revision_activity:RevisionActivities",
+                    ("plan_revision", "keep_revision"),
+                    (settings, sources),
+                ),
             ),
         )
 

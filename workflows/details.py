@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from workflows.context import RunContext
-from workflows.part_state import CandidatesState
+from workflows.part_state import CandidatesState, DialogueState
 from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.rules.payload_limits import rows
 from workflows.state import RunState
@@ -42,7 +42,7 @@ def progress_of(context: RunContext) -> Progress:
         readings=state.clarified.readings if state.clarified else (),
         candidates=tuple(state.part(CandidatesState).candidates),
         chosen_because=state.chosen_because,
-        continues=state.continues,
+        continues=state.part(DialogueState).continues,
         stop_reason=state.stop_reason,
         started_at=datetime.fromtimestamp(budget.started_at, UTC).isoformat(timespec="seconds"),
         updated_at=control.events[-1].timestamp if control.events else "",

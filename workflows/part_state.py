@@ -9,6 +9,7 @@ from activities.contracts.appraisal import Appraisal
 from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Analysed
 from activities.contracts.judge import MechanismHypothesis, Table
+from activities.contracts.prepare import Continued
 
 
 class Publishes(Protocol):
@@ -23,6 +24,14 @@ class PartState(BaseModel, defer_build=True):
     """Base of the states of parts."""
 
     name: ClassVar[str]
+
+
+class DialogueState(PartState, defer_build=True):
+    """What a run that follows up another one knows of it."""
+
+    name = "dialogue"
+    imported: bool = False
+    continues: Continued | None = None
 
 
 class CandidatesState(PartState, defer_build=True):

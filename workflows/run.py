@@ -46,7 +46,10 @@ class RunParts:
         self.gates = Gates(self.context, self.events)
         self.parent = ParentLink(self.context, self.events)
         self.models = ModelSteps(self.context, self.events, self.parent.request_budget)
-        self.preparation = Preparation(self.context, self.events, self.gates, self.models)
+        self.parts = Parts(self)
+        self.preparation = Preparation(
+            self.context, self.events, self.gates, self.models, lambda: self.parts.dialogue.import_evidence()
+        )
         self.searches = SearchSteps(self.context, self.events)
         self.judging = JudgeSteps(self.context, self.events, self.models)
         self.steps = ResearchSteps(
@@ -54,7 +57,6 @@ class RunParts:
         )
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
         self.writing = WritingSteps(self.context, self.events, self.models)
-        self.parts = Parts(self)
         self.publisher = Publisher(self.context, self.events, self.gates, self.parts.active)
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""

@@ -21,7 +21,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import Refused, WorkJudgement
 from activities.contracts.plan import AgentTask, Clarified, ParsedQuery
 from activities.contracts.prepare import Prepared
-from activities.contracts.publish import Continued, Decision, PlannedSection
+from activities.contracts.publish import Decision, PlannedSection
 from activities.contracts.search import Preview
 from activities.contracts.step import Instruction, InstructionKind, Role
 from activities.contracts.write import Edited
@@ -156,8 +156,6 @@ class RunState(BaseModel, defer_build=True):
     evidence: list[EvidenceRef] = Field(default_factory=list)
     listed: dict[str, Unread] = Field(default_factory=dict)
     """Source -> what it has listed and how far that was read."""
-    imported: bool = False
-    """Whether the evidence of the run that this one follows up was imported."""
     judgements: dict[str, WorkJudgement] = Field(default_factory=dict)
     """Evidence id -> what a model judged of the work for the question of this loop."""
     refused: list[Refused] = Field(default_factory=list)
@@ -219,8 +217,6 @@ class RunState(BaseModel, defer_build=True):
     found: dict[str, list[str]] = Field(default_factory=dict)
     """Ids of the items each section returned, best first."""
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
-    continues: Continued | None = None
-    """The finished run that this one follows up."""
     question: str = ""
     """The question as it is researched, where the one that was typed does not stand alone."""
     edited: Edited | None = None

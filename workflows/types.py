@@ -25,8 +25,8 @@ from activities.contracts.evidence import (
     Usage,
 )
 from activities.contracts.iterations import IterationRecord
-from activities.contracts.prepare import FollowUp
-from activities.contracts.publish import Continued, Estimate
+from activities.contracts.prepare import Continued, FollowUp
+from activities.contracts.publish import Estimate
 from activities.contracts.step import Reading
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition

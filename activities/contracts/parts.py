@@ -16,22 +16,21 @@ from activities.contracts.evidence import Frozen
 Given = TypeVar("Given")
 Shown = TypeVar("Shown")
 
-PartName = Literal["candidates", "full_texts", "conclusions", "table", "analysis", "own_steps"]
+PartName = Literal["dialogue", "candidates", "full_texts", "conclusions", "table", "analysis", "own_steps"]
 MODULES: Mapping[str, str] = {
+    "continues": "activities.contracts.prepare",
     "conclusions": "activities.contracts.appraisal",
     "candidates": "activities.contracts.candidates",
     "analysis": "activities.contracts.effects",
     "table": "activities.contracts.judge",
 }
-"""Part -> the module whose `PART` declares its values, in the order of their chapters."""
+"""Name of a value -> the module whose `PART` declares it, in the order of the chapters."""
 
 
 class PartData(Generic[Given, Shown]):
     """The values of a part: `given` to publishing and `shown` in the report."""
 
-    def __init__(
-        self, name: PartName, given: object, no_given: Given, shown: object, no_shown: Shown
-    ) -> None:
+    def __init__(self, name: str, given: object, no_given: Given, shown: object, no_shown: Shown) -> None:
         self.name = name
         self.given_as, self.shown_as = given, shown
         self._no_given, self._no_shown = no_given, no_shown

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from activities.contracts.evidence import EvidenceRef, Frozen, ModelChoice, Price, SourceOption
+from activities.contracts.parts import PartData
 from activities.contracts.profile import Profile
 
 
@@ -62,3 +63,15 @@ class Imported(Frozen):
     """What the earlier run answered; empty where its report is not in this worker's store."""
     answer: tuple[str, ...] = ()
     """Its answer, else its first claims or passages, sentence by sentence, in at most 2,000 characters."""
+
+
+class Continued(Frozen):
+    """A finished run that another one follows up."""
+
+    run_id: str
+    question: str = ""
+
+
+PART = PartData[Continued | None, Continued | None](
+    "continues", Continued | None, None, Continued | None, None
+)

@@ -100,11 +100,6 @@ class PubMedSaid(Frozen):
     failure: str = ""
 
 
-class Continued(Frozen):
-    run_id: str
-    question: str = ""
-
-
 class Dispute(Frozen):
     """Somebody says that a sentence of a finished report is wrong."""
 
@@ -245,7 +240,6 @@ class PublishInput(Compact, PublishParts):
     """Disputes of its sentences, the oldest first."""
     refused: tuple[Refused, ...] = ()
     """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
-    continues: Continued | None = None
     asked: str = ""
     """The question as it was typed, where `question` is a rewording of it that stands alone."""
     confidence: float | None = None

@@ -103,7 +103,6 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         run_id=step.run_id,
         question=step.question,
         asked=step.asked,
-        continues=step.continues,
         mode=step.mode,
         profile=step.profile,
         title=edit.title or clean(step.title) or clean(step.question)[:200] or "Research report",

@@ -30,7 +30,6 @@ from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import ReportParts
 from activities.contracts.profile import STUDIES, Words
 from activities.contracts.publish import (
-    Continued,
     Decision,
     Dispute,
     Estimate,
@@ -228,7 +227,6 @@ class Report(ReportParts):
     question: str
     asked: str = ""
     """The question as it was typed, where `question` is a rewording of it that stands alone."""
-    continues: Continued | None = None
     mode: str
     profile: str
     title: str

@@ -10,7 +10,7 @@ from functools import partial
 from sse_starlette import ServerSentEvent
 
 from activities.contracts.evidence import ReportPlan
-from activities.contracts.publish import Continued
+from activities.contracts.prepare import Continued
 from activities.plural import clock, counted
 from client.access import Access, line_of
 from client.api import EXPECTED

@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT
+from activities.contracts.prepare import PART as CONTINUES
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, random_key
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
@@ -72,7 +73,7 @@ class Reading:
             version=int(number) if number.isdecimal() else len(versions) + 1,
             waits=waits,
             aloud=can_speak(),
-            turns=await self._talking.turns(report.continues, user),
+            turns=await self._talking.turns(CONTINUES.shown(report), user),
             conversation=self._talking.conversation(user, run.id),
             link=run.link,
             readonly=False,

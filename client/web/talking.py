@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from activities.contracts.publish import Continued
+from activities.contracts.prepare import PART as CONTINUES
+from activities.contracts.prepare import Continued
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
 from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
@@ -60,7 +61,7 @@ class Talking:
                 break
             answer = " ".join(answer_of(report).first)
             turns.insert(0, (report.run_id, report.asked or report.question, answer))
-            before = report.continues
+            before = CONTINUES.shown(report)
         return turns
 
     async def talk(self, request: Request, run_id: str, text: Text, verb: str = Form("")) -> Response:

@@ -52,7 +52,7 @@ def read(server: ReplayServer, http: Http, store: EvidenceStore, tmp_path: Path)
         places = {f"{name}_url": server.url for name in ("europepmc", "unpaywall")}
         given = Settings.model_validate({"home": tmp_path, "email": "me@example.org", **places, **settings})
         pages = SafePages(networks(["127.0.0.0/8"]))
-        activities = FullTextActivities(given, http, pages, store)
+        activities = FullTextActivities(given, http, store, pages)
         step = ReadInFull(run_id="ask-1", evidence=(await store.put(work),), ways=ways)
         found = await ActivityEnvironment().run(activities.read_in_full, step)
         if not found.evidence:

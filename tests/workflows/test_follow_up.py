@@ -6,7 +6,8 @@ import pytest
 
 from activities.contracts.evidence import EvidenceRef
 from activities.contracts.plan import ParsedQuery, ParseQueryInput
-from activities.contracts.prepare import FollowUp
+from activities.contracts.prepare import PART as CONTINUES
+from activities.contracts.prepare import Continued, FollowUp
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Run, Stage, a_request, limitations
 from tests.workflows.script import document
@@ -30,8 +31,7 @@ async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode
     known = {reference.evidence_id for reference in before.references}
     assert {reference.evidence_id for reference in report.references} <= known
     assert limitations(report).count("follow_up") == 1
-    assert report.continues is not None
-    assert (report.continues.run_id, report.continues.question) == (earlier.handle.id, before.question)
+    assert CONTINUES.shown(report) == Continued(run_id=earlier.handle.id, question=before.question)
     assert any(section.claims for section in report.sections)
     (imported,) = [event for event in await run.events() if event.type == "imported"]
     assert imported.data == {"run_id": earlier.handle.id, "items": len(known)}
@@ -97,8 +97,7 @@ async def test_a_chain_of_three_is_researched_and_reported_as_questions_that_sta
     asked = a_request(mode, question="Which dose?", follow_up=await evidence_of(stage, run))
     _, third, run = await stage.play(asked, "ask-third")
     assert told[-1].earlier_question == second.question
-    assert third.continues is not None
-    assert (third.continues.run_id, third.continues.question) == ("ask-second", second.question)
+    assert CONTINUES.shown(third) == Continued(run_id="ask-second", question=second.question)
     assert (third.question, third.asked) == (
         "Which dose of metformin slows dementia in women?",
         "Which dose?",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from workflows.parts.analysis import AnalysisPart
     from workflows.parts.candidates import CandidatesPart
     from workflows.parts.conclusions import ConclusionsPart
+    from workflows.parts.dialogue import DialoguePart
     from workflows.parts.full_texts import FullTextsPart
     from workflows.parts.own_steps import OwnStepsPart
     from workflows.parts.table import TablePart
@@ -50,6 +51,10 @@ class Parts:
         """The steps of the parts beside the last step that writes the answer."""
         for part in self.active("beside_writing"):
             yield from part.beside_writing(use_model)
+
+    @property
+    def dialogue(self) -> "DialoguePart":
+        return cast("DialoguePart", self.load("dialogue"))
 
     @property
     def candidates(self) -> "CandidatesPart":

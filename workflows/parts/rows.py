@@ -55,6 +55,11 @@ def _wants_statistics(context: RunContext) -> bool:
 
 
 PARTS: Mapping[PartName, PartRow] = {
+    "dialogue": PartRow(
+        Entry("workflows.parts.dialogue", "DialoguePart"),
+        lambda context: context.request.follow_up is not None,
+        (),
+    ),
     "candidates": PartRow(
         Entry("workflows.parts.candidates", "CandidatesPart"),
         lambda context: context.profile.candidates,
@@ -85,4 +90,4 @@ PARTS: Mapping[PartName, PartRow] = {
         Entry("workflows.parts.own_steps", "OwnStepsPart"), lambda _: False, (), ("own_role",)
     ),
 }
-"""Own steps act where a graph names them, at no stage."""
+"""The dialogue acts when a run is prepared, and own steps where a graph names them: at no stage."""

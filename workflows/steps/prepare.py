@@ -1,27 +1,24 @@
 """The first steps of a run: what the worker offers, and what the question asks for."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import Mode
 from activities.contracts.plan import Clarified, ClarifyInput, ParsedQuery, ParseQueryInput
 from activities.contracts.prepare import Imported, Prepared, PrepareInput
 from activities.contracts.profile import Profile
-from activities.contracts.publish import Continued
-from activities.follow_up_activity import FollowUpActivities
 from activities.plural import plural
 from activities.prepare_activity import PrepareActivities
 from activities.profiles.specialists import specialists_of
 from workflows.context import RunContext
-from workflows.event_types import Asked, ImportedItems, NoData, Read, Started
+from workflows.event_types import Asked, NoData, Read, Started
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.modes import Available, offered, refusal
-from workflows.rules.dedup import merge
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget, reason_of
+from workflows.steps.failures import OutOfBudget
 from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import CLARIFY, PARSE
 from workflows.steps.writing import run_all
@@ -39,11 +36,20 @@ def settled_mode(request: ResearchRequest) -> Mode | None:
 class Preparation:
     """Prepares a run: sources, models, prices, profile and the parsed question."""
 
-    def __init__(self, context: RunContext, events: EventLog, gates: Gates, models: ModelSteps) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        events: EventLog,
+        gates: Gates,
+        models: ModelSteps,
+        import_earlier: Callable[[], Awaitable[Imported | None]],
+    ) -> None:
+        """`import_earlier`: begins with the evidence of the run that this one follows up."""
         self.context = context
         self.events = events
         self.gates = gates
         self.models = models
+        self.import_earlier = import_earlier
 
     async def initialize(self) -> None:
         """Resolve what only the worker knows and parse the question, unless that has been done. Raises
@@ -62,7 +68,7 @@ class Preparation:
             self.models.reserve_for_writing()
             if reason := refusal(request.mode, self._available()):  # ends the run
                 raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
-            earlier = await self._import_evidence() if state.job is None else None
+            earlier = await self.import_earlier() if request.follow_up and state.job is None else None
             if request.clarify == "assume":
                 # nobody is waited for, and what is assumed is known before a search is planned
                 await run_all((self._clarify(earlier), self._parse(earlier)))
@@ -104,33 +110,6 @@ class Preparation:
         if parsed.specialist:
             text = f"{text} Searched by the specialist {parsed.specialist}."
         return f'the question is read as "{question}". {text}' if question else text
-
-    async def _import_evidence(self) -> Imported | None:
-        """Begin with the evidence of the run that this one follows up, once; return what that run asked and
-        answered. A run whose evidence cannot be read goes on without, and its report says so."""
-        state, earlier = self.context.state, self.context.request.follow_up
-        if earlier is None or state.imported:
-            return None
-        state.imported = True
-        try:
-            imported = await workflow.execute_activity_method(
-                FollowUpActivities.import_evidence,
-                earlier,
-                **policy.internal_step(f"evidence of {policy.shorten(earlier.run_id, 60)}"),
-            )
-        except ActivityError as error:
-            reason = reason_of(error)
-            self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
-            return None
-        state.continues = Continued(run_id=earlier.run_id, question=imported.question)
-        merged = merge(state.evidence, imported.items, "")
-        state.evidence = [ref.replace(sections=()) for ref in merged.refs]
-        state.identified += len(imported.items)
-        state.loop.unjudged += len(merged.new_ids)
-        items, run_id = len(merged.new_ids), earlier.run_id
-        self.events.add_limitation("follow_up", run_id=run_id, items=items)
-        self.events.emit(ImportedItems(run_id=run_id, items=items), f"{plural(items, 'item')} from {run_id}")
-        return imported
 
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""

@@ -195,7 +195,6 @@ class Publisher:
                 judgements=self._judgements(at_hand),
                 edited=state.edited,
                 reader=self._reader(sections),
-                continues=state.continues,
                 asked=context.request.question if state.question else "",
                 refused=tuple(state.refused),
                 confidence_reasons=state.loop.judged.confidence_reasons if state.loop.judged else (),

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from activities.contracts.evidence import Grade, SearchRecord, Statement, Vigilance
 from activities.contracts.judge import MIN_ANSWERS, Direction
+from activities.contracts.prepare import PART as CONTINUES
 from activities.contracts.publish import Decision, Dispute, IterationUse
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import RefusedKind
@@ -173,11 +174,11 @@ def _by_strength(grades: Sequence[Grade]) -> str:
 
 def continues(report: Report) -> str:
     """What a follow-up continues, and how its question was typed; empty for any other report."""
-    if report.continues is None:
+    if (before := CONTINUES.shown(report)) is None:
         return ""
-    earlier = clean(report.continues.question) or "an earlier question"
+    earlier = clean(before.question) or "an earlier question"
     typed = f' Asked as: "{clean(report.asked)}".' if clean(report.asked) else ""
-    return f'Continues "{earlier}" (run {clean(report.continues.run_id)}).{typed}'
+    return f'Continues "{earlier}" (run {clean(before.run_id)}).{typed}'
 
 
 def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from activities.contracts.evidence import Statement, Support
-from activities.contracts.parts import PublishParts, ReportParts
+from activities.contracts.parts import PublishParts, ReportParts, part_data
 from activities.contracts.publish import PublishInput
 from activities.report.schema import JudgedWork, Report
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class ReportPart:
-    """The base of the parts: adds nothing. A file of this folder has `PART`, an object of a subclass."""
+    """The base of the parts: shows what publishing is given. A file of this folder has `PART`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     async def read_stored(
         self, store: "EvidenceStore", step: PublishInput, *, patient: bool
@@ -32,14 +35,14 @@ class ReportPart:
 
     def without(self, step: PublishInput, works: Collection[str]) -> object:
         """The value that publishing is given, without works that a person left out."""
-        raise NotImplementedError
+        return part_data(self.name).given(step)
 
     def check(
         self, step: PublishInput, checks: "Checks", judgements: Iterable[JudgedWork], stored: object
     ) -> object:
         """The value of the report: what stands of the one that publishing is given. `stored`: what
         `read_stored` returned."""
-        raise NotImplementedError
+        return part_data(self.name).given(step)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         """Limitations of what stands."""

@@ -1,6 +1,6 @@
 """The statistics of a report."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import PART as ANALYSIS
@@ -32,9 +32,6 @@ class AnalysisReport(ReportPart):
             log.warning("analysis_unreadable", error=str(error))
             return None, ()
 
-    def without(self, step: PublishInput, works: Collection[str]) -> str:
-        return ANALYSIS.given(step)
-
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> object:
@@ -51,4 +48,4 @@ class AnalysisReport(ReportPart):
         return {"analysis.json": analysis.model_dump_json(indent=2).encode()} if analysis else {}
 
 
-PART = AnalysisReport()
+PART = AnalysisReport("analysis")

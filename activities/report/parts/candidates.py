@@ -206,4 +206,4 @@ def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[st
     return tuple(name for name in removed if not values(name) <= texts)
 
 
-PART = CandidatesReport()
+PART = CandidatesReport("candidates")

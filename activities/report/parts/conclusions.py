@@ -99,4 +99,4 @@ def _problems(one: Conclusion) -> Iterator[str]:
             yield f"conclusion {one.outcome}: a number of {work.evidence_id} is not in its quotes"
 
 
-PART = ConclusionsReport()
+PART = ConclusionsReport("conclusions")

@@ -51,4 +51,4 @@ def checked_table(table: Table, checks: Checks) -> Table:
     return Table(columns=columns, rows=tuple(rows.values()))
 
 
-PART = TableReport()
+PART = TableReport("table")

@@ -1,0 +1,52 @@
+"""A run that follows up a finished one begins with its evidence and knows what it asked and answered."""
+
+from collections.abc import Collection, Mapping
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+from activities.contracts.prepare import Continued, Imported
+from activities.follow_up_activity import FollowUpActivities
+from activities.plural import plural
+from workflows.event_types import ImportedItems
+from workflows.part_state import DialogueState
+from workflows.parts.part import Part
+from workflows.rules.dedup import merge
+from workflows.steps import policy
+from workflows.steps.failures import reason_of
+
+
+class DialoguePart(Part):
+    """Imports the evidence of the earlier run."""
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The run that is continued."""
+        return {"continues": self.context.state.part(DialogueState).continues}
+
+    async def import_evidence(self) -> Imported | None:
+        """Begin with the evidence of the earlier run, once, and return what that asked and answered. A run
+        whose evidence cannot be read goes on without, and its report says so."""
+        state, earlier = self.context.state, self.context.request.follow_up
+        own = state.part(DialogueState)
+        if earlier is None or own.imported:
+            return None
+        own.imported = True
+        try:
+            imported = await workflow.execute_activity_method(
+                FollowUpActivities.import_evidence,
+                earlier,
+                **policy.internal_step(f"evidence of {policy.shorten(earlier.run_id, 60)}"),
+            )
+        except ActivityError as error:
+            reason = reason_of(error)
+            self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
+            return None
+        own.continues = Continued(run_id=earlier.run_id, question=imported.question)
+        merged = merge(state.evidence, imported.items, "")
+        state.evidence = [ref.replace(sections=()) for ref in merged.refs]
+        state.identified += len(imported.items)
+        state.loop.unjudged += len(merged.new_ids)
+        items, run_id = len(merged.new_ids), earlier.run_id
+        self.events.add_limitation("follow_up", run_id=run_id, items=items)
+        self.events.emit(ImportedItems(run_id=run_id, items=items), f"{plural(items, 'item')} from {run_id}")
+        return imported
