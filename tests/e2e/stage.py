@@ -317,7 +317,7 @@ def supports(report: dict[str, Any]) -> list[tuple[str, str]]:
     """(evidence id, quote) of every claim and candidate."""
     return [
         (support["evidence_id"], support["quote"])
-        for bearer in (*statements(report), *report["candidates"])
+        for bearer in (*statements(report), *report.get("candidates", ()))
         for support in bearer["support"]
     ]
 
@@ -329,9 +329,14 @@ def cited_quotes(report: dict[str, Any]) -> list[tuple[str, str]]:
         for passage in (*section["passages"], *section["related"]):
             found += [(passage["evidence_id"], quote) for quote in passage["quotes"]]
     beside = [
-        support for one in report["candidates"] for name in ("against", "records") for support in one[name]
+        support
+        for one in report.get("candidates", ())
+        for name in ("against", "records")
+        for support in one[name]
     ]
-    cells = [cell["support"] for row in report["table"]["rows"] for cell in row["cells"].values()]
+    cells = [
+        cell["support"] for row in report.get("table", {}).get("rows", ()) for cell in row["cells"].values()
+    ]
     return found + [(one["evidence_id"], one["quote"]) for one in (*beside, *cells) if one]
 
 
