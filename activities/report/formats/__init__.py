@@ -1,6 +1,7 @@
 """The report in the formats people ask for: `render(report, "md")`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from activities.contracts.errors import DeterminatorError
@@ -11,6 +12,7 @@ from activities.report.format_table import format_of as format_of
 
 if TYPE_CHECKING:
     from activities.contracts.evidence import Evidence
+    from activities.report.formats.blocks import Document
     from activities.report.schema import Report
 
 
@@ -35,3 +37,16 @@ def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None
     if form is None:
         raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
     return form.renderer(report, evidence or {})
+
+
+WRITTEN = ("md", "html", "docx", "pdf")
+"""Formats in which a tree of blocks can be written."""
+
+
+def render_document(document: "Document", name: str) -> bytes:
+    """A tree of blocks as a file of a format. Raises UnknownFormat and MissingExtra."""
+    modules = {"md": "markdown"}
+    if name not in WRITTEN:
+        raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(WRITTEN)}")
+    written: Callable[[Document], bytes] = import_module(f"{__name__}.{modules.get(name, name)}").written
+    return written(document)

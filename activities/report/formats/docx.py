@@ -28,10 +28,14 @@ _STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
 
 
 def docx(report: Report) -> bytes:
+    return written(document(report))
+
+
+def written(made: page.Document) -> bytes:
+    """A tree of blocks as a Word document."""
     import docx as library
 
     word = library.Document()
-    made = document(report)
     _metadata(word, made)
     word.add_heading(made.title, 0)
     _write(word, made.head)

@@ -22,18 +22,23 @@ Link = Callable[[page.Quote], str]
 
 def html(report: Report) -> bytes:
     """A whole page that can be mailed, archived and printed."""
+    return written(document(report))
+
+
+def written(made: page.Document) -> bytes:
+    """A tree of blocks as a whole page."""
     css, code = style(), script()
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(code)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return _rendered("report", report, css=css, script=code, policy=policy, link=None).encode()
+    return _rendered("report", made, css=css, script=code, policy=policy, link=None).encode()
 
 
 def body(report: Report, link: Link) -> Markup:
     """The report within a page of others, which has `style` and `script`; each citation leads to the
     address of its quote."""
-    return Markup(_rendered("body", report, link=link))  # noqa: S704 - made by a template that escapes
+    return Markup(_rendered("body", document(report), link=link))  # noqa: S704 - made by a template that escapes
 
 
 def style() -> Markup:
@@ -46,7 +51,7 @@ def script() -> Markup:
     return Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
 
 
-def _rendered(name: str, report: Report, **values: object) -> str:
+def _rendered(name: str, made: page.Document, **values: object) -> str:
     helpers = {
         "kind": lambda value: type(value).__name__,
         "column": lambda name: "number" if name in page.NUMERIC else "long" if name in page.LONG else "",
@@ -54,7 +59,7 @@ def _rendered(name: str, report: Report, **values: object) -> str:
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }
     template = templates().get_template(f"{name}.html.jinja")
-    return template.render(document=document(report), **values, **helpers)
+    return template.render(document=made, **values, **helpers)
 
 
 def _digest(text: str) -> str:

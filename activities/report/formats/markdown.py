@@ -10,7 +10,11 @@ from activities.report.schema import Report
 
 
 def markdown(report: Report) -> bytes:
-    made = document(report, drawn=False)
+    return written(document(report, drawn=False))
+
+
+def written(made: page.Document) -> bytes:
+    """A tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in made.chapters:
         parts += [f"## {escape_markdown(chapter.title)}", *map(as_markdown, chapter.blocks)]

@@ -18,11 +18,15 @@ TEMPLATE = Path(__file__).with_name("report.typ")
 
 def pdf(report: Report) -> bytes:
     """The whole report. Raises MissingExtra without the `pdf` extra."""
+    return written(document(report))
+
+
+def written(made: page.Document) -> bytes:
+    """A tree of blocks as PDF. Raises MissingExtra without the `pdf` extra."""
     try:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    made = document(report)
     columns = {
         "long": sorted(page.LONG),
         "narrow": sorted(page.NUMERIC | {"Direction", "Literature", "Read"}),
