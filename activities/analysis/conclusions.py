@@ -84,7 +84,7 @@ def _conclusion(
     counted = [work for work in works if work.counted]
     pool, pooled = _pooled(counted)
     starts, concerns, certainty = certainty_of(counted, pool)
-    by_effects = _by_effects(counted, pooled)
+    by_effects = by_effects_of(counted, pooled)
     direction = by_effects
     if proposed is not None:
         certainty = min(certainty, proposed.certainty, key=CERTAINTIES.index)
@@ -227,7 +227,7 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
 # the direction
 
 
-def _by_effects(used: Sequence[AppraisedWork], pooled: PooledFigure | None) -> ConclusionDirection:
+def by_effects_of(used: Sequence[AppraisedWork], pooled: PooledFigure | None) -> ConclusionDirection:
     """The direction of the pooled effect, else the side of most participants; uncertain where no side has
     most, or where works are on opposite sides."""
     if not used:

@@ -16,11 +16,11 @@ from activities.analysis.scale import NotUsable, agrees_with_counts, point_of
 from activities.analysis.stated import has_interval, measure_of, numbers_held, one_number
 from activities.contracts.effects import Arms, Effect, Measure
 
-ARMS = ("events", "total", "control_events", "control_total")
+COUNTED = ("events", "total", "control_events", "control_total")
 SHARES = ("percent", "total", "control_percent", "control_total")
 MEANS = ("mean", "sd", "total", "control_mean", "control_sd", "control_total")
 INTERVAL = ("estimate", "low", "high")
-NUMBERS = tuple(dict.fromkeys((*INTERVAL, *ARMS, *SHARES, *MEANS, "se", "control_se", "n", "p")))
+NUMBERS = tuple(dict.fromkeys((*INTERVAL, *COUNTED, *SHARES, *MEANS, "se", "control_se", "n", "p")))
 FIELDS = ("measure", *NUMBERS)
 """Every field of the figures of a work."""
 REDUCTION = "reduction"
@@ -91,7 +91,7 @@ def read(
     sizes = _sizes(stated, n) if effect is None else {}
     halves = bool(sizes) and not {"total", "control_total"} & stated.keys()
     stated |= sizes
-    arms = _made(Arms, stated, ARMS)
+    arms = _made(Arms, stated, COUNTED)
     shares = _made(Shares, stated, SHARES) if effect is None and arms is None else None
     arms = _of_shares(shares) if shares else arms
     if arms is not None and not clustered:

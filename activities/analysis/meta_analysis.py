@@ -34,6 +34,7 @@ REASONS: Mapping[NotPooledReason, str] = {
     "same_study": "the same work already counts for this outcome",
     "same_cohort": "the same participants, effect and interval",
     "only_one_study": "no other study has the same outcome and measure",
+    "another_measure": "more studies have another measure",
     "estimate_contradicts_counts": "its estimate does not fit its events by group",
     "not_a_ratio": "a ratio or its limits are not positive",
 }

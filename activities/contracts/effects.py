@@ -37,6 +37,7 @@ NotPooledReason = Literal[
     "same_study",
     "same_cohort",
     "only_one_study",
+    "another_measure",
     "estimate_contradicts_counts",
     "not_a_ratio",
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
-from activities.analysis.figures import MEANS, REDUCTION
+from activities.analysis.figures import COUNTED, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
@@ -34,7 +34,6 @@ FIGURES: Mapping[str, str] = {
     "high": "upper end of its 95 % interval",
 }
 """What is asked of an outcome that is pooled, beside `measure`, `direction` and `clustered`."""
-COUNTS = ("events", "total", "control_events", "control_total")
 STATED = ("estimate", "low", "high")
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 YES_OR_NO = ("yes", "no")
@@ -54,9 +53,9 @@ def figure_id(outcome: str, name: str) -> str:
 
 def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
     names = {
-        "OR": (*COUNTS, *STATED),
-        "RR": (*COUNTS, *STATED),
-        "RD": COUNTS,
+        "OR": (*COUNTED, *STATED),
+        "RR": (*COUNTED, *STATED),
+        "RD": COUNTED,
         "HR": ("total", "control_total", *STATED),
         "MD": (*MEANS, *STATED),
         "SMD": (*MEANS, *STATED),

@@ -15,6 +15,7 @@ LONG = frozenset(
     {
         *("Query as sent", "Mechanism or effect", "Indications now", "Trials", "Check", "Finding", "Text"),
         *("Why", "Study", "Document", "Source", "Found", "Says", "Outcome"),
+        *("Question", "Criterion", "Subject"),
     }
 )
 """Columns that hold sentences."""

@@ -29,6 +29,8 @@ _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
 #image(bytes(sys.inputs.figure), format: "svg", width: 100%)"""
 _DESCRIPTION = re.compile(r"<title[^>]*>([^<]*)</title>\s*<desc[^>]*>([^<]*)</desc>")
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+MAX_TICKS = 6
+"""Labels that an axis has room for; of more those of powers of ten stand."""
 MAX_WIDTHS = 6
 """Times the usual width of an interval that an axis reaches from its middle: a study without precision must
 not press all others into one point."""
@@ -54,6 +56,15 @@ class Flow:
     included: int
     studies: int
     failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A box of the flow of a systematic review, with what leaves the flow beside it."""
+
+    lines: tuple[str, ...]
+    aside: tuple[str, ...] = ()
+    kind: Literal["step", "done"] = "step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +106,9 @@ def templates() -> Environment:
     )
 
 
-def drawing(name: str, title: str, words: str, content: "Flow | Sequence[Panel] | Sequence[Bar]") -> str:
+def drawing(
+    name: str, title: str, words: str, content: "Flow | Sequence[Panel] | Sequence[Bar] | Sequence[Step]"
+) -> str:
     """A figure as SVG: the macro that draws it, its title, and its content in words for who cannot see it."""
     drawn = templates().get_template("figures.svg.jinja").module
     key = f"figure-{crc32(title.encode()):x}"
@@ -238,7 +251,8 @@ def pool_panel(pool: Pool) -> Panel | None:
 def _ticks(measure: Measure, low: float, high: float) -> list[float]:
     """Round values to label, of the measure; `low` and `high` are on its scale."""
     if measure in RATIOS:
-        return [tick for tick in RATIO_TICKS if low <= math.log(tick) <= high]
+        ticks = [tick for tick in RATIO_TICKS if low <= math.log(tick) <= high]
+        return ticks if len(ticks) <= MAX_TICKS else [tick for tick in ticks if math.log10(tick) % 1 == 0]
     step = 10 ** math.floor(math.log10((high - low) / 2))
     count = (high - low) / step
     step *= 5 if count > 12 else 2 if count > 6 else 1

@@ -1,0 +1,205 @@
+"""Synthesis: what the decided extraction says of each outcome, pooled where the protocol asks for it.
+
+An effect of a study is that of its events by group where it has them, else the one that it states. Nothing is
+read anew: the figures are those that two extractors agreed on or a person decided. Direction, certainty and
+their reasons are computed as for every report (`activities.analysis`); the risk of bias is shown beside them
+and lowers nothing by itself, which is for people to weigh.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+from pydantic import ValidationError
+
+from activities.analysis.certainty import certainty_of
+from activities.analysis.conclusions import by_effects_of
+from activities.analysis.figures import COUNTED, MEANS, REDUCTION, Z95, Means, of_means
+from activities.analysis.pooling import LEVEL, pool_all
+from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
+from activities.contracts.appraisal import (
+    AppraisedWork,
+    Conclusion,
+    EffectDirection,
+    PooledFigure,
+    WorkFacts,
+)
+from activities.contracts.effects import Arms, Effect, Interval, Measure, NotPooled, Pool
+from activities.contracts.evidence import Frozen
+from activities.extras import NotInstalled
+from activities.review.extraction import DecidedStudy, figure_id, number_of
+from activities.review.protocol import PooledOutcome, ReviewQuestion
+
+STATED = ("estimate", "low", "high")
+BY_COUNTS: frozenset[Measure] = frozenset({"OR", "RR", "RD"})
+
+
+class Synthesis(Frozen):
+    """What follows of one outcome."""
+
+    id: str
+    conclusion: Conclusion
+    pool: Pool | None = None
+    not_pooled: tuple[NotPooled, ...] = ()
+    without_numbers: tuple[str, ...] = ()
+    """Ids of studies that report the outcome without figures that give an effect."""
+    not_installed: bool = False
+    """Whether the library that pools is missing."""
+
+
+def synthesise(
+    outcome: PooledOutcome,
+    question: ReviewQuestion,
+    studies: Sequence[DecidedStudy],
+    names: Mapping[str, str],
+    facts: Mapping[str, WorkFacts],
+) -> Synthesis:
+    """Put the studies of an outcome together. `names`: what a reader calls each study."""
+    works: list[AppraisedWork] = []
+    for study in studies:
+        name = study.evidence_id
+        effect = effect_of(study, outcome, names.get(name, name))
+        stated = study.text(figure_id(outcome.id, "direction"))
+        if effect is None and not stated:
+            continue
+        works.append(_appraised(study, outcome, effect, stated, facts.get(name, WorkFacts())))
+    pool, listed, missing = None, tuple[NotPooled, ...](), False
+    if outcome.pool:
+        try:
+            pool, listed = _pooled([work.effect for work in works if work.effect])
+        except NotInstalled:
+            missing = True
+    figure = _figure(pool)
+    starts, concerns, certainty = certainty_of(works, pool)
+    direction = by_effects_of(works, figure)
+    return Synthesis(
+        id=outcome.id,
+        conclusion=Conclusion(
+            outcome=outcome.label,
+            group=question.intervention,
+            comparator=question.comparator,
+            direction=direction,
+            by_effects=direction,
+            certainty=certainty,
+            starts=starts,
+            concerns=concerns,
+            works=tuple(works),
+            pooled=figure,
+        ),
+        pool=pool,
+        not_pooled=listed,
+        without_numbers=tuple(work.evidence_id for work in works if work.effect is None),
+        not_installed=missing,
+    )
+
+
+def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect | None:
+    """The effect of a study on an outcome, on the measure of the protocol where it names one; None where its
+    figures give none that can be used."""
+    numbers = {
+        figure: float(number)
+        for figure in dict.fromkeys((*COUNTED, *MEANS, *STATED))
+        if (number := number_of(study.text(figure_id(outcome.id, figure)))) is not None
+    }
+    stated = study.text(figure_id(outcome.id, "measure"))
+    clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
+    arms = None if clustered else _arms(numbers)
+    own = _stated(numbers, stated, outcome.measure)
+    effect = own
+    wanted = outcome.measure or (own.measure if own else "RR")
+    if arms is not None and wanted in BY_COUNTS:
+        effect = Effect(study="", outcome="", measure=wanted, arms=arms)
+    elif own is None and (means := _means(numbers)) is not None and outcome.measure in ("MD", "SMD", None):
+        effect = mean_difference(means) if outcome.measure == "MD" else of_means(means)
+    if effect is None or (outcome.measure and effect.measure != outcome.measure):
+        return None
+    people = numbers.get("total", 0) + numbers.get("control_total", 0)
+    own_figures = {figure_id(outcome.id, figure) for figure in numbers}
+    quotes = (one.support[0].quote for one in study.values if one.support and one.field in own_figures)
+    effect = effect.replace(
+        study=name,
+        outcome=outcome.label,
+        evidence_id=study.evidence_id,
+        n=int(people) or None,
+        quote=next(quotes, ""),
+    )
+    try:
+        point_of(effect)
+    except NotUsable:
+        return None
+    return effect
+
+
+def mean_difference(means: Means) -> Effect:
+    """The difference of two means with its normal interval (Cochrane's handbook, 6.5.1.1)."""
+    value = means.mean - means.control_mean
+    half = Z95 * math.sqrt(means.sd**2 / means.total + means.control_sd**2 / means.control_total)
+    return Effect(study="", outcome="", measure="MD", estimate=value, low=value - half, high=value + half)
+
+
+def _arms(numbers: Mapping[str, float]) -> Arms | None:
+    try:
+        return Arms.model_validate({name: numbers[name] for name in COUNTED})
+    except (KeyError, ValidationError):
+        return None
+
+
+def _means(numbers: Mapping[str, float]) -> Means | None:
+    try:
+        return Means.model_validate({name: numbers[name] for name in MEANS})
+    except (KeyError, ValidationError):
+        return None
+
+
+def _stated(numbers: Mapping[str, float], stated: str, wanted: Measure | None) -> Effect | None:
+    """The effect that a study states, in its own measure or, where it names none, in that of the protocol."""
+    if any(name not in numbers for name in STATED):
+        return None
+    estimate, low, high = (numbers[name] for name in STATED)
+    if stated == REDUCTION:
+        estimate, low, high = (1 - value / 100 for value in (estimate, high, low))
+        return Effect(study="", outcome="", measure="RR", estimate=estimate, low=low, high=high)
+    measure = next((one for one in get_args(Measure) if one == stated), wanted)
+    if measure is None:
+        return None
+    return Effect(study="", outcome="", measure=measure, estimate=estimate, low=low, high=high)
+
+
+def _appraised(
+    study: DecidedStudy, outcome: PooledOutcome, effect: Effect | None, stated: str, facts: WorkFacts
+) -> AppraisedWork:
+    result: Interval | None = None
+    direction: EffectDirection = next(
+        (one for one in get_args(EffectDirection) if one == stated), "uncertain"
+    )
+    if effect is not None:
+        result = study_interval(effect, point_of(effect), LEVEL)
+        direction = side_of(result, no_effect(effect.measure))
+    prefix = figure_id(outcome.id, "")
+    support = dict.fromkeys(
+        one for value in study.values if value.field.startswith(prefix) for one in value.support
+    )
+    return AppraisedWork(
+        evidence_id=study.evidence_id,
+        direction=direction,
+        effect=effect,
+        result=result,
+        n=effect.n if effect else facts.participants,
+        facts=facts,
+        support=tuple(support),
+    )
+
+
+def _pooled(effects: Sequence[Effect]) -> tuple[Pool | None, tuple[NotPooled, ...]]:
+    """The pool with the most studies, and all effects that are not in it. Raises NotInstalled."""
+    pools, listed = pool_all(effects)
+    best = max(pools, key=lambda pool: len(pool.rows), default=None)
+    others = [row.effect for pool in pools if pool is not best for row in pool.rows]
+    return best, (*listed, *(NotPooled(effect=effect, reason="another_measure") for effect in others))
+
+
+def _figure(pool: Pool | None) -> PooledFigure | None:
+    if pool is None:
+        return None
+    names = tuple(row.effect.evidence_id for row in pool.rows)
+    return PooledFigure(measure=pool.measure, result=pool.random, works=names, i2=pool.i2)

@@ -1,0 +1,110 @@
+"""Synthesis: the decided figures of an outcome give its pool, its direction and its certainty."""
+
+import math
+
+import pytest
+
+from activities.contracts.appraisal import WorkFacts
+from activities.contracts.effects import Measure
+from activities.review.extraction import AGREED, DecidedStudy, DecidedValue
+from activities.review.protocol import PooledOutcome
+from activities.review.synthesis import effect_of, synthesise
+from tests.activities.review.studies import PROTOCOL
+
+DEATH = PROTOCOL.outcomes[0]
+TRIAL_FACTS = WorkFacts(design="randomized_trial", randomized=True, full_text=True)
+COUNTS = {"events": "8", "total": "200", "control_events": "21", "control_total": "200"}
+
+
+def study(number: int, outcome: str = "death", **figures: str) -> DecidedStudy:
+    values = tuple(
+        DecidedValue(field=f"{outcome}.{name}", text=text, by=AGREED) for name, text in figures.items()
+    )
+    return DecidedStudy(evidence_id=f"pmid:{number}", values=values)
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [("RR", 8 / 21), ("OR", (8 / 192) / (21 / 179)), ("RD", 8 / 200 - 21 / 200)],
+)
+def test_events_give_the_measure_of_the_protocol(measure: Measure, expected: float) -> None:
+    effect = effect_of(study(1, **COUNTS), DEATH.replace(measure=measure), "Doe 2020")
+    assert effect is not None
+    assert (effect.measure, effect.study, effect.n) == (measure, "Doe 2020", 400)
+    made = synthesise(
+        DEATH.replace(measure=measure), PROTOCOL.question, [study(1, **COUNTS)], {}, {}
+    ).conclusion
+    result = made.works[0].result
+    assert result is not None
+    assert result.estimate == pytest.approx(expected)
+
+
+def test_a_stated_effect_counts_where_there_are_no_events() -> None:
+    stated = {"estimate": "0.5", "low": "0.25", "high": "1", "measure": "HR"}
+    hazard = DEATH.replace(measure="HR")
+    effect = effect_of(study(1, **stated), hazard, "")
+    assert effect is not None
+    assert (effect.measure, effect.low) == ("HR", 0.25)
+    assert effect_of(study(1, **stated), DEATH, "") is None  # the protocol pools risk ratios
+    clustered = effect_of(study(1, **COUNTS, **{**stated, "measure": "RR", "clustered": "yes"}), DEATH, "")
+    assert clustered is not None
+    assert clustered.arms is None
+
+
+def test_means_give_their_difference_or_the_standardised_one() -> None:
+    figures = {"mean": "10", "sd": "4", "total": "50", "control_mean": "12", "control_sd": "4"}
+    row = study(1, "pain", **figures, control_total="50")
+    pain = PooledOutcome(id="pain", label="pain", measure="MD")
+    effect = effect_of(row, pain, "")
+    assert effect is not None
+    assert effect.estimate == -2
+    assert effect.high == pytest.approx(-2 + 1.959964 * math.sqrt(16 / 50 + 16 / 50))
+    standardised = effect_of(row, pain.replace(measure="SMD"), "")
+    assert standardised is not None
+    assert standardised.estimate == pytest.approx(-0.5, abs=0.01)
+
+
+def test_an_outcome_is_pooled_and_graded() -> None:
+    rows = [
+        study(1, **COUNTS),
+        study(
+            2, **{**COUNTS, "events": "30", "control_events": "61", "total": "400", "control_total": "400"}
+        ),
+        study(3, direction="no_difference"),
+        study(4, "other", **COUNTS),
+    ]
+    facts = {f"pmid:{number}": TRIAL_FACTS for number in (1, 2, 3)}
+    made = synthesise(DEATH, PROTOCOL.question, rows, {"pmid:1": "Doe 2020", "pmid:2": "Roe 2021"}, facts)
+    assert made.pool is not None
+    assert [row.effect.study for row in made.pool.rows] == ["Doe 2020", "Roe 2021"]
+    assert made.conclusion.pooled is not None
+    assert (made.conclusion.direction, made.conclusion.starts) == ("lower", "high")
+    assert made.conclusion.certainty != "high"  # 120 events are few
+    assert made.without_numbers == ("pmid:3",)
+    assert len(made.conclusion.works) == 3
+    assert (made.conclusion.group, made.conclusion.comparator) == ("the drug", "placebo")
+
+
+def test_an_outcome_that_is_not_to_be_pooled_is_not() -> None:
+    rows = [study(1, **COUNTS), study(2, **{**COUNTS, "events": "9"})]
+    made = synthesise(DEATH.replace(pool=False), PROTOCOL.question, rows, {}, {})
+    assert made.pool is None
+    assert made.conclusion.pooled is None
+    assert len(made.conclusion.works) == 2
+
+
+def test_studies_of_another_measure_than_most_are_listed() -> None:
+    free = DEATH.replace(measure=None)
+    hazard = {"estimate": "0.5", "low": "0.25", "high": "1", "measure": "HR"}
+    rows = [study(n, **{**COUNTS, "events": str(n)}) for n in (5, 6, 7)]
+    rows += [study(8, **hazard), study(9, **{**hazard, "low": "0.26", "high": "0.96"})]
+    made = synthesise(free, PROTOCOL.question, rows, {}, {})
+    assert made.pool is not None
+    assert (made.pool.measure, len(made.pool.rows)) == ("RR", 3)
+    assert {one.reason for one in made.not_pooled} == {"another_measure"}
+
+
+def test_nothing_is_concluded_of_an_outcome_that_nobody_reports() -> None:
+    made = synthesise(DEATH, PROTOCOL.question, [study(1, "other", events="3")], {}, {})
+    assert made.conclusion.direction == "not_enough_data"
+    assert made.conclusion.works == ()
