@@ -21,8 +21,9 @@ from pathlib import Path
 import bm25s
 
 from activities.review.accuracy import missed, mistaken, share
+from activities.review.course import Course
 from activities.review.ranking import Ranker
-from activities.review.screening import Course, after_batch
+from activities.review.screening import after_batch
 
 SCREENERS = ((0.967, 0.979), (0.9, 0.9), (0.82, 0.98))
 """Sensitivity and specificity: a language model and two people (otto-SR), and between them."""

@@ -185,6 +185,7 @@ def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGro
     from workflows.modes import workflow_classes
     from workflows.rate_gate import RateGate
     from workflows.refresh import RefreshReport
+    from workflows.review.workflow import SystematicReview
 
     settings = resources.settings
     interceptors = [HookInterceptor(load_hooks(settings)), MetricsInterceptor()]
@@ -200,7 +201,7 @@ def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGro
     return build(
         client,
         settings.task_queue,
-        workflows=[*workflow_classes(), RateGate, RefreshReport],
+        workflows=[*workflow_classes(), RateGate, RefreshReport, SystematicReview],
         activities=[*resources.activities, check_graph, *gates],
         interceptors=interceptors,
     )

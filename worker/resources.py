@@ -25,6 +25,7 @@ from activities.sources.registry import build_sources
 from activities.sources.standing_lookup import StandingLookup
 from worker.late import Late
 from worker.run_folder import RunFolders
+from workflows.rules import dedup
 
 if TYPE_CHECKING:
     from activities.models.client import OpenAIModel
@@ -71,6 +72,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
         sources = build_sources(settings, http)
         model = LateModel(settings, store)
         stack.push_async_callback(model.aclose)
+        thinker = RoleThinker(model.of, store, settings, on_last_attempt)
         lookup = StandingLookup(http, settings)
         yield Resources(
             settings=settings,
@@ -79,7 +81,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
             pubmed=PubMedStanding(lookup),
             others=(
-                ThinkActivities(RoleThinker(model.of, store, settings, on_last_attempt)),
+                ThinkActivities(thinker),
                 PrepareActivities(settings, sources, model.context),
                 PublishActivities(
                     store,
@@ -119,6 +121,14 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                     "activities.revision_activity:RevisionActivities",
                     ("plan_revision", "keep_revision"),
                     (settings, sources),
+                ),
+                Late(
+                    "activities.review_activity:ReviewActivities",
+                    (
+                        *("add_review_records", "draw_review_sample", "screen_records", "plan_screening"),
+                        *("keep_decisions", "find_touched_decisions", "publish_review"),
+                    ),
+                    (store, thinker, dedup.merge),
                 ),
             ),
         )

@@ -42,6 +42,7 @@ Role = Literal[
     "full_text_screener",
     "data_extractor",
     "bias_assessor",
+    "screener",
     "own_role",
 ]
 """`own_role` stands for all roles that installed packages add."""

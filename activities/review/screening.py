@@ -1,61 +1,14 @@
 """The course of screening titles and abstracts: what is read next, and when it ends."""
 
 from collections.abc import Sequence
-from typing import Literal
 
-from activities.contracts.evidence import Frozen
+from activities.review.course import Course, Drawn
 from activities.review.stopping import ERROR, Look, Sample, looks, probability_below, stated_recall
 
 QUIET_SHARE = 0.05
 """Share of all records that have to follow each other without an included one before a sample is drawn."""
 MIN_QUIET = 20
 """Records of such a row at least."""
-
-Phase = Literal["ranked", "sample", "done"]
-
-
-class Drawn(Frozen):
-    """The random sample among the records left, and the looks that were planned when it began."""
-
-    left: int
-    looks: tuple[tuple[int, float], ...]
-    """Size and error probability of each look."""
-    drawn: int = 0
-    relevant: int = 0
-    passed: int = 0
-    """Looks that were made."""
-
-
-class Course(Frozen):
-    """Where screening stands. `found` counts included records, however they were found."""
-
-    total: int
-    read: int = 0
-    found: int = 0
-    mistaken: int = 0
-    """Included ones that screeners included by mistake, as far as it can be computed."""
-    quiet: int = 0
-    """Records since the last included one, in the learnt order."""
-    sample: Drawn | None = None
-    phase: Phase = "ranked"
-    recall: float | None = None
-    """The recall that the review may state; None before it ends."""
-
-    @property
-    def relevant(self) -> int:
-        """Included records less those included by mistake."""
-        return self.found - self.mistaken
-
-    @property
-    def left(self) -> int:
-        """Records that were not read."""
-        return self.total - self.read
-
-    @property
-    def until_look(self) -> int:
-        """How many records of the sample are read before the next look."""
-        assert self.sample is not None
-        return self.sample.looks[self.sample.passed][0] - self.sample.drawn
 
 
 def after_batch(

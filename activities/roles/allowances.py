@@ -61,6 +61,7 @@ ALLOWANCES: dict[Role, Allowance] = {
     "full_text_screener": Allowance(input_tokens=12_000, output_tokens=600),
     "data_extractor": Allowance(input_tokens=14_000, output_tokens=3_000),
     "bias_assessor": Allowance(input_tokens=14_000, output_tokens=3_000),
+    "screener": Allowance(input_tokens=14_000, output_tokens=2_000),
     "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
     "orderer": Allowance(input_tokens=1_900, output_tokens=1),
 }

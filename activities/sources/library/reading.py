@@ -156,7 +156,7 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
     if kind in TABLES and not has_text(next(iter(table_rows(decode(data))), [])):
         yield from _parts(_whole(read_table(data), name, path))
         return
-    values = _records(kind, data, name)
+    values = entries_of(kind, data, name)
     first = list(islice(values, LOOKED_AT))
     rows_only = all(isinstance(value, dict) and is_row(value) for value in first)
     if rows_only and len(first) > 1 and kind not in BIBLIOGRAPHIES:
@@ -182,7 +182,8 @@ def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
         yield from _parts(_whole(read, name, path))
 
 
-def _records(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
+def entries_of(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
+    """The entries of a file of records, as they stand. Raises Unreadable."""
     if kind == ".bib":
         return bibtex_records(decode(data), name)
     if kind == ".ris":

@@ -1,0 +1,94 @@
+"""Screener: does a record meet the criteria of a review? Several records a call; each decision names the
+criterion and the sentences of its own record that it rests on."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+from activities.contracts.evidence import Evidence
+from activities.review.decisions import Verdict
+from activities.review.steps import RecordDecision, ScreenedBatch, ScreenInput
+from activities.roles.prompt import compose, one_line, room_for_works
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, OneWork, SentenceLabels, Text, cited, limits, line, one_of
+from activities.roles.works import show
+
+MAX_RECORDS = 40
+MAX_CHARS = 4_000
+"""Characters of an abstract that is shown whole."""
+TASK = "Decide on every record shown, each by itself. Answer with JSON."
+
+
+class RecordAnswer(Loose):
+    work: OneWork = ""
+    criterion: Text = limits(length=60, default="")
+    sentences: SentenceLabels = limits(items=3, default_factory=list)
+    verdict: Text = ""
+
+
+class ScreenAnswer(Loose):
+    decisions: list[RecordAnswer] = limits(items=MAX_RECORDS, default_factory=list)
+
+
+def render(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    criteria = "\n".join(f"- {rule.id} ({rule.kind}): {one_line(rule.text)}" for rule in step.criteria)
+    inputs = [f"Criteria:\n{criteria}"]
+    left = room_for_works("screener", step, room=room, task=TASK, inputs=inputs)
+    works = show(step.question, documents, left, chars=MAX_CHARS)
+    prompt = compose("screener", step, room=room, task=TASK, inputs=inputs, works=works.text)
+    return replace(
+        prompt,
+        shown=works.items,
+        sentences=works.sentences,
+        works_room=left,
+        choices={
+            "SentenceLabel": tuple(works.sentences),
+            "WorkLabel": tuple(works.items),
+            "decisions.verdict": get_args(Verdict),
+            "decisions.criterion": tuple(rule.id for rule in step.criteria),
+        },
+    )
+
+
+def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[ScreenedBatch]:
+    """The decisions on records that were shown. A record without a decision stays unscreened; an exclusion
+    that names no criterion, or rests on sentences of other records alone, is unsure."""
+    ids = [rule.id for rule in step.criteria]
+    decisions: dict[str, RecordDecision] = {}
+    for row in answer.decisions:
+        document = prompt.shown.get(row.work)
+        verdict = one_of(row.verdict, get_args(Verdict))
+        if document is None or verdict is None or document.evidence_id in decisions:
+            continue
+        sentences, unknown = cited(row.sentences, prompt)
+        own = [one for one in sentences if one.evidence_id == document.evidence_id]
+        criterion = one_of(row.criterion, ids) or ""
+        misplaced = bool(sentences or unknown) and not own
+        reason = ""
+        if verdict == "exclude" and (not criterion or misplaced):
+            reason = (
+                "it rests on no sentence of the record"
+                if criterion
+                else line(row.criterion, 60) or "no criterion"
+            )
+            verdict = "unsure"
+        decisions[document.evidence_id] = RecordDecision(
+            evidence_id=document.evidence_id,
+            verdict=verdict,
+            criterion=criterion,
+            words=tuple(dict.fromkeys(one.quote for one in own)),
+            reason=reason,
+        )
+    return Accepted(ScreenedBatch(decisions=tuple(decisions.values())))
+
+
+SPEC = RoleSpec[ScreenInput, ScreenAnswer, ScreenedBatch](
+    "screener",
+    "Screening records",
+    ScreenAnswer,
+    render,
+    accept,
+    lambda _step, _documents: ScreenedBatch(),
+    lambda step: step.evidence,
+    lambda _, documents: not documents,
+)

@@ -1,0 +1,114 @@
+"""The pace of a review: where it waits for people, what it keeps, and when it continues as new."""
+
+from collections.abc import Callable
+from datetime import UTC, timedelta
+
+from temporalio import workflow
+
+from activities.review.steps import KeepStep
+from activities.review_activity import ReviewActivities
+from workflows.review.types import ReviewGate, ReviewRequest, ReviewState
+from workflows.steps import policy
+
+MAX_PENDING = 200
+"""Decisions of people that wait to be kept in the log."""
+MAX_HISTORY_BYTES = 3 * 2**20
+
+
+class Again(Exception):
+    """The protocol was amended: the story begins again, and does what is missing."""
+
+
+class Pace:
+    """Holds the state of a review, and what its messages change beside it."""
+
+    def __init__(self, request: ReviewRequest) -> None:
+        self.request = request
+        self.state = request.state or ReviewState(
+            protocol=request.protocol, protocol_key=request.protocol_key, files=[*request.files]
+        )
+        self.gate: ReviewGate = ""
+        self.phase = "starting"
+        self.text = ""
+        self.woken = False
+        """Somebody asked to try again what waits."""
+        self.to_part: list[str] = []
+
+    def at(self) -> str:
+        return workflow.now().astimezone(UTC).isoformat(timespec="seconds")
+
+    @property
+    def id(self) -> str:
+        return workflow.info().workflow_id
+
+    def show(self, phase: str, text: str) -> None:
+        self.phase, self.text = phase, text
+        workflow.set_current_details(f"**{phase}**: {text}")
+
+    async def wait_at(
+        self, gate: ReviewGate, text: str, ready: Callable[[], bool], seconds: float | None = None
+    ) -> None:
+        """Wait at a gate until it is ready, or for so many seconds; keep decisions that come meanwhile."""
+        self.woken = False
+        self.gate = gate
+        self.show(f"waiting for {gate}" if gate else "waiting", text)
+        until = None if seconds is None else workflow.now() + timedelta(seconds=seconds)
+        try:
+            while not ready():
+                left = None if until is None else (until - workflow.now()).total_seconds()
+                if left is not None and left <= 0:
+                    return
+                await self.boundary()
+                try:
+                    await workflow.wait_condition(
+                        lambda: ready() or self._needs_care(),
+                        timeout=None if left is None else timedelta(seconds=left),
+                    )
+                except TimeoutError:
+                    return
+        finally:
+            self.gate = ""
+
+    def _needs_care(self) -> bool:
+        return (
+            bool(self.state.touched)
+            or len(self.state.pending) >= MAX_PENDING
+            or self._history_is_long()
+            or self.state.paused
+        )
+
+    def _history_is_long(self) -> bool:
+        info = workflow.info()
+        return (
+            info.is_continue_as_new_suggested()
+            or info.get_current_history_length() > self.request.history_events
+            or info.get_current_history_size() > MAX_HISTORY_BYTES
+        )
+
+    async def boundary(self) -> None:
+        """A step boundary: pauses, amendments, decisions to keep, a history that is long enough."""
+        if self.state.paused:
+            await workflow.wait_condition(lambda: not self.state.paused)
+        if len(self.state.pending) >= MAX_PENDING:
+            await self.keep()
+        if self.state.touched:
+            raise Again
+        if self._history_is_long():
+            await self.keep()
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            workflow.continue_as_new(self.request.replace(state=self.state))
+
+    async def keep(self) -> None:
+        """Move decisions to the log."""
+        state = self.state
+        if not state.pending and not state.loose:
+            return
+        decisions, blobs = tuple(state.pending), tuple(state.loose)
+        key = await workflow.execute_activity_method(
+            ReviewActivities.keep_decisions,
+            KeepStep(run_id=self.id, decisions=decisions, blobs=blobs),
+            **policy.internal_step("decisions to the log"),
+        )
+        state.log.append(key)
+        del state.pending[: len(decisions)]
+        del state.loose[: len(blobs)]
