@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from client.reports.bundle import Exported
     from client.reports.finished import Finished
     from client.reports.verify import Verification
+    from client.reviews.review import BlockingReview, Review
     from client.run import BlockingRun, Run
     from client.runs.options import AskOptions
     from client.runs.planning import Planned
@@ -289,6 +290,44 @@ class Determinator:
             connection = await serve(self.settings, connection, queue, running=running, say=self.say)
         return Run(self.settings, connection, run_id, say=self.say)
 
+    async def start_review(self, protocol: Path) -> "Review":
+        """Start the systematic review of a protocol file, or join it where the same protocol is under way.
+        It waits for `approve` before it searches. Raises BadInput, NoConnection, StoreError, RPCError."""
+        from activities.evidence_store import EvidenceStore
+        from activities.review.archive import Archive
+        from client.reviews.review import Review
+        from client.reviews.start import read_all, start_review
+        from client.runs.checks import check_sources
+        from workflows.review.types import ReviewRequest
+
+        read, key, files = await read_all(Archive(EvidenceStore.at(self.settings.evidence_url)), protocol)
+        check_sources(tuple(one.source for one in read.sources))
+        if read.models and self.settings.model_choices()["default"].backend == "extractive":
+            named = ", ".join(one.name for one in read.models)
+            raise BadInput(f"{named} is a model, and no model is connected; set DETERMINATOR_MODEL")
+        self._connection = connection = await self.connect(for_run=True)
+        request = ReviewRequest(protocol=read, protocol_key=key, files=files)
+        starting = start_review(connection.client, request, connection.task_queue)
+        run_id, _ = await (keep_alive(self.settings, starting) if connection.embedded else starting)
+        connection.release()
+        return Review(self.settings, connection, run_id)
+
+    async def review(self, name: str = "last") -> "Review":
+        """The review with an id, an unambiguous part of one, or `last`. Raises NoSuchRun, NoConnection."""
+        from client.reviews.review import Review
+        from client.reviews.start import find_review
+
+        if self.is_new:
+            raise no_such_run(name)
+        connection = await self.connect(worker=False)
+        run_id = await find_review(connection.client, name)
+        if connection.embedded and (state := await description(connection.client, run_id)):
+            running = status_of(state) == "running"
+            connection = await serve(
+                self.settings, connection, state.task_queue, running=running, say=self.say
+            )
+        return Review(self.settings, connection, run_id)
+
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
         """Runs, the newest first. Raises NoConnection."""
         if self.is_new:
@@ -453,6 +492,18 @@ class BlockingDeterminator(Blocking[Determinator]):
         from client.run import BlockingRun
 
         return BlockingRun(self.loop.call(self.held.ask(question, follow_up=follow_up, **options)), self.loop)
+
+    def start_review(self, protocol: Path) -> "BlockingReview":
+        """See `Determinator.start_review`."""
+        from client.reviews.review import BlockingReview
+
+        return BlockingReview(self.loop.call(self.held.start_review(protocol)), self.loop)
+
+    def review(self, name: str = "last") -> "BlockingReview":
+        """See `Determinator.review`."""
+        from client.reviews.review import BlockingReview
+
+        return BlockingReview(self.loop.call(self.held.review(name)), self.loop)
 
     def run(self, name: str = "last") -> "BlockingRun":
         """See `Determinator.run`."""

@@ -51,6 +51,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Decide": {
         "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),
         "reject": ("client.cli.steering:reject", "Reject what waits at a gate."),
+        "review": ("client.cli.review:review", "Screen and report a systematic review."),
         "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
         "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
         "answer": ("client.cli.steering:answer", "Answer what a run asks back before it searches."),

@@ -145,10 +145,11 @@ def shown(runs: list[str]) -> str:
 
 
 async def open_runs(client: Client, queue: str) -> list[str]:
-    """The ids of open research runs and refreshes of a queue. Raises RPCError."""
+    """The ids of open research runs, reviews and refreshes of a queue. Raises RPCError."""
     from client.listing import RESEARCH, description
 
-    query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"
+    others = "WorkflowType IN ('RefreshReport', 'SystematicReview')"
+    query = f"({RESEARCH} OR {others}) AND ExecutionStatus = 'Running'"
     listed = [
         run.id
         async for run in client.list_workflows(query, page_size=1000)

@@ -1,0 +1,118 @@
+"""Starting a review: its protocol and files of records read here, and kept where the workers read."""
+
+import asyncio
+import hashlib
+import re
+from pathlib import Path
+
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+
+from activities.contracts.evidence import EvidenceRef
+from activities.review.archive import Archive
+from activities.review.protocol import Protocol, ProtocolError, read_protocol
+from activities.review.record_files import read_records_file
+from activities.review.records import UnreadableRecords
+from activities.review.steps import FileOfRecords
+from activities.sources.library.records import SetAside
+from client.failures import BadInput, SeveralRuns, no_such_run
+from client.listing import description, matching
+from client.runs.start import fairness, user_name
+from client.version import release_line
+from workflows.review.types import WORKFLOW, ReviewRequest
+
+SLUG_CHARS = 40
+AT_ONCE = 16
+"""Records that are stored at the same time."""
+
+
+async def read_all(archive: Archive, path: Path) -> tuple[Protocol, str, tuple[FileOfRecords, ...]]:
+    """A protocol and its files of records, kept in the store. Raises BadInput, StoreError."""
+    try:
+        protocol = read_protocol(path)
+        files = [await _file(archive, path.parent, name) for name in protocol.records]
+    except (ProtocolError, UnreadableRecords) as error:
+        raise BadInput(str(error)) from error
+    names = [file.name for file in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"two files of records are called {twice}; rename one")
+    return protocol, await archive.put(protocol), tuple(files)
+
+
+async def _file(archive: Archive, folder: Path, name: str) -> FileOfRecords:
+    path = (folder / name).expanduser()
+    rows = await asyncio.to_thread(lambda: list(read_records_file(path)))
+    records = [row for row in rows if not isinstance(row, SetAside)]
+    if not records:
+        why = next((f": {row.reason}" for row in rows if isinstance(row, SetAside)), "")
+        raise BadInput(f"{path.name} has no record that can be read{why}")
+    refs: list[EvidenceRef] = []
+    for start in range(0, len(records), AT_ONCE):
+        refs += await asyncio.gather(*map(archive.store.put, records[start : start + AT_ONCE]))
+    blob = await archive.put_lines(refs)
+    return FileOfRecords(name=path.name, blob=blob, records=len(refs), set_aside=len(rows) - len(refs))
+
+
+def id_of(protocol: Protocol, number: int = 1) -> str:
+    """`review-<slug>-<hash>`: readable, and the same for the same protocol and number."""
+    slug = ""
+    for word in re.findall(r"[a-z0-9]+", protocol.title.lower()):
+        if len(slug) + len(word) >= SLUG_CHARS:
+            break
+        slug = f"{slug}-{word}" if slug else word
+    text = protocol.model_dump_json() + (f"#{number}" if number > 1 else "")
+    return f"review-{slug or 'protocol'}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+async def start_review(client: Client, request: ReviewRequest, task_queue: str) -> tuple[str, bool]:
+    """Start a review, or join the one of the same protocol that is under way; return its id and whether it
+    was joined. Raises RPCError."""
+    number = 1
+    while True:
+        run_id = id_of(request.protocol, number)
+        known = await description(client, run_id)
+        if known is not None and known.status == WorkflowExecutionStatus.RUNNING:
+            return run_id, True
+        if known is None:
+            try:
+                await client.start_workflow(
+                    WORKFLOW,
+                    request,
+                    id=run_id,
+                    task_queue=task_queue,
+                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    memo={
+                        "question": request.protocol.title[:1000],
+                        "mode": "review",
+                        "user": user_name(),
+                        "line": release_line(),
+                    },
+                    static_summary=request.protocol.title[:160],
+                    priority=fairness(user_name()),
+                )
+            except WorkflowAlreadyStartedError:  # by another command, a moment ago
+                continue
+            return run_id, False
+        number += 1
+
+
+async def review_ids(client: Client) -> list[str]:
+    """The ids of all reviews, the newest first."""
+    query = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus != 'ContinuedAsNew'"
+    rows = [one async for one in client.list_workflows(query, page_size=200)]
+    return [one.id for one in sorted(rows, key=lambda one: one.start_time, reverse=True)]
+
+
+async def find_review(client: Client, name: str) -> str:
+    """The id for a full id, any unambiguous part of one, or `last`. Raises NoSuchRun."""
+    if name.startswith("review-") and await description(client, name) is not None:
+        return name
+    ids = list(dict.fromkeys(await review_ids(client)))
+    fitting = ids[:1] if name == "last" else matching(ids, name)
+    if not fitting:
+        raise no_such_run("review" if name == "last" else name)
+    if len(fitting) > 1:
+        raise SeveralRuns(name, fitting)
+    return fitting[0]

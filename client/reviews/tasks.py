@@ -1,0 +1,37 @@
+"""Which records a person decides on next. Pure.
+
+Nobody is led by another: a screener is shown records by title and abstract alone, and the letters of others
+only once both have decided and differ.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from activities.review.decisions import OPEN, conflicts
+from workflows.review.types import ReviewView
+
+TaskKind = Literal["label", "screen", "conflict"]
+
+
+def tasks(view: ReviewView, by: str, order: Sequence[int] = ()) -> Iterator[tuple[int, TaskKind]]:
+    """The records that a person decides on, in order. A sample that waits for labels comes first, for
+    everybody; then, for a screener, the records of the round and those behind it in the stored `order`; then,
+    for all, conflicts."""
+    marks = view.titles
+    if view.labelling:
+        yield from ((number, "label") for number in view.sample if marks.labels[number] == OPEN)
+        return
+    place = screener_place(view, by)
+    if place is not None:
+        ahead = order if not view.report else ()
+        for number in dict.fromkeys((*view.batch, *ahead)):
+            if marks.of_screener(place)[number] == marks.words[number] == marks.labels[number] == OPEN:
+                yield number, "screen"
+    else:
+        yield from ((number, "conflict") for number in conflicts(marks))
+
+
+def screener_place(view: ReviewView, by: str) -> int | None:
+    """The place of a person among the screeners; None for anybody else."""
+    names = [one.name if one.kind == "person" else "" for one in view.protocol.screeners]
+    return names.index(by) if by in names else None
