@@ -305,6 +305,12 @@ def sensible(asked: Asked) -> Reply:
             "repeated": [],
             "contradictions": [],
         },
+        "screener": {
+            "decisions": [
+                {"work": work, "criterion": "I1", "sentences": own[:1], "verdict": "include"}
+                for work, own in labels_by_work(asked).items()
+            ]
+        },
         "extractor": {"rows": [{"work": work, "cells": []} for work in works]},
         "appraiser": {"effects": [], "conclusions": []},
         "analyst": {"code": "", "method": ""},

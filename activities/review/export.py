@@ -139,6 +139,12 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
         import rispy
     except ImportError as error:
         raise MissingExtra("bibliography") from error
+
+    class Writer(rispy.RisWriter):  # type: ignore[misc]
+        def set_header(self, count: int) -> str:
+            """No counter before a record: the format knows none."""
+            return ""
+
     reasons = {
         one.record: one.criterion for one in latest(published.decisions).values() if one.verdict == "exclude"
     }
@@ -160,7 +166,7 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
             "notes": [f"{state}{f', criterion {reason}' if reason else ''}"],
         }
         rows.append({name: value for name, value in row.items() if value})
-    return str(rispy.dumps(rows)).encode()
+    return str(rispy.dumps(rows, implementation=Writer)).encode()
 
 
 def _csv(head: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:

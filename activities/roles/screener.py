@@ -8,7 +8,7 @@ from typing import get_args
 from activities.contracts.evidence import Evidence
 from activities.review.decisions import Verdict
 from activities.review.steps import RecordDecision, ScreenedBatch, ScreenInput
-from activities.roles.prompt import compose, one_line, room_for_works
+from activities.roles.prompt import compose, left_out, one_line, room_for_works
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, OneWork, SentenceLabels, Text, cited, limits, line, one_of
 from activities.roles.works import show
@@ -41,6 +41,7 @@ def render(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Promp
         shown=works.items,
         sentences=works.sentences,
         works_room=left,
+        notes=left_out(len(works.items), len(documents)),
         choices={
             "SentenceLabel": tuple(works.sentences),
             "WorkLabel": tuple(works.items),

@@ -108,6 +108,8 @@ class ReviewMessages:
             if self._as_screener(message, one) is not None:
                 continue
             state = self.marks(message.stage).state(one.record)
+            if message.stage == "titles" and self._waits_for_label(one.record):
+                raise refused(f"record {one.record} is of the sample: label it blind first")
             if state == "open":
                 screeners = ", ".join(self.pace.state.protocol.people) or "models"
                 raise refused(
@@ -236,7 +238,7 @@ class ReviewMessages:
             full_texts=state.full_texts,
             got=state.got,
             sample=tuple(state.sample),
-            labelling=self.pace.gate == "labels",
+            labelling=any(state.titles.labels[number] == OPEN for number in state.sample),
             batch=state.now.batch if state.now else (),
             order=state.orders[-1] if state.orders else "",
             log=(*state.log, *state.loose),
@@ -300,6 +302,10 @@ class ReviewMessages:
         if own == OPEN or not marks.both(one.record):
             return place if marks.words[one.record] == OPEN else None
         return None
+
+    def _waits_for_label(self, record: int) -> bool:
+        state = self.pace.state
+        return record in state.sample and state.titles.labels[record] == OPEN
 
     def _check(self, decisions: tuple[Made, ...], stage: ScreenedStage) -> None:
         for one in decisions:

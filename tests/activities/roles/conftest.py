@@ -44,6 +44,7 @@ from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
 from activities.review.protocol import Criterion
+from activities.review.steps import ScreenInput
 from activities.review.studies import AskedField, BiasInput, ExtractDataInput, FullTextInput
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
@@ -186,6 +187,7 @@ class Case:
             ),
             "extractor": (ExtractInput, {"columns": ("population", "dose")}),
             "appraiser": (AppraiseInput, {}),
+            "screener": (ScreenInput, {"criteria": (Criterion(id="I1", text="It is on metformin."),)}),
             "analyst": (
                 AnalystInput,
                 {

@@ -27,7 +27,7 @@ from tests.fake_openai import evidence_of, role_of, says, sensible
 ROLES = list(SPECS)
 READERS_OF_ONE: list[Role] = ["full_text_screener", "data_extractor", "bias_assessor"]
 READERS: list[Role] = [
-    *("judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser"),
+    *("judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser", "screener"),
     *READERS_OF_ONE,
 ]
 

@@ -1,0 +1,147 @@
+"""Decisions, records and counts of a review: pure rules."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.contracts.evidence import Evidence, Identifiers
+from activities.evidence_store import make_ref
+from activities.review.counts import flow
+from activities.review.course import Course, Round
+from activities.review.decisions import Decision, Marks, conflicts, resting_on
+from activities.review.record_files import read_records_file
+from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
+from activities.review.rounds import accuracy_of, draw_sample, next_round, restated, sample_size
+from activities.sources.library.records import SetAside
+from workflows.rules.dedup import merge
+
+LETTER = st.sampled_from(".ieu")
+
+
+def marks(first: str, second: str, labels: str = "", words: str = "") -> Marks:
+    total = len(first)
+    return Marks(first=first, second=second, labels=labels or "." * total, words=words or "." * total)
+
+
+def test_two_who_agree_settle_and_anything_else_is_a_persons() -> None:
+    rows = marks("iieu.ie", "ieeui.e", "......i", "......" + ".")
+    assert rows.states() == ["included", "conflict", "excluded", "conflict", "open", "open", "included"]
+    assert conflicts(rows) == [1, 3]
+    assert rows.with_words({1: "e", 6: "e"}).states()[1::5] == ["excluded", "excluded"]
+
+
+def test_marks_travel_small_and_come_back_whole() -> None:
+    rows = Marks.of(10_000).with_screener(0, {7: "i", 9_999: "e"})
+    sent = rows.model_dump_json()
+    assert len(sent) < 1_000
+    assert Marks.model_validate_json(sent) == rows
+
+
+@given(st.lists(st.tuples(LETTER, LETTER, st.sampled_from(".ie"), st.sampled_from(".ie")), max_size=30))
+def test_the_numbers_of_the_flow_always_add_up(rows: list[tuple[str, str, str, str]]) -> None:
+    columns = ["".join(row[place] for row in rows) for place in range(4)]
+    own = Marks(first=columns[0], second=columns[1], labels=columns[2], words=columns[3])
+    refs = tuple(make_ref(a_work(str(number)), "blob") for number in range(len(rows)))
+    records = Records(records=refs, by_origin={"a": len(rows)})
+    for stopped in (True, False):
+        made = flow(records, own, stopped=stopped, got={0: "got"}, full_texts=own, reasons={})
+        assert made.faults() == ()
+
+
+def test_an_amended_criterion_opens_what_rests_on_it_alone() -> None:
+    log = [
+        Decision(record=0, by="a", verdict="exclude", criterion="E1"),
+        Decision(record=1, by="a", verdict="exclude", criterion="E2"),
+        Decision(record=2, by="a", verdict="include", criterion="I1"),
+        Decision(record=3, by="a", verdict="exclude"),
+        Decision(record=1, by="a", verdict="exclude", criterion="E1"),
+    ]
+    assert [one.record for one in resting_on(log, ["E2"])] == [2, 3]
+    assert [one.record for one in resting_on(log, ["E1"])] == [0, 1, 2, 3]
+
+
+def a_work(name: str, **more: object) -> Evidence:
+    return Evidence.model_validate(
+        {
+            "evidence_id": f"doi:10.1/{name}",
+            "source": "library",
+            "title": f"A trial of one thing or another {name}",
+            "text": f"It was tried in {len(name)} people.",
+            "identifiers": Identifiers(doi=f"10.1/{name}"),
+            **more,
+        }
+    )
+
+
+def test_copies_are_merged_listed_and_parted_and_numbers_stay() -> None:
+    one, two = a_work("a"), a_work("b")
+    copy = one.replace(facts={"file": "other"})
+    refs = [make_ref(item, f"blobs/{n}") for n, item in enumerate((one, two, copy))]
+    records = added(Records(), refs[:2], "first.ris", merge)
+    records = added(records, refs[2:], "second.ris", merge)
+    assert [ref.evidence_id for ref in records.records] == ["doi:10.1/a", "doi:10.1/b"]
+    assert [(row.into, row.ref.blob) for row in records.copies] == [(0, "blobs/2")]
+    assert records.records[0].blob == "blobs/0"
+    assert (records.given, records.by_origin) == (3, {"first.ris": 2, "second.ris": 1})
+    apart = part(records, "blobs/2")
+    assert [ref.evidence_id for ref in apart.records] == ["doi:10.1/a", "doi:10.1/b", "doi:10.1/a#2"]
+    assert added(apart, refs[2:], "third.ris", merge).records == apart.records
+    with pytest.raises(LookupError):
+        part(apart, "blobs/2")
+
+
+def test_a_search_that_is_made_again_adds_what_is_new() -> None:
+    refs = [make_ref(a_work(name), f"blobs/{name}") for name in "abc"]
+    records = added(Records(), refs[:2], "pubmed: x", merge)
+    again = added(records, refs, "pubmed: x", merge)
+    assert (len(again.records), again.by_origin, again.copies) == (3, {"pubmed: x": 3}, ())
+
+
+def test_files_of_records_keep_what_has_no_abstract(tmp_path: Path) -> None:
+    (tmp_path / "a.ris").write_text("TY  - JOUR\nTI  - A title alone\nDO  - 10.1000/x\nER  - \n")
+    out = io.StringIO()
+    csv.writer(out).writerows([["title", "abstract"], ["One", "It was so."], ["", ""], ["", "Text alone."]])
+    (tmp_path / "b.csv").write_text(out.getvalue())
+    (ris,) = read_records_file(tmp_path / "a.ris")
+    assert isinstance(ris, Evidence)
+    assert (ris.text, NO_ABSTRACT in ris.facts, ris.identifiers.doi) == ("A title alone", True, "10.1000/x")
+    rows = list(read_records_file(tmp_path / "b.csv"))
+    assert [isinstance(row, SetAside) for row in rows] == [False, False]
+    for name, text in {"c.xml": "<no", "d.xml": "<set/>", "e.doc": ""}.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(UnreadableRecords):
+            list(read_records_file(tmp_path / name))
+
+
+def test_the_sample_is_as_large_as_its_interval_asks() -> None:
+    assert sample_size(10_000, 0.1) in range(95, 106)
+    assert sample_size(40, 0.1) == 40
+    assert draw_sample(100, 10, "a") == draw_sample(100, 10, "a") != draw_sample(100, 10, "b")
+
+
+def test_a_screener_who_is_unsure_excludes_nothing() -> None:
+    made = accuracy_of("a", "ieue.", "iiie.")
+    assert (made.sensitivity.hits, made.sensitivity.of) == (2, 3)
+    assert (made.specificity.hits, made.specificity.of) == (1, 1)
+
+
+def test_rounds_read_all_or_stop_and_an_overruled_decision_changes_the_stated_recall() -> None:
+    total = 60
+    truth = {record: record % 10 == 0 for record in range(total)}
+    now, own = Round(course=Course(total=total)), Marks.of(total)
+    rounds = 0
+    while now.course.phase != "done":
+        now, _ = next_round(now, own, lambda _, unread: list(unread), "seed", read_all=True)
+        letters = {record: "i" if truth[record] else "e" for record in now.batch}
+        own = own.with_screener(0, letters).with_screener(1, letters)
+        rounds += 1
+        assert rounds < 20
+    assert own.states().count("included") == 6
+    assert now.course.recall is not None
+    assert now.course.recall > 0.5
+    again = restated(now, own.with_words({1: "i"}))
+    assert again.course.found == 7
