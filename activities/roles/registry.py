@@ -26,7 +26,7 @@ class _Specs(Mapping[Role, AnySpec]):
         return filter(self.__contains__, get_args(Role))
 
     def __len__(self) -> int:
-        return len([*self])
+        return sum(1 for _ in self)
 
 
 SPECS = _Specs()

@@ -27,13 +27,12 @@ async def report_as(review: "Review", form: str, *, names: bool = False) -> byte
 
 
 def rendered(published: Published, form: str, *, names: bool = False) -> bytes:
-    from activities.report.formats import docx, html, markdown, pdf
+    from activities.report.formats import render_document
     from activities.review.page import document
 
     if form == "json":
         return published.report.model_dump_json(indent=2).encode()
-    made = document(published, described(), Names(published, shown=names))
-    return {"md": markdown, "html": html, "docx": docx, "pdf": pdf}[form].written(made)
+    return render_document(document(published, described(), Names(published, shown=names)), form)
 
 
 async def export_to(review: "Review", folder: Path, *, names: bool = False) -> list[Path]:
