@@ -5,7 +5,8 @@ import random
 import pytest
 
 from activities.review.accuracy import accuracy, missed, mistaken, share
-from activities.review.screening import Course, after_batch
+from activities.review.course import Course
+from activities.review.screening import after_batch
 from activities.review.stopping import ERROR, Sample, looks, probability_below, stated_recall
 
 
