@@ -1,0 +1,179 @@
+"""Decisions on records: who decided what on which ground, and what follows from several decisions on one.
+
+A decision is written once, to a log of blobs that only grows (`activities.review_activity`). Beside the log a
+review carries `Marks`: a letter for each record and screener, from which code decides what is settled, what
+conflicts and what is open.
+
+Invariants:
+
+* a record is settled by a person's word, else by a label, else by two screeners who agree; anything else is
+  open or in conflict: no decision stands for two;
+* nobody is shown another's decision on a record before both have decided (`is_open_to`);
+* the last decision of the same person on a record holds, and the earlier ones stay in the log.
+"""
+
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from activities.contracts.evidence import Compact, Frozen
+
+Verdict = Literal["include", "exclude", "unsure"]
+Task = Literal["screener", "word", "label"]
+"""`screener`: one of the two; `word`: a person who decides a conflict or overrules; `label`: a person who
+labels the random sample."""
+ScreenedStage = Literal["titles", "full_texts"]
+LETTERS: Mapping[Verdict, str] = {"include": "i", "exclude": "e", "unsure": "u"}
+VERDICTS: Mapping[str, Verdict] = {letter: verdict for verdict, letter in LETTERS.items()}
+OPEN = "."
+State = Literal["open", "conflict", "included", "excluded"]
+NAME_CHARS = 80
+REASON_CHARS = 1_000
+
+
+class Decision(Frozen):
+    """One decision on one record."""
+
+    record: int
+    """Number of the record in the review, from 0."""
+    stage: ScreenedStage = "titles"
+    part: Task = "screener"
+    by: str
+    """Name of the screener or the person."""
+    verdict: Verdict
+    criterion: str = ""
+    """Id of the criterion that it rests on."""
+    words: tuple[str, ...] = ()
+    """Sentences of the record that it rests on, word for word."""
+    reason: str = ""
+    at: str = ""
+    protocol: int = 1
+    """Version of the protocol that it was made under."""
+    model: str = ""
+    """Name of the model; empty for a person."""
+    prompt: str = ""
+
+
+class Made(Frozen):
+    """A person's decision as it is sent."""
+
+    record: int = Field(ge=0)
+    verdict: Verdict
+    criterion: str = Field(default="", max_length=60)
+    reason: str = Field(default="", max_length=REASON_CHARS)
+
+
+def _packed(letters: str) -> str:
+    """Letters as they travel: thousands of records take a few hundred bytes."""
+    return PACKED + b64encode(zlib.compress(letters.encode(), 9)).decode() if len(letters) > 200 else letters
+
+
+def _unpacked(letters: object) -> object:
+    if not isinstance(letters, str) or not letters.startswith(PACKED):
+        return letters
+    return zlib.decompress(b64decode(letters.removeprefix(PACKED))).decode()
+
+
+PACKED = "z:"
+Letters = Annotated[str, PlainSerializer(_packed), BeforeValidator(_unpacked)]
+
+
+class Marks(Compact):
+    """The decisions of one stage as letters, a place for each record."""
+
+    first: Letters = ""
+    second: Letters = ""
+    labels: Letters = ""
+    words: Letters = ""
+
+    @classmethod
+    def of(cls, total: int) -> "Marks":
+        return cls(first=OPEN * total, second=OPEN * total, labels=OPEN * total, words=OPEN * total)
+
+    @property
+    def total(self) -> int:
+        return len(self.first)
+
+    def extended(self, total: int) -> "Marks":
+        """The same with places for more records."""
+        more = OPEN * (total - self.total)
+        return Marks(
+            first=self.first + more,
+            second=self.second + more,
+            labels=self.labels + more,
+            words=self.words + more,
+        )
+
+    def of_screener(self, place: int) -> str:
+        return (self.first, self.second)[place]
+
+    def with_screener(self, place: int, marks: Mapping[int, str]) -> "Marks":
+        name = ("first", "second")[place]
+        return self.replace(**{name: written(self.of_screener(place), marks)})
+
+    def with_words(self, marks: Mapping[int, str]) -> "Marks":
+        return self.replace(words=written(self.words, marks))
+
+    def with_labels(self, marks: Mapping[int, str]) -> "Marks":
+        return self.replace(labels=written(self.labels, marks))
+
+    def state(self, record: int) -> State:
+        """What follows from all decisions on a record."""
+        letter = self.words[record] if self.words[record] != OPEN else self.labels[record]
+        if letter == OPEN:
+            first, second = self.first[record], self.second[record]
+            if OPEN in (first, second):
+                return "open"
+            if first != second or first == "u":
+                return "conflict"
+            letter = first
+        return "included" if letter == "i" else "excluded"
+
+    def states(self) -> list[State]:
+        return [self.state(record) for record in range(self.total)]
+
+    def both(self, record: int) -> bool:
+        """Both screeners have decided."""
+        return OPEN not in (self.first[record], self.second[record])
+
+    def is_open_to(self, place: int, record: int) -> bool:
+        """A screener may still decide on a record: nobody's word or label holds, and not both have decided,
+        or their own decision was not shown yet."""
+        return self.words[record] == OPEN and not (self.both(record) and self.state(record) != "conflict")
+
+
+def written(marks: str, letters: Mapping[int, str]) -> str:
+    """Marks with other letters at some places."""
+    rows = list(marks)
+    for place, letter in letters.items():
+        rows[place] = letter
+    return "".join(rows)
+
+
+def conflicts(marks: Marks) -> list[int]:
+    return [record for record, state in enumerate(marks.states()) if state == "conflict"]
+
+
+def letters_of(decisions: Iterable[Decision]) -> dict[int, str]:
+    """Record -> letter of its last decision."""
+    return {one.record: LETTERS[one.verdict] for one in decisions}
+
+
+def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Task, str], Decision]:
+    """The decision that holds by record, stage, part and person, of a log in its order."""
+    return {(one.record, one.stage, one.part, one.by): one for one in decisions}
+
+
+def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
+    """The decisions that hold and that a change of these criteria touches: exclusions by one of them or by
+    none that is named, and all that is not an exclusion, since it rests on every criterion. An exclusion by
+    another criterion stands."""
+    changed = set(criteria)
+    return [
+        one
+        for one in latest(decisions).values()
+        if one.verdict != "exclude" or not one.criterion or one.criterion in changed
+    ]

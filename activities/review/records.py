@@ -1,0 +1,112 @@
+"""The records of a review: copies of one work merged, each record with a number that it keeps for ever.
+
+Later searches add records at the end, so that a decision always means the same record, and the text of a
+record never changes. What was merged with what is listed, and a copy that was merged wrongly can be parted
+again.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from pydantic import Field
+
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.evidence import EvidenceRef, Frozen
+
+MAX_RECORDS = 50_000
+NO_ABSTRACT = "no_abstract"
+"""The fact of a record that has a title alone, which then stands for its text."""
+
+
+class UnreadableRecords(DeterminatorError):
+    """Records cannot be used; the message says which and why."""
+
+
+class Copy(Frozen):
+    """A record that was merged into another one."""
+
+    ref: EvidenceRef
+    into: int
+    """Number of the record that it is part of."""
+
+
+class Records(Frozen):
+    """All records of a review, by their numbers, with what was merged."""
+
+    records: tuple[EvidenceRef, ...] = ()
+    """`sections` of each are the searches and files it came from."""
+    copies: tuple[Copy, ...] = ()
+    parted: tuple[str, ...] = ()
+    """Blobs of copies that a person parted: they are never merged again."""
+    by_origin: dict[str, int] = Field(default_factory=dict)
+    """Search or file -> records that it gave."""
+
+    @property
+    def given(self) -> int:
+        """Records that all searches and files gave, copies counted."""
+        return sum(self.by_origin.values())
+
+
+class MergedRefs(Protocol):
+    @property
+    def refs(self) -> tuple[EvidenceRef, ...]: ...
+
+    @property
+    def kept_as(self) -> dict[str, str]: ...
+
+
+class Merge(Protocol):
+    """(records, a batch, its origin, ids whose text stays) -> both merged: `workflows.rules.dedup.merge`."""
+
+    def __call__(
+        self,
+        corpus: Sequence[EvidenceRef],
+        batch: Sequence[EvidenceRef],
+        section: str,
+        quoted: Collection[str] = ...,
+    ) -> MergedRefs: ...
+
+
+def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Merge) -> Records:
+    """The records with those of a search or file: new works at the end, copies of known ones listed. A search
+    that is made again adds what is new. Raises UnreadableRecords where there are too many."""
+    here = [*records.records, *(copy.ref for copy in records.copies)]
+    if origin in records.by_origin:
+        known = {ref.evidence_id for ref in here if origin in ref.sections}
+        batch = [ref for ref in batch if ref.evidence_id not in known]
+    batch = [ref for ref in batch if ref.blob not in records.parted]
+    names = {ref.evidence_id for ref in records.records}
+    merged = merge(records.records, batch, origin, names)
+    if len(merged.refs) > MAX_RECORDS:
+        raise UnreadableRecords(f"a review has at most {MAX_RECORDS:,} records; narrow its searches")
+    numbers = {ref.evidence_id: number for number, ref in enumerate(merged.refs)}
+    copies = []
+    stands: set[int] = set()
+    for ref in batch:
+        number = numbers[merged.kept_as[ref.evidence_id]]
+        if ref.blob == merged.refs[number].blob and number >= len(records.records) and number not in stands:
+            stands.add(number)
+        else:
+            copies.append(Copy(ref=ref.replace(sections=(origin,)), into=number))
+    return records.replace(
+        records=merged.refs,
+        copies=(*records.copies, *copies),
+        by_origin={**records.by_origin, origin: records.by_origin.get(origin, 0) + len(batch)},
+    )
+
+
+def part(records: Records, blob: str) -> Records:
+    """The records with a merged copy as a record of its own. Raises LookupError where there is no such copy,
+    or its text is that of the record."""
+    copy = next((one for one in records.copies if one.ref.blob == blob), None)
+    if copy is None or any(ref.blob == blob for ref in records.records):
+        raise LookupError(f"no copy that was merged has the key {blob[:80]}")
+    names = {ref.evidence_id for ref in records.records}
+    number = 2
+    while (name := f"{copy.ref.evidence_id}#{number}") in names:
+        number += 1
+    return records.replace(
+        records=(*records.records, copy.ref.replace(evidence_id=name)),
+        copies=tuple(one for one in records.copies if one is not copy),
+        parted=(*records.parted, blob),
+    )
