@@ -23,30 +23,36 @@ from activities.contracts.effects import (
     Pool,
     Unread,
     UnreadReason,
+    Verdict,
 )
-from activities.plural import plural
+from activities.messages import N_, _, decimals, ngettext, percent
 
 REASONS: Mapping[NotPooledReason, str] = {
-    "no_uncertainty": "it has neither an interval nor events by group",
-    "interval_contradicts_estimate": "its estimate does not fit its interval",
-    "impossible_counts": "it has more events than participants",
-    "no_event_in_either_group": "neither group, or everybody in both, had the event",
-    "same_study": "the same work already counts for this outcome",
-    "same_cohort": "the same participants, effect and interval",
-    "only_one_study": "no other study has the same outcome and measure",
-    "another_measure": "more studies have another measure",
-    "estimate_contradicts_counts": "its estimate does not fit its events by group",
-    "not_a_ratio": "a ratio or its limits are not positive",
+    "no_uncertainty": N_("it has neither a confidence interval nor events by group"),
+    "interval_contradicts_estimate": N_("its estimate does not fit its interval"),
+    "impossible_counts": N_("it has more events than participants"),
+    "no_event_in_either_group": N_("nobody, or everybody, had the event in both groups"),
+    "same_study": N_("the same work already counts for this outcome"),
+    "same_cohort": N_("the same participants, effect and interval"),
+    "only_one_study": N_("no other study has the same outcome and measure"),
+    "another_measure": N_("more studies use another measure"),
+    "estimate_contradicts_counts": N_("its estimate does not fit its events by group"),
+    "not_a_ratio": N_("a ratio or its limits are not positive"),
 }
 UNREAD: Mapping[UnreadReason, str] = {
-    "no_sentence": "no sentence of the work was named for it",
-    "not_in_work": "its sentence is not in the work",
-    "number_not_in_sentence": "its number is not in its sentence",
-    "not_a_number": "it is no single number",
-    "unknown_measure": "its measure is none that can be pooled",
-    "other_measure": "its sentence names another measure",
-    "interval_elsewhere": "its sentence does not have the estimate with this interval",
-    "not_read": "the work states an effect with its interval, and none was read from it",
+    "no_sentence": N_("no sentence of the work was named for it"),
+    "not_in_work": N_("its sentence is not in the work"),
+    "number_not_in_sentence": N_("its number is not in its sentence"),
+    "not_a_number": N_("it is not a single number"),
+    "unknown_measure": N_("its measure cannot be pooled"),
+    "other_measure": N_("its sentence names another measure"),
+    "interval_elsewhere": N_("its sentence does not give the estimate with this interval"),
+    "not_read": N_("the work states an effect with an interval, but none was read from it"),
+}
+VERDICTS: Mapping[Verdict, str] = {
+    "SUPPORTED": N_("supported"),
+    "REFUTED": N_("refuted"),
+    "INCONCLUSIVE": N_("inconclusive"),
 }
 MISREAD: frozenset[NotPooledReason] = frozenset(
     {"interval_contradicts_estimate", "estimate_contradicts_counts", "impossible_counts", "not_a_ratio"}
@@ -73,12 +79,10 @@ def analyse_effects(
         pools=pools,
         not_pooled=not_pooled,
         unread=tuple(unread),
-        key_findings=tuple(_findings(pools, expected)),
-        limitations=(*_incomplete(unread, not_pooled), *_limitations(pools)),
     )
     if not is_complete(analysis):
         analysis = analysis.replace(verdict="INCONCLUSIVE", confidence=None)
-    return analysis
+    return worded(analysis)
 
 
 def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis:
@@ -86,23 +90,25 @@ def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis
     verdict, confidence = together(analysis.pools, generated, analysis.expected)
     if not is_complete(analysis):
         verdict, confidence = "INCONCLUSIVE", None
-    own = of_generated(generated, analysis.expected)
-    findings, limitations = analysis.key_findings, analysis.limitations
-    interval = interval_of(generated)
-    if interval is not None:
-        text = f"A generated program: {shown_interval(interval)}, no effect at {generated.null:g}: {own}."
-        findings = (*findings, text)
-        limitations = (*limitations, "Nobody has reviewed the generated program; its code is in this report.")
-    else:
-        failed = generated.failed or "its numbers are no interval around its estimate"
-        limitations = (*limitations, f"The generated program has no result: {failed}.")
-    return analysis.replace(
-        verdict=verdict,
-        confidence=confidence,
-        generated=generated,
-        key_findings=findings,
-        limitations=limitations,
-    )
+    made = analysis.replace(verdict=verdict, confidence=confidence, generated=generated)
+    return worded(made)
+
+
+def worded(analysis: Analysis) -> Analysis:
+    """Return the analysis with its findings and limitations in the language of messages here."""
+    findings = [*_findings(analysis.pools, analysis.expected)]
+    limitations = [*_incomplete(analysis.unread, analysis.not_pooled), *_limitations(analysis.pools)]
+    if (generated := analysis.generated) is not None:
+        if (result := interval_of(generated)) is not None:
+            text = _("A generated program: {result}, no effect at {null}: {verdict}.")
+            own = of_generated(generated, analysis.expected)
+            null = decimals(f"{generated.null:g}")
+            findings.append(text.format(result=interval_text(result), null=null, verdict=_(VERDICTS[own])))
+            limitations.append(_("Nobody has reviewed the generated program; its code is in this report."))
+        else:
+            why = generated.failed or _("its numbers are not an interval around its estimate")
+            limitations.append(_("The generated program gave no result: {why}.").format(why=why))
+    return analysis.replace(key_findings=tuple(findings), limitations=tuple(limitations))
 
 
 def is_complete(analysis: Analysis) -> bool:
@@ -119,11 +125,15 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
     works = {one.evidence_id for one in unread}
     works |= {one.effect.evidence_id for one in not_pooled if _is_misread(one)}
     if works:
-        count = plural(len(works), "work")
-        yield f"No verdict is given: effects of {count} could not be read, and they may say otherwise."
+        text = ngettext(
+            "No verdict is given: effects of {count} work could not be read and may point elsewhere.",
+            "No verdict is given: effects of {count} works could not be read and may point elsewhere.",
+            len(works),
+        )
+        yield text.format(count=len(works))
     for one in unread:
-        cell = f' ({one.column} "{one.text}")' if one.text else ""
-        yield f"Left out, {one.study}{cell}: {UNREAD[one.reason]}."
+        cell = f" ({one.column} “{one.text}”)" if one.text else ""
+        yield _("Left out: {study}: {reason}.").format(study=one.study + cell, reason=_(UNREAD[one.reason]))
 
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
@@ -145,26 +155,38 @@ def shown_interval(interval: Interval) -> str:
     return f"{shown(interval.estimate)} ({shown(interval.low)} to {shown(interval.high)})"
 
 
+def interval_text(interval: Interval) -> str:
+    """The same in the language of messages here."""
+    text = _("{estimate} ({low} to {high})")
+    figures = {name: decimals(shown(getattr(interval, name))) for name in ("estimate", "low", "high")}
+    return text.format(**figures)
+
+
 def _findings(pools: Sequence[Pool], expected: Expected) -> Iterator[str]:
     for pool in pools:
-        text = (
-            f"{pool.outcome}: pooled {MEASURE_NAMES[pool.measure]} {shown_interval(pool.hartung_knapp)} "
-            f"of {len(pool.rows)} studies, I\u00b2 {pool.i2:.0%}"
+        text = _("{outcome}: pooled {measure} {result}, {count} studies, I² {share}").format(
+            outcome=pool.outcome,
+            measure=_(MEASURE_NAMES[pool.measure]),
+            result=interval_text(pool.hartung_knapp),
+            count=len(pool.rows),
+            share=percent(pool.i2),
         )
-        if pool.prediction is not None:
-            text += f", prediction interval {shown(pool.prediction.low)} to {shown(pool.prediction.high)}"
-        yield f"{text}: {of_pool(pool, expected)}."
+        if (reach := pool.prediction) is not None:
+            ends = {"low": decimals(shown(reach.low)), "high": decimals(shown(reach.high))}
+            text += _(", prediction interval {low} to {high}").format(**ends)
+        yield f"{text}: {_(VERDICTS[of_pool(pool, expected)])}."
 
 
 def _limitations(pools: Sequence[Pool]) -> Iterator[str]:
     if not pools:
-        yield "No two effects share an outcome and a measure, so nothing was pooled."
+        yield _("No two effects share an outcome and a measure, so nothing was pooled.")
     for pool in pools:
         if len(pool.rows) < MIN_STUDIES_FOR_TRUST:
-            yield f"{pool.outcome}: {len(pool.rows)} studies say little about the variation between studies."
+            text = _("{outcome}: {count} studies say little about the variation between studies.")
+            yield text.format(outcome=pool.outcome, count=len(pool.rows))
         null = no_effect(pool.measure)
         if pool.prediction is not None and pool.prediction.low <= null <= pool.prediction.high:
-            yield f"{pool.outcome}: the prediction interval includes no effect."
+            yield _("{outcome}: the prediction interval includes no effect.").format(outcome=pool.outcome)
         if pool.small_studies is not None and pool.small_studies.p < MIN_P_OF_SMALL_STUDIES:
-            p = f"{pool.small_studies.p:.3f}"
-            yield f"{pool.outcome}: small studies differ from large ones (Egger's p {p})."
+            text = _("{outcome}: small studies differ from large ones (Egger's p {p}).")
+            yield text.format(outcome=pool.outcome, p=decimals(f"{pool.small_studies.p:.3f}"))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from activities.contracts.candidates import CandidateField, CandidateFieldName, FieldStatus
+from activities.messages import N_
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +24,16 @@ class Field:
 
 
 FIELDS: Mapping[CandidateFieldName, Field] = {
-    "names": Field("Names", ("chembl",), read=False),
-    "mechanism": Field("Mechanism", ("openfda", "chembl", "opentargets")),
-    "targets": Field("Targets", ("chembl", "opentargets", "uniprot", "neo4j")),
-    "pathways": Field("Pathways", ("reactome",), led_by=("chembl", "opentargets")),
-    "indications": Field("Indications now", ("openfda", "opentargets")),
-    "regulatory": Field("Regulatory status", ("openfda", "chembl")),
-    "trials": Field("Trials", ("clinicaltrials",)),
-    "literature_for": Field("Literature for it", read=False, unjudged="Passages that name it"),
-    "literature_against": Field("Literature against it", read=False, unjudged="Further passages"),
-    "safety": Field("Safety", ("openfda", "opentargets", "chembl")),
+    "names": Field(N_("Names"), ("chembl",), read=False),
+    "mechanism": Field(N_("Mechanism"), ("openfda", "chembl", "opentargets")),
+    "targets": Field(N_("Targets"), ("chembl", "opentargets", "uniprot", "neo4j")),
+    "pathways": Field(N_("Pathways"), ("reactome",), led_by=("chembl", "opentargets")),
+    "indications": Field(N_("Current indications"), ("openfda", "opentargets")),
+    "regulatory": Field(N_("Regulatory status"), ("openfda", "chembl")),
+    "trials": Field(N_("Trials"), ("clinicaltrials",)),
+    "literature_for": Field(N_("Literature in favour"), read=False, unjudged=N_("Passages that name it")),
+    "literature_against": Field(N_("Literature against"), read=False, unjudged=N_("Further passages")),
+    "safety": Field(N_("Safety"), ("openfda", "opentargets", "chembl")),
 }
 ANSWERS = {name: field.sources for name, field in FIELDS.items() if field.sources}
 SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source in sources))

@@ -10,6 +10,7 @@ from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.contracts.judge import Table
 from activities.contracts.parts import PartData
 from activities.contracts.step import StepContext
+from activities.messages import N_
 
 Measure = Literal["OR", "RR", "HR", "RD", "MD", "SMD"]
 """Odds, risk and hazard ratio, risk difference (as a share), mean difference, standardised mean
@@ -17,12 +18,12 @@ difference."""
 RATIOS: frozenset[Measure] = frozenset({"OR", "RR", "HR"})
 """Measures that are pooled as logarithms and whose value for no effect is 1."""
 MEASURE_NAMES: Mapping[Measure, str] = {
-    "OR": "odds ratio",
-    "RR": "risk ratio",
-    "HR": "hazard ratio",
-    "RD": "risk difference",
-    "MD": "mean difference",
-    "SMD": "standardised mean difference",
+    "OR": N_("odds ratio"),
+    "RR": N_("risk ratio"),
+    "HR": N_("hazard ratio"),
+    "RD": N_("risk difference"),
+    "MD": N_("mean difference"),
+    "SMD": N_("standardised mean difference"),
 }
 Verdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE"]
 Expected = Literal["lower", "higher", "different"]

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from activities.contracts.evidence import Frozen
+from activities.messages import N_
 
 
 class Criterion(Frozen):
@@ -27,11 +28,11 @@ class Words(Frozen):
 
     one: str = "source"
     many: str = "sources"
-    title: str = "Sources"
+    title: str = N_("Sources")
     """The title of the table of works."""
-    found: str = "Found"
+    found: str = N_("Finding")
     """The title of the column that holds what a work found."""
-    design: str = "Design"
+    design: str = N_("Design")
     """The title of the column that holds what kind of work it is."""
     graded: bool = False
     """Whether the design of a study says how strong its evidence is; else no strength is printed."""
@@ -41,13 +42,13 @@ class Words(Frozen):
     """Whether it is counted how many stand on each side of a yes-or-no question."""
 
 
-STUDIES = Words(one="study", many="studies", title="Studies", graded=True)
+STUDIES = Words(one="study", many="studies", title=N_("Studies"), graded=True)
 OWN_DOCUMENTS = Words(
     one="document",
     many="documents",
-    title="Documents",
-    found="Says",
-    design="Kind",
+    title=N_("Documents"),
+    found=N_("Says"),
+    design=N_("Kind"),
     standing=False,
     counted=False,
 )

@@ -24,7 +24,7 @@ from activities.contracts.parts import PublishParts
 from activities.contracts.profile import STUDIES, Words
 from activities.contracts.step import Reading
 from activities.contracts.write import Edited, Refused, SectionDraft
-from activities.plural import plural
+from activities.messages import ENGLISH, _, dollars, ngettext, number
 
 WrittenBy = Literal["model", "extractive"]
 """Who wrote a report: a language model, or code that finds and quotes passages."""
@@ -150,14 +150,22 @@ class Estimate(Amount):
         low, high = least.cost_microusd, most.cost_microusd
         bound = self.basis == "plan"
         parts = (
-            _range(f"{least.calls}", plural(most.calls, "model call")),
-            _range(f"{_readable(least.tokens):,}", f"{_readable(most.tokens):,} tokens", bound),
-            "cost unknown"
+            _range(
+                f"{least.calls}",
+                ngettext("{count} model call", "{count} model calls", most.calls).format(count=most.calls),
+            ),
+            _range(
+                number(_readable(least.tokens)),
+                _("{count} tokens").format(count=number(_readable(most.tokens))),
+                bound,
+            ),
+            _("cost unknown")
             if low is None or high is None
-            else _range(f"${low / 1e6:.2f}", f"${high / 1e6:.2f}", bound),
+            else _range(dollars(low / 1e6, 2), dollars(high / 1e6, 2), bound),
             _range(*_times(least.seconds, most.seconds), bound),
         )
-        rests = "from the plan" if self.basis == "plan" else f"as {plural(self.runs, 'earlier run')} took"
+        earlier = ngettext("based on {count} earlier run", "based on {count} earlier runs", self.runs)
+        rests = _("from the plan") if self.basis == "plan" else earlier.format(count=self.runs)
         named = f"{', '.join(self.models)}: " if self.models else ""
         return f"{named}{', '.join(parts)} ({rests})"
 
@@ -165,8 +173,10 @@ class Estimate(Amount):
 def _range(least: str, most: str, bound: bool = False) -> str:
     """`6 to 12 calls`; `6 calls` where both have the same number; `at most 12 calls` for a bound."""
     if bound:
-        return f"at most {most}"
-    return most if f"{most} ".startswith(f"{least} ") else f"{least} to {most}"
+        return _("at most {most}").format(most=most)
+    if f"{most} ".startswith(f"{least} "):
+        return most
+    return _("{low} to {high}").format(low=least, high=most)
 
 
 def _readable(tokens: int) -> int:
@@ -178,7 +188,8 @@ def _times(least: float, most: float) -> tuple[str, str]:
     """`1`, `3 minutes`; `40 s`, `2 minutes`; `12`, `14 s`."""
     if most < 90:
         return f"{least:.0f}", f"{most:.0f} s"
-    high = plural(round(most / 60), "minute")
+    minutes = round(most / 60)
+    high = ngettext("{count} minute", "{count} minutes", minutes).format(count=minutes)
     return (f"{least:.0f} s" if least < 90 else f"{least / 60:.0f}"), high
 
 
@@ -259,6 +270,8 @@ class PublishInput(Compact, PublishParts):
     words: Words = STUDIES
     """What the profile calls what was read."""
     length: Length = "standard"
+    language: str = ENGLISH
+    """ISO 639-1 code of the language of the report."""
 
     @property
     def screened(self) -> int:

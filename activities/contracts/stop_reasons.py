@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from activities.messages import N_
+
 StopReason = Literal[
     "sufficient_evidence",
     "searched_out",
@@ -38,40 +40,45 @@ class Stop:
 
 
 STOPS: Mapping[StopReason, Stop] = {
-    "sufficient_evidence": Stop(because="the evidence was judged sufficient", early=False, complete=True),
+    "sufficient_evidence": Stop(because=N_("the evidence was judged sufficient"), early=False, complete=True),
     "searched_out": Stop(
-        because="the searches had run their course, and another one was not expected to find more of use",
+        because=N_("further searches were not expected to find anything more of use"),
         early=False,
         complete=True,
     ),
     "no_new_evidence": Stop(
-        because="further searches found nothing new although the evidence was not judged sufficient",
+        because=N_("further searches found nothing new although the evidence was not judged sufficient"),
         early=False,
     ),
     "max_iterations_reached": Stop(
-        because="the limit of iterations was reached before the evidence was judged sufficient"
+        because=N_("the limit of iterations was reached before the evidence was judged sufficient")
     ),
-    "timeout": Stop(because="the time limit was reached before the evidence was judged sufficient"),
+    "timeout": Stop(because=N_("the time limit was reached before the evidence was judged sufficient")),
     "token_budget_exceeded": Stop(
-        because="the token budget was used up before the evidence was judged sufficient"
+        because=N_("the token budget was used up before the evidence was judged sufficient")
     ),
     "cost_budget_exceeded": Stop(
-        because="the cost budget was used up before the evidence was judged sufficient"
+        because=N_("the cost budget was used up before the evidence was judged sufficient")
     ),
     "claims_refused": Stop(
-        because="works that answer were found, and nothing that was written of them passed the checks"
+        because=N_(
+            "works that answer the question were found, but nothing written about them passed the checks"
+        )
     ),
     "judge_unavailable": Stop(
-        because="no model could be reached to judge the evidence, so its sufficiency is not known", pays=False
+        because=N_("no model could be reached to judge the evidence, so it is not known whether it suffices"),
+        pays=False,
     ),
-    "all_sources_failed": Stop(because="every source failed, so the literature was not searched as asked"),
+    "all_sources_failed": Stop(
+        because=N_("every source failed, so the literature was not searched as asked")
+    ),
     "finished_by_reviewer": Stop(
-        because="a reviewer ended the search before the evidence was judged sufficient"
+        because=N_("a reviewer ended the search before the evidence was judged sufficient")
     ),
     "rejected_by_reviewer": Stop(
-        because="a reviewer rejected the plan, the candidates or the report", pays=False, asks=False
+        because=N_("a reviewer rejected the plan, the candidates or the report"), pays=False, asks=False
     ),
-    "cancelled": Stop(because="the run was cancelled before it was finished", pays=False, asks=False),
+    "cancelled": Stop(because=N_("the run was cancelled before it was finished"), pays=False, asks=False),
 }
 """Stop reason -> what follows from it. From the best to the worst: of sections that ended for different
 reasons, a run reports the last one in this order (`worst`)."""

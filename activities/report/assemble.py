@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
 from activities.contracts.publish import PlannedSection, PublishInput
+from activities.messages import _, in_its_language
 from activities.report.claims import Checks, contradictions
 from activities.report.editor import CheckedEdit, check_edited
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
@@ -38,6 +39,7 @@ from activities.report.works import (
 from activities.text.independence import studies
 
 
+@in_its_language
 def build_report(
     step: PublishInput,
     documents: Mapping[str, Evidence],
@@ -105,7 +107,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         asked=step.asked,
         mode=step.mode,
         profile=step.profile,
-        title=edit.title or clean(step.title) or clean(step.question)[:200] or "Research report",
+        title=edit.title or clean(step.title) or clean(step.question)[:200] or _("Research report"),
         written_by=step.written_by,
         executive_summary="",
         summary=edit.summary,
@@ -123,6 +125,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         ),
         judgements=judgements,
         length=step.length,
+        language=step.language,
         stop_reason=step.stop_reason,
         disputes=step.disputes,
         generated_at=step.generated_at,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from activities.contracts.judge import MIN_ANSWERS
+from activities.messages import in_its_language
 from activities.report.check_bundle import CheckedBearer, check_report
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import sentence, sentences
@@ -78,6 +79,7 @@ def _grounds(report: Report) -> Iterator[str]:
         yield "its confidence is said to rest on more works than were judged to answer"
 
 
+@in_its_language
 def _limitations(report: Report) -> Iterator[str]:
     """Limitations that follow from the report itself and that it does not state."""
     if report.limitations != sentences(report.statements):
@@ -88,6 +90,7 @@ def _limitations(report: Report) -> Iterator[str]:
             yield f"it does not state a limitation that it has: {sentence(one)}"
 
 
+@in_its_language
 def _prose(report: Report) -> list[str]:
     """Text that says more than the claims, or something else: it is made again from them and compared."""
     numbers = numbers_of(report.references)

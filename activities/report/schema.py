@@ -39,6 +39,7 @@ from activities.contracts.publish import (
 )
 from activities.contracts.step import Reading
 from activities.contracts.write import Passage, RefusedKind
+from activities.messages import ENGLISH
 
 SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
 UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "not_read"]
@@ -231,6 +232,9 @@ class Report(ReportParts):
     profile: str
     title: str
     written_by: WrittenBy = "model"
+    language: str = ENGLISH
+    """ISO 639-1 code of the language that it was asked for in; its fixed words are English where they are not
+    translated."""
     answer: tuple[Claim, ...] = ()
     """The direct answer, in the model's order; empty without a model."""
     executive_summary: str

@@ -12,6 +12,7 @@ from activities.contracts.appraisal import WorkFacts
 from activities.contracts.bounds import digits
 from activities.contracts.evidence import Evidence, EvidenceType, Grade
 from activities.contracts.judge import MIN_ANSWERS, Design, WorkJudgement
+from activities.messages import N_
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, UNSPECIFIC, WEIGHT
 
 STRONG_FROM = 0.9
@@ -38,10 +39,10 @@ KINDS: Mapping[Design, EvidenceType] = {
 """The type of evidence that a work of each design is."""
 DESIGN_NAMES: Mapping[Design, str] = {
     **{design: TYPE_NAMES[kind] for design, kind in KINDS.items()},
-    "nonrandomized_trial": "trial without randomisation",
-    "cohort": "cohort study",
-    "case_control": "case-control study",
-    "cross_sectional": "cross-sectional study",
+    "nonrandomized_trial": N_("trial without randomisation"),
+    "cohort": N_("cohort study"),
+    "case_control": N_("case-control study"),
+    "cross_sectional": N_("cross-sectional study"),
 }
 SINGLE: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial", "observational"})
 """Single studies in people, which are small or large."""

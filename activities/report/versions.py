@@ -15,10 +15,11 @@ from activities.contracts.errors import StoreError
 from activities.contracts.evidence import SearchRecord, Standing, StandingNotice, Statement
 from activities.contracts.publish import PublishInput
 from activities.credentials import without_credentials
+from activities.messages import N_, _, day, in_language
 from activities.publish_activity import assembled, read_documents
 from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest, standings
 from activities.report.formats.references import STANDING_SENTENCES
-from activities.report.formats.statements import sentences
+from activities.report.formats.statements import sentences, source_title
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 from activities.retractions.rules import worst
@@ -59,18 +60,18 @@ async def add_version(
     """Publish again what `make` makes of the latest version, at `at` (ISO time), and keep it as a version of
     the report; nothing where it makes nothing. `first` is the report as the run published it. Raises
     StoreError, also when something that the version is made from is missing."""
-    for _ in range(MAX_ATTEMPTS):
+    for _attempt in range(MAX_ATTEMPTS):
         report, versions = await newest(archive, first)
         made = await make(report, versions)
         if made is None:
             return Added(report, report, None, len(versions) + 1)
         later = await published_again(archive, made.step, standings(report, versions), made.verdicts, at=at)
         number = len(versions) + 2
-        opening, version = made.describe(later, Version(number=number, made_at=at, of=first.generated_at))
-        statements = (opening, *later.statements)
-        later = later.replace(
-            statements=statements, limitations=sentences(statements), made_from=made.made_from
-        )
+        with in_language(later.language):
+            opening, version = made.describe(later, Version(number=number, made_at=at, of=first.generated_at))
+            statements = (opening, *later.statements)
+            told = sentences(statements)
+        later = later.replace(statements=statements, limitations=told, made_from=made.made_from)
         if await archive.add_version(first, later, version):
             return Added(report, later, version, number)
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
@@ -88,7 +89,7 @@ async def published_again(
     what authorities say now. Raises StoreError."""
     refs = tuple(ref.replace(standing=standing.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
     step = step.replace(evidence=refs, generated_at=at)
-    documents, _ = await read_documents(archive.store, step, patient=True)
+    documents, _lost = await read_documents(archive.store, step, patient=True)
     return await assembled(archive.store, step, documents, verdicts or {}, (), patient=True)
 
 
@@ -166,9 +167,24 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
 
 def notice_line(notice: StandingNotice) -> str:
     """A notice in words: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
-    parts = [f"{notice.kind} {notice.date}" if notice.date else notice.kind]
+    parts = [f"{_(NOTICES[notice.kind])} {day(notice.date or '')}".strip()]
     parts += [f"{kind}:{value}" for kind, value in (("doi", notice.doi), ("pmid", notice.pmid)) if value]
-    return clean(", ".join([*parts, *([f"reported by {notice.reported_by}"] if notice.reported_by else [])]))
+    return clean(", ".join([*parts, *_reporter(notice)]))
+
+
+def _reporter(notice: StandingNotice) -> list[str]:
+    if not notice.reported_by:
+        return []
+    return [_("reported by {source}").format(source=source_title(notice.reported_by))]
+
+
+NOTICES = {
+    "retraction": N_("retraction"),
+    "concern": N_("expression of concern"),
+    "correction": N_("correction"),
+    "withdrawal": N_("withdrawal"),
+    "reinstatement": N_("reinstatement"),
+}
 
 
 def _after(before: Standing, verdict: StandingVerdict) -> Standing:
@@ -183,7 +199,9 @@ def _after(before: Standing, verdict: StandingVerdict) -> Standing:
 def _opening(before: Report, version: Version) -> Statement:
     """The notice that opens a refreshed version."""
     works = tuple(
-        f'[{c.number}] "{clean(c.title)}" is {STANDING_SENTENCES[c.after]}'
+        _("[{number}] “{title}” is {standing}").format(
+            number=c.number, title=clean(c.title), standing=_(STANDING_SENTENCES[c.after])
+        )
         + (f" ({notice_line(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")
         for c in version.changes
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from rapidfuzz import fuzz
 
-from activities.contracts.evidence import Claim, Evidence
+from activities.contracts.evidence import Claim, Evidence, Statement
 from activities.contracts.judge import Refused
 from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
@@ -106,7 +106,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     inputs = [told, "Claims:\n" + fenced("claims", "\n".join(rows))]
     prompt = compose("editor", step, room=room, inputs=inputs, task=task)
     unread = len(claims) + len(answers) - len(shown)
-    notes = (f"{plural(unread, 'claim')} at the end were not edited, so that the prompt would fit",)
+    notes = (Statement.of("not_edited", sentences=unread),)
     choices = {"ClaimLabel": tuple(shown), "transitions.section": tuple(step.claims)}
     return replace(prompt, claims=shown, choices=choices, notes=notes if unread else ())
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from activities.candidates.records import standing_of
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.extractive.candidates import hypothesise
-from activities.plural import plural
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
@@ -105,7 +104,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 records=records,
             ),
         )
-    notes = (f"{plural(dropped, 'candidate')} not named or supported by the items shown",) if dropped else ()
+    notes = (Statement.of("candidates_unsupported", candidates=dropped),) if dropped else ()
     return Accepted(Hypotheses(hypotheses=tuple(kept.values())[: step.max_candidates]), notes)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import (
     BACKGROUND,
     Design,
@@ -138,7 +138,7 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
         if (name := one_of(entry.criterion, criteria)) is not None
     }
     missing = len(prompt.shown) - len(judged)
-    notes = (f"{missing} of the works shown were not judged",) if missing else ()
+    notes = (Statement.of("not_judged", works=missing),) if missing else ()
     batch = JudgeBatch(
         judgements=tuple(judged.values()),
         scores={name: int(clamped(scored[name].score, 0, 10)) for name in criteria if name in scored},

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection
+from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Statement
 from activities.contracts.plan import PlanInput
 from activities.extractive import planning
 from activities.roles.prompt import compose, listed
@@ -59,7 +59,7 @@ def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[Rep
             planned = ReportPlanSection(title=title, key_question=key_question, queries=queries)
             sections.setdefault(title.casefold(), planned)
     outline = tuple(sections.values())[: step.max_sections]
-    notes = () if outline else ("the plan had no usable section; the question itself is the only one",)
+    notes = () if outline else (Statement.of("no_section"),)
     title = line(answer.report_title, 200)
     plan = ReportPlan(
         report_title=title if is_relevant(title, *about) else line(question, 200),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.extractive import planning
 from activities.roles.prompt import CUT, compose, listed
@@ -108,10 +108,10 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
     improved = line(answer.improved_query, 1_000)
     asked = {word for word in words(question) if len(word) > 3}
     kept = len(asked & set(words(improved)))
-    notes: tuple[str, ...] = ()
+    notes: tuple[Statement, ...] = ()
     if not improved or 2 * kept < len(asked):
         improved = stand_alone(question, step.earlier_question)
-        notes = ("the question is searched as it was typed",)
+        notes = (Statement.of("searched_as_typed"),)
     profile = one_of(answer.profile, step.profiles) or step.profile.name
     parsed = ParsedQuery(
         original_query=step.question,

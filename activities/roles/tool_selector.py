@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.plan import AgentSelectionPlan, AgentTask, SelectInput
 from activities.extractive import searching
-from activities.plural import plural
 from activities.profiles.specialists import specialists_of
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, specialist_file
@@ -79,13 +78,13 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
             continue
         seen.add((source, fold(query)))
         chosen.append(AgentTask(gap=step.gaps[search.gap - 1], agent=source, query=query))
-    notes = [f"{plural(unknown, 'search')} named a source or gap that is not there"] if unknown else []
+    notes = [Statement.of("searches_unknown", searches=unknown)] if unknown else []
     tasks += [task for chosen in by_gap.values() for task in chosen]
     bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
     if bare:
         own = searching.select_tools(step.replace(gaps=bare, tests=())).tasks
         added = [task for task in own if (task.agent, fold(task.query)) not in seen]
-        notes.append(f"{plural(len(bare), 'gap')} had no usable search; code chose {len(added)}")
+        notes.append(Statement.of("searches_by_code", gaps=len(bare), searches=len(added)))
         tasks += added
     return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))
 

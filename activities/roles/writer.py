@@ -11,10 +11,11 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
 from activities.extractive import passages
+from activities.messages import N_
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
@@ -55,7 +56,7 @@ MIN_ROOM_FOR_NEAR_MISSES = 16_000
 """Tokens of a prompt from which a writer is large enough to be asked for near misses."""
 MAX_UNKNOWN_SHARE = 0.34
 """The share of sentences that name a label which was not shown from which an answer is asked for again."""
-NOTHING_FOUND = "No evidence was found that could be cited here."
+NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 TASK = "Write the answer, the paragraphs and the reservations. Answer with JSON."
 NEAR_MISSES = (
     "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
@@ -191,7 +192,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         near_misses=_near_misses(answer.near_misses, prompt),
     )
     lost = sum(one.kind == "claim" for one in refused)
-    notes = (f"{plural(lost, 'sentence')} of the draft cited nothing that was shown",) if lost else ()
+    notes = (Statement.of("uncited", sentences=lost),) if lost else ()
     return Accepted(draft, notes)
 
 

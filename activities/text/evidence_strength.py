@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType
 from activities.contracts.judge import MIN_ANSWERS
+from activities.messages import N_
 
 WEIGHT: dict[EvidenceType, float] = {
     "meta_analysis": 1.0,
@@ -42,12 +43,25 @@ IN_PART_CEILING = 0.5
 """The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
 
 TYPE_NAMES: dict[EvidenceType, str] = {
-    **{kind: kind.replace("_", " ") for kind in WEIGHT},
-    "meta_analysis": "meta-analysis",
-    "observational": "observational study",
-    "preclinical": "preclinical study",
-    "regulatory": "regulatory document",
-    "adverse_events": "adverse event report",
+    "meta_analysis": N_("meta-analysis"),
+    "systematic_review": N_("systematic review"),
+    "guideline": N_("guideline"),
+    "randomized_trial": N_("randomised trial"),
+    "clinical_trial": N_("clinical trial"),
+    "observational": N_("observational study"),
+    "case_report": N_("case report"),
+    "review": N_("review"),
+    "preclinical": N_("preclinical study"),
+    "article": N_("article"),
+    "preprint": N_("preprint"),
+    "trial_registration": N_("trial registration"),
+    "drug_label": N_("drug label"),
+    "regulatory": N_("regulatory document"),
+    "adverse_events": N_("adverse event report"),
+    "database_record": N_("database record"),
+    "knowledge_graph": N_("knowledge graph"),
+    "web_page": N_("web page"),
+    "document": N_("document"),
 }
 
 UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})

@@ -84,9 +84,9 @@ def test_tables_sort_both_ways_with_empty_cells_last(page: Page) -> None:
     column = f"[...document.querySelectorAll('{TABLE} td:nth-child({place})')].map(e => e.textContent)"
     button = f"{TABLE} th:nth-child({place}) button"
     page.click(button)
-    assert page.value(column) == ["EXPRESSION OF CONCERN", "standing not checked", "", ""]
+    assert page.value(column) == ["EXPRESSION OF CONCERN", "retraction status not checked", "", ""]
     page.click(button)
-    assert page.value(column) == ["standing not checked", "EXPRESSION OF CONCERN", "", ""]
+    assert page.value(column) == ["retraction status not checked", "EXPRESSION OF CONCERN", "", ""]
     assert page.value(f"document.querySelector('{button}').parentElement.ariaSort") == "descending"
 
 

@@ -253,7 +253,7 @@ def test_a_person_talks_with_a_run_and_its_report_on_the_page(
     panel = page.locator("#source")
     panel.get_by_label("Dispute it").fill("the group was 43, not 34")
     panel.get_by_role("button", name="Have its works read again").click()
-    expect(talk).to_contain_text("ada disputes it: the group was 43, not 34")
+    expect(talk).to_contain_text("disputed by ada: the group was 43, not 34")
     talk.get_by_role("button", name="It stays").click()
     expect(talk).to_contain_text("Rejected by ada")
     page.reload()

@@ -184,7 +184,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert name in unknown.err
         disputed = says_to("dispute", name, "the group was 43, not 34", "--by", "ada", calls=1)
         assert disputed.code == 0, disputed
-        assert "ada disputes it" in disputed.out
+        assert "disputed by ada" in disputed.out
         assert "the work says otherwise" in disputed.out
         assert sentences(run) == fourth  # nothing is silently changed
         markdown = inside("report", run, "--format", "md").out

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.report.formats.statements import STATUSES, source_title
 from client.embedded.binary import free_port
 from tests.client.harness import determinator, inside
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
@@ -144,7 +145,8 @@ def test_sources_that_fail_are_named_as_failed_and_the_others_still_answer(
     assert {s["source"]: s["status"] for s in searches} == {"library": "ok", **FAULTS}
     for name, status in FAULTS.items():
         assert {s["status"] for s in searches if s["source"] == name} == {status}
-        assert any(name in said and status in said for said in report["limitations"]), name
+        told = f"{source_title(name)} failed ({STATUSES[status]})"
+        assert any(told in said for said in report["limitations"]), name
 
     # the same query until it is given up, and no other one because of the fault
     for name, resource in (("europepmc", "/europepmc/"), ("clinicaltrials", "/ctgov/")):

@@ -38,7 +38,7 @@ async def test_sections_that_fail_leave_the_others_alone(stage: Stage, failing: 
         assert bool(section.claims) == (section.id not in doomed)
         for claim in section.claims:
             assert question_of(section.id) in claim.support[0].quote
-        named = [text for text in report.limitations if f'"{section.title}"' in text]
+        named = [text for text in report.limitations if f"“{section.title}”" in text]
         assert bool(named) == (section.id in doomed)
     assert outcome.answered == (failing < 3)
     assert outcome.stop_reason == ("sufficient_evidence" if failing < 3 else "all_sources_failed")

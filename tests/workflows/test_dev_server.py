@@ -124,7 +124,7 @@ async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counte
     await run.outcome()
     report = await run.report()
     assert {s.id: s.status for s in report.sections} == {"s1": "cancelled", "s2": "failed", "s3": "cancelled"}
-    said = next(text for text in report.limitations if '"Section 2"' in text)
+    said = next(text for text in report.limitations if "“Section 2”" in text)
     assert "failed" in said
     assert "Terminated" in said
     budget = await run.budget()

@@ -9,17 +9,32 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Grade
+from activities.messages import ENGLISH, N_, _
+from activities.report.formats.statements import EVIDENCE
 from activities.report.formats.text import clean
 
 LONG = frozenset(
     {
-        *("Query as sent", "Mechanism or effect", "Indications now", "Trials", "Check", "Finding", "Text"),
-        *("Why", "Study", "Document", "Source", "Found", "Says", "Outcome"),
+        *(
+            "Query as sent",
+            "Mechanism or effect",
+            "Current indications",
+            "Trials",
+            "Check",
+            "Finding",
+            "Text",
+        ),
+        *("Reason", "Study", "Document", "Source", "Says", "Outcome"),
         *("Question", "Criterion", "Subject"),
     }
 )
 """Columns that hold sentences."""
 NUMERIC = frozenset({"Year", "n", "Hits", "Kept", "Times", "Seconds", "Attempts"})
+
+
+def among(columns: Iterable[str]) -> frozenset[str]:
+    """Return the heads of columns as they are printed."""
+    return frozenset(map(_, columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,8 @@ class Run:
     """Id of a place of the report that it leads to."""
     quote: Quote | None = None
     """The sentence of a work that says it."""
+    grade: Grade | Literal[""] = ""
+    """What `grade` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +102,11 @@ class Sentence:
     grade: Grade | None = None
     """Where the sentences of its paragraph differ in strength."""
     disputed: bool = False
+
+    @property
+    def evidence(self) -> str:
+        """Its grade in words; empty without one."""
+        return _(EVIDENCE[self.grade]) if self.grade else ""
 
 
 Part: TypeAlias = Run | Cite | Sentence
@@ -178,7 +200,7 @@ class Notes:
 
     quotes: tuple[tuple[int, tuple[Quote, ...]], ...]
     """By number of the reference."""
-    title: str = "Quotes"
+    title: str = ""
     """Empty where the chapter says it."""
 
 
@@ -210,6 +232,8 @@ class Document:
     head: tuple[Block, ...]
     chapters: tuple[Chapter, ...]
     run_line: str = ""
+    language: str = ENGLISH
+    """ISO 639-1 code of the language of its texts."""
     about: dict[str, str] = field(default_factory=dict)
     """For the properties of a file: question, profile, time."""
 
@@ -220,14 +244,24 @@ def bullets(texts: Iterable[str]) -> Iterator[Bullets]:
         yield Bullets(items)
 
 
-def cell(text: str, style: Style = "plain", *, quote: Quote | None = None, rank: str = "") -> Cell:
+def cell(
+    text: str,
+    style: Style = "plain",
+    *,
+    quote: Quote | None = None,
+    rank: str = "",
+    grade: Grade | Literal[""] = "",
+) -> Cell:
     """A field of plain text; an empty one without text."""
-    return Cell((Run(clean(text), style, quote=quote),), rank) if text else Cell()
+    return Cell((Run(clean(text), style, quote=quote, grade=grade),), rank) if text else Cell()
 
 
 def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
-    """A table of plain text, without the columns that are empty in every row."""
-    return Table(*filled(head, [tuple(Cell((Run(text),)) for text in row) for row in rows]), caption)
+    """A table of plain text, without the columns that are empty in every row; its head is in messages."""
+    return Table(
+        *filled([_(name) for name in head], [tuple(Cell((Run(text),)) for text in row) for row in rows]),
+        caption,
+    )
 
 
 def filled(
@@ -252,7 +286,9 @@ def quotes_in(value: object) -> Iterator[Quote]:
             yield from quotes_in(entry)
 
 
-def notes(blocks: tuple[Block, ...], printed: set[tuple[str, str]], title: str = "Quotes") -> Iterable[Notes]:
+def notes(
+    blocks: tuple[Block, ...], printed: set[tuple[str, str]], title: str = N_("Quotes")
+) -> Iterable[Notes]:
     """The quotes whose words differ from their sentences', each once in a report, by reference. `printed`:
     what other notes have; it grows."""
     by_number: dict[int, list[Quote]] = {}
@@ -262,4 +298,4 @@ def notes(blocks: tuple[Block, ...], printed: set[tuple[str, str]], title: str =
             printed.add(key)
             by_number.setdefault(quote.number, []).append(quote)
     if by_number:
-        yield Notes(tuple((number, tuple(quotes)) for number, quotes in sorted(by_number.items())), title)
+        yield Notes(tuple((number, tuple(quotes)) for number, quotes in sorted(by_number.items())), _(title))

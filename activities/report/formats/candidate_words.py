@@ -6,48 +6,60 @@ from activities.candidates.fields import FIELDS
 from activities.candidates.status import STOPPED_TRIALS
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
-from activities.plural import counted
+from activities.messages import N_, _, day, listed, ngettext
 from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
 from activities.report.formats.quotes import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
-from activities.report.formats.text import clean, listed, safe_url
+from activities.report.formats.text import clean, safe_url
 from activities.report.schema import Report
 
 HEAD = (
-    *("Candidate", "Mechanism or effect", "Indications now", "Approval", "Trials", "Literature", "Safety"),
-    *("Evidence", "Sources"),
+    *(N_("Candidate"), N_("Mechanism or effect"), N_("Current indications"), N_("Approval"), N_("Trials")),
+    *(N_("Literature"), N_("Safety"), N_("Evidence"), N_("Sources")),
 )
-CHECKED_NOTE = (
-    "Names, sources and the grade of the evidence are checked by code. A field is shown only where a cited "
-    "item or a record that was looked up says it; otherwise it is not found."
+CHECKED_NOTE = N_(
+    "Names, sources and the grade of the evidence are checked by code. A field is filled only where a cited "
+    "work or a record that was looked up says so; otherwise it reads “not found”."
 )
-NAMED_NOTE = (
-    "Names by the vocabularies, each beside the passages that name it and what registers say of it; whether "
-    "one helps is not judged."
+NAMED_NOTE = N_(
+    "Drugs named in vocabularies, each with the passages that name it and what registers say about it. "
+    "Whether "
+    "any of them helps was not judged."
 )
 REGULATORY: Mapping[str, str] = {
-    "approved": "approved",
-    "tentatively_approved": "tentatively approved",
-    "discontinued": "approved, no product marketed",
-    "labelled": "label on file, no application found",
-    "withdrawn": "withdrawn in at least one country",
-    "investigational": "not approved, in trials",
+    "approved": N_("approved"),
+    "tentatively_approved": N_("tentatively approved"),
+    "discontinued": N_("approved, no product marketed"),
+    "labelled": N_("label on file, no application found"),
+    "withdrawn": N_("withdrawn in at least one country"),
+    "investigational": N_("not approved, in trials"),
 }
 SAFETY: Mapping[str, str] = {
-    "boxed_warning": "Boxed warning",
-    "contraindications": "Contraindications",
-    "reported_reactions": "Reactions most often reported (reports do not show a cause)",
-    "withdrawn": "Withdrawn",
-    "warning": "Warning",
-    "stated": "Reported in a cited work",
+    "boxed_warning": N_("Boxed warning"),
+    "contraindications": N_("Contraindications"),
+    "reported_reactions": N_("Reactions most often reported (reports do not show a cause)"),
+    "withdrawn": N_("Withdrawn"),
+    "warning": N_("Warning"),
+    "stated": N_("Reported in a cited work"),
 }
-TESTS = "Searches that would test it"
-BY_THE_RUN = "suggested by the run"
-NOT_FOUND = "not found"
-NOT_LOOKED_FOR = "not looked for"
-NOT_IN_WORKS = "not found in the works read"
-NOT_ASKED = (
-    "Registers of drugs and trials were not asked: none was among the sources that this run could use."
+TRIAL_STATES: Mapping[str, str] = {
+    "COMPLETED": N_("completed"),
+    "RECRUITING": N_("recruiting"),
+    "NOT_YET_RECRUITING": N_("not yet recruiting"),
+    "ACTIVE_NOT_RECRUITING": N_("active, not recruiting"),
+    "ENROLLING_BY_INVITATION": N_("enrolling by invitation"),
+    "TERMINATED": N_("terminated"),
+    "WITHDRAWN": N_("withdrawn"),
+    "SUSPENDED": N_("suspended"),
+    "UNKNOWN": N_("status unknown"),
+}
+TESTS = N_("Searches that would test it")
+BY_THE_RUN = N_("suggested by the run")
+NOT_FOUND = N_("not found")
+NOT_LOOKED_FOR = N_("not looked for")
+NOT_IN_WORKS = N_("not found in the works read")
+NOT_ASKED = N_(
+    "Registers of drugs and trials were not searched: none was among the sources available to this run."
 )
 JUDGED_COLUMNS = ("Literature", "Evidence")
 """Not shown without a model."""
@@ -58,10 +70,10 @@ SHORT = 160
 def missing(field: CandidateField) -> str:
     if field.status == "unreachable":
         sources = listed(map(source_title, field.silent))
-        return f"{NOT_FOUND} ({sources} could not be reached)"
+        return _("not found ({sources} could not be reached)").format(sources=sources)
     if field.status != "not_looked_up":
-        return NOT_FOUND
-    return NOT_IN_WORKS if field.read else NOT_LOOKED_FOR
+        return _(NOT_FOUND)
+    return _(NOT_IN_WORKS if field.read else NOT_LOOKED_FOR)
 
 
 def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
@@ -71,27 +83,30 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
     if field == "trials":
         return _trial(entry, text)
     if field == "safety":
-        kind = SAFETY.get(entry.code, clean(entry.code.replace("_", " ")).capitalize())
+        kind = _(SAFETY.get(entry.code, clean(entry.code.replace("_", " ")).capitalize()))
         return f"{kind}: {text}" if kind else text
     if field == "indications" and entry.code == "names_disease_asked":
-        return f"{text} (asked about)" if entry.evidence_id else f"{text} (names a disease asked about)"
+        named = _("{text} (asked about)") if entry.evidence_id else _("{text} (names a disease asked about)")
+        return named.format(text=text)
     if field == "targets":
         genes, accessions = entry.values.get("genes", ""), entry.values.get("accessions", "")
-        extra = ", ".join(filter(None, (f"gene {genes}" if genes else "", accessions)))
+        extra = ", ".join(filter(None, (_("gene {genes}").format(genes=genes) if genes else "", accessions)))
         return f"{text} ({clean(extra)})" if extra else text
     return text
 
 
 def _regulatory(entry: FieldEntry, text: str) -> str:
     if entry.code == "stated":
-        return f"as a cited work says: {text}"
-    status = REGULATORY.get(entry.code, clean(entry.code.replace("_", " ")) or text)
+        return _("according to a cited work: {text}").format(text=text)
+    status = _(REGULATORY.get(entry.code, clean(entry.code.replace("_", " ")) or text))
     values = entry.values
-    number = values.get("application", "")
+    name = values.get("application", "")
     details = [
-        f"{values.get('authority', '')} application {number}".strip() if number else "",
-        f"highest clinical phase {values['phase']}" if values.get("phase") else "",
-        values.get("date", ""),
+        _("application {number}").format(number=f"{values.get('authority', '')} {name}".strip())
+        if name
+        else "",
+        _("highest clinical phase {phase}").format(phase=values["phase"]) if values.get("phase") else "",
+        day(values.get("date", "")),
     ]
     extra = clean(", ".join(filter(None, details)))
     return f"{status} ({extra})" if extra else status
@@ -100,15 +115,16 @@ def _regulatory(entry: FieldEntry, text: str) -> str:
 def _trial(entry: FieldEntry, text: str) -> str:
     values = entry.values
     if entry.code == "stated":
-        return ", ".join(filter(None, (phases(values.get("phase", "")), f"as a cited work says: {text}")))
-    state = clean(entry.code.replace("_", " ").lower())
+        stated = _("according to a cited work: {text}").format(text=text)
+        return ", ".join(filter(None, (phases(values.get("phase", "")), stated)))
+    state = _(TRIAL_STATES.get(entry.code.upper(), clean(entry.code.replace("_", " ").lower())))
     if reason := values.get("why_stopped", ""):
         state += f' ("{clean(reason)}")'
     parts = [
         phases(values.get("phase", "")),
         state,
-        "results posted" if values.get("results") else "no results posted",
-        f"{values['enrollment']} participants" if values.get("enrollment") else "",
+        _("results posted") if values.get("results") else _("no results posted"),
+        _("{count} participants").format(count=values["enrollment"]) if values.get("enrollment") else "",
     ]
     extra = clean("; ".join(filter(None, parts)))
     return f"{values.get('nct', '')}, {text}: {extra}".lstrip(", ")
@@ -119,7 +135,8 @@ def phases(codes: str) -> str:
     numbers = [code.strip() for code in codes.split(";") if code.strip() not in ("", "NA")]
     if not numbers:
         return ""
-    return "phase " + "/".join(n.replace("EARLY_", "early ").replace("PHASE", "") for n in numbers)
+    named = "/".join(n.replace("EARLY_", _("early ")).replace("PHASE", "") for n in numbers)
+    return _("phase {number}").format(number=named)
 
 
 def cells(candidate: Candidate) -> tuple[str, ...]:
@@ -131,16 +148,16 @@ def cells(candidate: Candidate) -> tuple[str, ...]:
         _entries_cell("; ".join(candidate.current_indications), fields.get("indications")),
         _regulatory_cell(candidate, fields.get("regulatory")),
         _trials_cell(candidate, fields.get("trials")),
-        f"{pro} for, {con} against",
+        _("{pro} for, {con} against").format(pro=pro, con=con),
         _safety_cell(fields.get("safety")),
-        candidate.evidence_quality,
+        _(candidate.evidence_quality),
     )
 
 
 def _short(text: str, field: CandidateField | None) -> str:
     plain = clean(text)
     if not plain:
-        return missing(field) if field and not field.entries else NOT_FOUND
+        return missing(field) if field and not field.entries else _(NOT_FOUND)
     return plain if len(plain) <= SHORT else plain[:SHORT].rsplit(" ", 1)[0] + " \u2026"
 
 
@@ -151,10 +168,10 @@ def _entries_cell(text: str, field: CandidateField | None) -> str:
 
 def _regulatory_cell(candidate: Candidate, field: CandidateField | None) -> str:
     if field is None:
-        return _short(REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status), None)
+        return _short(_(REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status)), None)
     codes = [entry.code for entry in field.entries if entry.code in REGULATORY]
     stated = field.entries[0].text if field.entries else ""
-    return _short(REGULATORY[codes[0]] if codes else stated, field)
+    return _short(_(REGULATORY[codes[0]]) if codes else stated, field)
 
 
 def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
@@ -168,19 +185,19 @@ def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
     results = sum(bool(entry.values.get("results")) for entry in entries)
     latest = max((int(c) for e in entries for c in e.values.get("phase", "") if c.isdigit()), default=0)
     parts = [
-        f"{counted(len(entries), 'trial')} listed",
-        f"up to phase {latest}" if latest else "",
-        f"{results} with results" if results else "none with results",
-        f"{stopped} stopped" if stopped else "",
+        ngettext("{count} trial", "{count} trials", len(entries)).format(count=len(entries)),
+        _("up to phase {number}").format(number=latest) if latest else "",
+        _("{count} with results").format(count=results) if results else _("none with results"),
+        _("{count} stopped early").format(count=stopped) if stopped else "",
     ]
     return ", ".join(filter(None, parts))
 
 
 def _safety_cell(field: CandidateField | None) -> str:
     if field is None or not field.entries:
-        return missing(field) if field else NOT_FOUND
+        return missing(field) if field else _(NOT_FOUND)
     kinds = dict.fromkeys(SAFETY.get(entry.code, "") for entry in field.entries)
-    named = [kind.split(" (")[0] for kind in kinds if kind]
+    named = [_(kind).split(" (")[0] for kind in kinds if kind]
     if all(entry.code == "stated" for entry in field.entries):
         return _short(field.entries[0].text, field)
     return "; ".join(named) or _short(field.entries[0].text, field)
@@ -190,7 +207,7 @@ def note(report: Report) -> str:
     """What is checked of candidates, and once for all of them that registers were not asked."""
     note = NAMED_NOTE if report.written_by == "extractive" else CHECKED_NOTE
     silent = any(field.status == "not_looked_up" for c in CANDIDATES.shown(report) for field in c.fields)
-    return f"{note} {NOT_ASKED}" if silent else note
+    return f"{_(note)} {_(NOT_ASKED)}" if silent else _(note)
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
@@ -202,11 +219,11 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
         place
         for place, name in enumerate(HEAD)
         if (judged or name not in JUDGED_COLUMNS)
-        and not all(row[place].text.startswith((NOT_FOUND, NOT_LOOKED_FOR)) for row in made)
+        and not all(row[place].text.startswith((_(NOT_FOUND), _(NOT_LOOKED_FOR))) for row in made)
     ]
     if made:
         rows = tuple(tuple(row[place] for place in used) for row in made)
-        yield Table(tuple(HEAD[place] for place in used), rows, note(report), sortable=True, wide=False)
+        yield Table(tuple(_(HEAD[place]) for place in used), rows, note(report), sortable=True, wide=False)
     for number, candidate in enumerate(CANDIDATES.shown(report), start=1):
         if candidate.fields:
             heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
@@ -235,16 +252,17 @@ def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[t
         if field.entries:
             about = FIELDS[field.name]
             label = about.label if judged else about.unjudged or about.label
-            yield label, tuple(_line(field.name, entry, quotes) for entry in field.entries)
+            yield _(label), tuple(_line(field.name, entry, quotes) for entry in field.entries)
         else:
-            alike.setdefault(missing(field), []).append(FIELDS[field.name].label)
+            alike.setdefault(missing(field), []).append(_(FIELDS[field.name].label))
     for why, names in alike.items():
-        yield ", ".join([names[0], *map(str.lower, names[1:])]), ((Run(why, "around"),),)
+        yield ", ".join(names), ((Run(why, "around"),),)
     if tests := tuple(map(clean, candidate.search_suggestions)):
-        yield TESTS, tuple((Run(text), Run(BY_THE_RUN, "source")) for text in tests)
+        yield _(TESTS), tuple((Run(text), Run(_(BY_THE_RUN), "source")) for text in tests)
     if judged:
         reasons = map(Run, sentences(candidate.quality_reasons))
-        yield "Quality of the evidence", ((Run(candidate.evidence_quality, "grade"), *reasons),)
+        grade = candidate.evidence_quality
+        yield _("Quality of the evidence"), ((Run(_(grade), "grade", grade=grade), *reasons),)
 
 
 def _line(field: CandidateFieldName, entry: FieldEntry, quotes: Quotes) -> Parts:

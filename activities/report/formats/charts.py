@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import MEASURE_NAMES, Interval, Measure
 from activities.contracts.effects import PART as ANALYSIS
+from activities.messages import N_, _, in_its_language
 from activities.report.format_table import CHARTS
 from activities.report.formats import figures
 from activities.report.formats.blocks import Figure, Table, table
@@ -70,8 +71,8 @@ class Chart:
 
 
 def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
-    head, drawn = ("Outcome", "Study", "Effect (95 % interval)"), tuple(panels)
-    return Chart("effects", f"{title}, with 95 % intervals", head, drawn) if drawn else None
+    head, drawn = (N_("Outcome"), N_("Study"), N_("Effect (95% CI)")), tuple(panels)
+    return Chart("effects", title, head, drawn) if drawn else None
 
 
 def _directions(report: Report) -> Chart | None:
@@ -79,9 +80,8 @@ def _directions(report: Report) -> Chart | None:
     ways = ((one.outcome, work.direction) for one in CONCLUSIONS.shown(report) for work in one.works)
     tally = Counter(f"{clean(outcome)}: {found(direction)}" for outcome, direction in ways)
     bars = tuple(Bar(label, count) for label, count in tally.items())
-    many = report.words.many
-    title = f"What the {many} found on each outcome (number of {many})"
-    return Chart("rows", title, ("Outcome", many.capitalize()), bars) if bars else None
+    title = _("Findings by outcome (number of works)")
+    return Chart("rows", title, (N_("Outcome"), N_("Works")), bars) if bars else None
 
 
 def _effects(report: Report) -> Chart | None:
@@ -100,27 +100,29 @@ def _effects(report: Report) -> Chart | None:
         if result is not None and name in labels:
             rows.setdefault((clean(outcome), effect.measure), []).append((labels[name], result))
     pooled = {
-        (clean(one.outcome), one.pooled.measure): [("Random effects", one.pooled.result)]
+        (clean(one.outcome), one.pooled.measure): [(_("Random effects"), one.pooled.result)]
         for one in CONCLUSIONS.shown(report)
         if one.pooled is not None
     }
     panels = (
-        figures.panel(f"{key[0]}: {MEASURE_NAMES[key[1]]}", key[1], effects, summaries=pooled.get(key, ()))
+        figures.panel(f"{key[0]}: {_(MEASURE_NAMES[key[1]])}", key[1], effects, summaries=pooled.get(key, ()))
         for key, effects in rows.items()
         if len(effects) >= MIN_DRAWN
     )
-    return _intervals("Effects by outcome", filter(None, panels))
+    return _intervals(_("Effects by outcome, with 95% confidence intervals"), filter(None, panels))
 
 
 def _pooled(report: Report) -> Chart | None:
     analysis = ANALYSIS.shown(report)
     pools = analysis.pools if analysis else ()
-    return _intervals("Pooled effects", filter(None, map(figures.pool_panel, pools)))
+    panels = filter(None, map(figures.pool_panel, pools))
+    return _intervals(_("Pooled effects, with 95% confidence intervals"), panels)
 
 
 _MAKERS = (_directions, _effects, _pooled)
 
 
+@in_its_language
 def chart_of(report: Report, name: str) -> Chart | None:
     """A chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
     return dict(zip(CHARTS, _MAKERS, strict=True))[name](report)

@@ -7,10 +7,11 @@ doi:10.1016/j.jclinepi.2019.10.014).
 
 from collections.abc import Iterator, Mapping
 from statistics import median
+from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, is_refuted, is_turned
-from activities.analysis.meta_analysis import shown_interval
+from activities.analysis.meta_analysis import interval_text
 from activities.analysis.stated import numbers_held, numbers_in
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import (
@@ -22,7 +23,7 @@ from activities.contracts.appraisal import (
     PooledFigure,
 )
 from activities.contracts.effects import MEASURE_NAMES
-from activities.plural import counted
+from activities.messages import N_, Plural, _, decimals, ngettext, number, percent
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
@@ -41,40 +42,94 @@ from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
-TITLE = "Conclusions"
-HEAD = ("Effect (95 % interval)", "Direction", "Participants")
-NOTE = (
-    "The certainty is proposed from the works cited and was not assessed by people. The risk of "
-    "bias, from how the studies were done, was not assessed."
+TITLE = N_("Conclusions")
+HEAD = (N_("Effect (95% CI)"), N_("Direction"), N_("Participants"))
+NOTE = N_(
+    "The certainty is proposed from the cited works and has not been assessed by people. The risk of bias in "
+    "the studies was not assessed."
 )
-ADVERBS: Mapping[Certainty, str] = {"high": "", "moderate": "probably ", "low": "may ", "very_low": "may "}
-UNSURE = ", but the evidence is very uncertain"
+UNSURE = N_(", but the evidence is very uncertain")
 """Behind a direction of very low certainty."""
-VERBS = {"higher": ("increase", "increases"), "lower": ("lower", "lowers")}
+Sure = Literal["sure", "probable", "possible"]
+SURE: Mapping[Certainty, Sure] = {
+    "high": "sure",
+    "moderate": "probable",
+    "low": "possible",
+    "very_low": "possible",
+}
+SENTENCES: Mapping[tuple[str, Sure], Plural] = {
+    ("higher", "sure"): Plural(
+        N_("{group} increases {outcome}{sides}{doubt}."), N_("{group} increase {outcome}{sides}{doubt}.")
+    ),
+    ("higher", "probable"): Plural(
+        N_("{group} probably increases {outcome}{sides}{doubt}."),
+        N_("{group} probably increase {outcome}{sides}{doubt}."),
+    ),
+    ("higher", "possible"): Plural(
+        N_("{group} may increase {outcome}{sides}{doubt}."),
+        N_("{group} may increase {outcome}{sides}{doubt}."),
+    ),
+    ("lower", "sure"): Plural(
+        N_("{group} lowers {outcome}{sides}{doubt}."), N_("{group} lower {outcome}{sides}{doubt}.")
+    ),
+    ("lower", "probable"): Plural(
+        N_("{group} probably lowers {outcome}{sides}{doubt}."),
+        N_("{group} probably lower {outcome}{sides}{doubt}."),
+    ),
+    ("lower", "possible"): Plural(
+        N_("{group} may lower {outcome}{sides}{doubt}."), N_("{group} may lower {outcome}{sides}{doubt}.")
+    ),
+    ("no_difference", "sure"): Plural(
+        N_("{group} makes little or no difference to {outcome}{sides}{doubt}."),
+        N_("{group} make little or no difference to {outcome}{sides}{doubt}."),
+    ),
+    ("no_difference", "probable"): Plural(
+        N_("{group} probably makes little or no difference to {outcome}{sides}{doubt}."),
+        N_("{group} probably make little or no difference to {outcome}{sides}{doubt}."),
+    ),
+    ("no_difference", "possible"): Plural(
+        N_("{group} may make little or no difference to {outcome}{sides}{doubt}."),
+        N_("{group} may make little or no difference to {outcome}{sides}{doubt}."),
+    ),
+}
+"""A direction as a sentence, as certain as it is, of one group or of several."""
+DIRECTIONS: Mapping[ConclusionDirection, str] = {
+    "higher": N_("higher"),
+    "lower": N_("lower"),
+    "no_difference": N_("no difference"),
+    "uncertain": N_("uncertain"),
+    "not_enough_data": N_("not enough data"),
+}
+LEVELS: Mapping[Certainty, str] = {
+    "high": N_("high"),
+    "moderate": N_("moderate"),
+    "low": N_("low"),
+    "very_low": N_("very low"),
+}
+VERDICTS: Mapping[Certainty, str] = {
+    "high": N_("{direction}, high certainty"),
+    "moderate": N_("{direction}, moderate certainty"),
+    "low": N_("{direction}, low certainty"),
+    "very_low": N_("{direction}, very low certainty"),
+}
 STARTS: Mapping[Certainty, str] = {
-    "high": "high, for randomised trials",
-    "low": "low, for studies without random allocation",
+    "high": N_("high, because the studies are randomised trials"),
+    "low": N_("low, because the studies are not randomised"),
 }
 REASONS: Mapping[CertaintyReason, str] = {
-    "not_in_people": "no study is in people",
-    "abstracts_only": "not every study was read in full",
-    "few_participants": "few people took part",
-    "few_events": "few people had the outcome",
-    "wide_interval": "the interval includes both no effect and an effect that matters",
-    "few_studies": "an interval that allows for the small number of studies includes no effect",
-    "one_study": "it rests on one study that is not known to be large",
-    "inconsistent": "the effects differ between studies",
-    "opposite": "studies point in opposite directions",
-    "indirect": "most studies answer only part of the question",
-    "no_numbers": "no study gives an effect with its interval",
-    "under_concern": "an expression of concern has been published about a study",
+    "not_in_people": N_("no study was done in people"),
+    "abstracts_only": N_("not every study was read in full"),
+    "few_participants": N_("few participants"),
+    "few_events": N_("few events"),
+    "wide_interval": N_("the confidence interval includes both no effect and an important effect"),
+    "few_studies": N_("a confidence interval adjusted for the small number of studies includes no effect"),
+    "one_study": N_("a single study, not known to be large"),
+    "inconsistent": N_("the effects differ between studies"),
+    "opposite": N_("studies point in opposite directions"),
+    "indirect": N_("most studies answer the question only in part"),
+    "no_numbers": N_("no study gives an effect with a confidence interval"),
+    "under_concern": N_("an expression of concern has been published about a study"),
 }
-LEVELS = {1: "one level", 2: "two levels", 3: "three levels"}
-
-
-def in_words(code: Certainty | ConclusionDirection) -> str:
-    """`very_low` -> `very low`."""
-    return code.replace("_", " ")
 
 
 def _excludes_what_matters(one: Conclusion) -> bool:
@@ -87,47 +142,53 @@ def _excludes_what_matters(one: Conclusion) -> bool:
 
 def found(direction: ConclusionDirection) -> str:
     """What one work found: that its interval includes no effect does not say that there is none."""
-    return f"{in_words(direction)}{' shown' if direction == 'no_difference' else ''}"
+    return _("no difference shown") if direction == "no_difference" else _(DIRECTIONS[direction])
 
 
 def verdict(one: Conclusion) -> str:
     """The direction and how certain it is, in a few words: a heading is read alone."""
-    shown = " shown" if one.direction == "no_difference" and not _excludes_what_matters(one) else ""
-    certainty = "" if one.direction in OPEN else f", {in_words(one.certainty)} certainty"
-    return f"{in_words(one.direction)}{shown}{certainty}"
+    direction = _(DIRECTIONS[one.direction]) if _excludes_what_matters(one) else found(one.direction)
+    return direction if one.direction in OPEN else _(VERDICTS[one.certainty]).format(direction=direction)
 
 
 def statement(one: Conclusion) -> str:
     """The conclusion as a sentence: `The drug probably lowers mortality compared with placebo.`"""
     outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
-    group = group or "the intervention"
-    sides = f" compared with {against}" if against else ""
-    doubt = UNSURE if one.certainty == "very_low" and one.direction not in OPEN else ""
-    effect = f"the effect of {group} on {outcome}{sides}"
+    group = group or _("the intervention")
+    values = {
+        "outcome": outcome,
+        "group": group,
+        "against": against,
+        "sides": _(" compared with {against}").format(against=against) if against else "",
+        "doubt": _(UNSURE) if one.certainty == "very_low" and one.direction not in OPEN else "",
+    }
     match one.direction:
-        case "higher" | "lower":
-            text = f"{group} {_verb(one, *VERBS[one.direction])} {outcome}{sides}{doubt}."
-        case "no_difference" if _excludes_what_matters(one):
+        case "no_difference" if not _excludes_what_matters(one):
             text = (
-                f"{group} {_verb(one, 'make', 'makes')} little or no difference to {outcome}{sides}{doubt}."
+                _(
+                    "no difference in {outcome} was shown between {group} and {against}{doubt}; an important "
+                    "difference is not ruled out."
+                )
+                if against
+                else _(
+                    "no difference in {outcome} was shown with {group}{doubt}; an important difference is "
+                    "not "
+                    "ruled out."
+                )
             )
-        case "no_difference":
-            between = f"between {group} and {against}" if against else f"with {group}"
-            rest = "a difference that matters is not ruled out"
-            text = f"no difference in {outcome} was shown {between}{doubt}; {rest}."
+        case "higher" | "lower" | "no_difference":
+            wording = SENTENCES[one.direction, SURE[one.certainty]]
+            several = one.proposed is not None and one.proposed.plural
+            text = ngettext(wording.one, wording.many, 2 if several else 1)
         case "uncertain":
-            text = f"the evidence is very uncertain about {effect}."
-            text = text if one.certainty == "very_low" else f"{effect} is uncertain."
+            text = (
+                _("the evidence on the effect of {group} on {outcome}{sides} is very uncertain.")
+                if one.certainty == "very_low"
+                else _("the effect of {group} on {outcome}{sides} is uncertain.")
+            )
         case "not_enough_data":
-            text = f"there are not enough data on {effect}."
-    return _sentence(text)
-
-
-def _verb(one: Conclusion, base: str, singular: str) -> str:
-    """`lowers`, `probably lower`, `may lower`, as certain as it is."""
-    adverb = ADVERBS[one.certainty]
-    plural = one.proposed is not None and one.proposed.plural
-    return f"{adverb}{base if adverb == 'may ' or plural else singular}"
+            text = _("there are not enough data on the effect of {group} on {outcome}{sides}.")
+    return _sentence(text.format(**values))
 
 
 def _sentence(text: str) -> str:
@@ -142,11 +203,14 @@ def reasons(one: Conclusion) -> Iterator[str]:
     if one.proposed is not None and one.direction != "not_enough_data" and one.works:
         if is_refuted(one):
             yield (
-                f"The model read the works as {in_words(one.proposed.direction)}; "
-                "every effect with an interval lies on the other side, and the effects decide."
+                _(
+                    "The model read the works as showing “{direction}”, but every effect with a confidence "
+                    "interval points the other way; the effects take precedence."
+                ).format(direction=_(DIRECTIONS[one.proposed.direction]))
             )
         elif one.by_effects != one.direction:
-            yield f"The numbers that were read would by themselves say: {in_words(one.by_effects)}."
+            text = _("Taken alone, the numbers that were read would show: {direction}.")
+            yield text.format(direction=_(DIRECTIONS[one.by_effects]))
     if one.works and one.direction != "not_enough_data":
         yield _sum(one)
 
@@ -154,38 +218,53 @@ def reasons(one: Conclusion) -> Iterator[str]:
 def _sum(one: Conclusion) -> str:
     by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
     further = by_code - CERTAINTIES.index(one.certainty)
-    parts = [f"{REASONS[concern.code]} ({LEVELS[concern.levels]} down)" for concern in one.concerns]
+    parts = [_down(_(REASONS[concern.code]), concern.levels) for concern in one.concerns]
     if further:
         words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
         text = f": {'; '.join(words)}" if words else ""
-        parts.append(f"the model's own judgement ({LEVELS[further]} down){text}")
-    start = STARTS[one.starts]
-    return f"Certainty {in_words(one.certainty)}. It starts at {'; '.join((start, *parts))}."
+        parts.append(_down(_("the model's own judgement"), further) + text)
+    text = _("Certainty: {certainty}. Starting point: {steps}.")
+    return text.format(certainty=_(LEVELS[one.certainty]), steps="; ".join((_(STARTS[one.starts]), *parts)))
+
+
+def _down(reason: str, levels: int) -> str:
+    text = ngettext("{reason} (down {count} level)", "{reason} (down {count} levels)", levels)
+    return text.format(reason=reason, count=levels)
 
 
 def pooled_measure(one: Conclusion) -> str:
     """The measure of the pool, with what it counts where that is not the outcome."""
     figure = one.pooled
-    return f"{MEASURE_NAMES[figure.measure]}{_counted(figure)}" if figure is not None else ""
+    return f"{_(MEASURE_NAMES[figure.measure])}{_counted(figure)}" if figure is not None else ""
 
 
 def _counted(of: AppraisedWork | PooledFigure) -> str:
     """` for deaths, of the comparator against the group`: how a work counts, where it is otherwise."""
-    counts = f" for {clean(of.counts)}" if of.opposite and of.counts else ""
-    counts = counts or (" for the opposite outcome" if of.opposite else "")
+    counts = _(" for {outcome}").format(outcome=clean(of.counts)) if of.opposite and of.counts else ""
+    counts = counts or (_(" for the opposite outcome") if of.opposite else "")
     by_group = isinstance(of, AppraisedWork) and of.effect is not None and of.effect.arms is not None
-    return counts + (" (comparator against group)" if of.reverse and not by_group else "")
+    return counts + (_(" (comparator versus group)") if of.reverse and not by_group else "")
 
 
 def figures(one: Conclusion) -> str:
     """The pooled figure in words, else that of the only work that counts; empty where there is neither."""
     if one.pooled is not None:
-        of = counted(len(one.pooled.works), "study", "studies")
-        return f"Pooled {pooled_measure(one)} {shown_interval(one.pooled.result)}, {of}."
+        count = len(one.pooled.works)
+        text = ngettext(
+            "Pooled {measure} {interval}, {count} study.",
+            "Pooled {measure} {interval}, {count} studies.",
+            count,
+        )
+        return text.format(
+            measure=pooled_measure(one), interval=interval_text(one.pooled.result), count=count
+        )
     works = [work for work in one.works if work.counted]
     if len(works) == 1 and (work := works[0]).effect and work.result:
-        measure = f"{MEASURE_NAMES[work.effect.measure]}{_counted(work)}"
-        return _sentence(f"{measure} {shown_interval(work.result)}, one study.")
+        measure = f"{_(MEASURE_NAMES[work.effect.measure])}{_counted(work)}"
+        text = _("{measure} {interval}, one study.").format(
+            measure=measure, interval=interval_text(work.result)
+        )
+        return _sentence(text)
     return ""
 
 
@@ -207,12 +286,24 @@ def absolute(one: Conclusion) -> str:
         return ""
     risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
     middle, low, high = (
-        f"{min(1000, risk * ratio):.0f}" for ratio in (result.estimate, result.low, result.high)
+        number(round(min(1000, risk * ratio))) for ratio in (result.estimate, result.low, result.high)
     )
-    group, comparator = clean(one.group) or "it", clean(one.comparator)
-    against = f"with {comparator}" if comparator else f"without {group}"
-    return (
-        f"Of 1,000 people, {risk:.0f} {event} {time} {against}, and {middle} ({low} to {high}) with {group}."
+    group, comparator = clean(one.group) or _("the intervention"), clean(one.comparator)
+    text = (
+        _(
+            "Of {people} people, {risk} {event} {time} with {comparator}, and {middle} ({low} to {high}) "
+            "with "
+            "{group}."
+        )
+        if comparator
+        else _(
+            "Of {people} people, {risk} {event} {time} without {group}, and {middle} ({low} to {high}) with "
+            "{group}."
+        )
+    )
+    values = {"event": event, "time": time, "comparator": comparator, "group": group}
+    return text.format(
+        people=number(1000), risk=number(round(risk)), middle=middle, low=low, high=high, **values
     )
 
 
@@ -223,7 +314,9 @@ def line(one: Conclusion) -> str:
 def _grounds(one: Conclusion) -> str:
     """The figure and the certainty; where there are not enough data nothing is graded."""
     graded = one.direction != "not_enough_data"
-    grade = f"Certainty {in_words(one.certainty)} (proposed)." if graded else ""
+    grade = (
+        _("Certainty: {certainty} (proposed).").format(certainty=_(LEVELS[one.certainty])) if graded else ""
+    )
     return " ".join(filter(None, (figures(one), grade)))
 
 
@@ -254,21 +347,21 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
         if one.works:
             yield _table(one, quotes)
     if CONCLUSIONS.shown(report):
-        yield Text((Run(NOTE),), "note")
+        yield Text((Run(_(NOTE)),), "note")
 
 
 def _table(one: Conclusion, quotes: Quotes) -> Table:
     """The works of a conclusion, and what was pooled of them last."""
-    groups = (clean(one.group) or "Group", clean(one.comparator) or "Compared with")
-    head = ("Study", *map(_sentence, groups), *HEAD)
+    groups = (clean(one.group) or _("Group"), clean(one.comparator) or _("Compared with"))
+    head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
     rows = [_row(work, quotes) for work in sorted(one.works, key=lambda w: quotes.number(w.evidence_id))]
     if one.pooled is not None:
-        effect = f"{one.pooled.measure} {shown_interval(one.pooled.result)}{_counted(one.pooled)}"
-        last = f"Pooled (random effects, I\u00b2 {one.pooled.i2:.0%})"
+        effect = f"{one.pooled.measure} {interval_text(one.pooled.result)}{_counted(one.pooled)}"
+        last = _("Pooled (random effects, I² {share})").format(share=percent(one.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell()))
     measures = dict.fromkeys(work.effect.measure for work in one.works if work.effect)
-    caption = "; ".join(f"{measure}: {MEASURE_NAMES[measure]}" for measure in measures)
+    caption = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
     return Table(*filled(head, rows), caption)
 
 
@@ -285,22 +378,25 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     # what the events were computed from, where the work does not give them
     halves = arms is not None and not {"total", "control_total"} & work.figures.keys()
     how = ", ".join(
-        ("from percentages",) * ("events" not in work.figures) + ("groups taken as halves",) * halves
+        (_("from percentages"),) * ("events" not in work.figures)
+        + (_("groups assumed to be of equal size"),) * halves
     )
-    effect = f"P = {work.p}" if work.p else ""
+    effect = decimals(f"P = {work.p}") if work.p else ""
     if work.effect and work.result:
-        effect = f"{work.effect.measure} {shown_interval(work.result)}{_counted(work)}"
+        effect = f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
     texts = (
         _share(arms.events, arms.total, how) if arms else "",
         _share(arms.control_events, arms.control_total) if arms else "",
         effect,
-        in_words(work.direction) + ("" if work.counted else ", not counted (not randomised)"),
-        "" if arms or not work.n else f"{work.n:,}",
+        _(DIRECTIONS[work.direction]) + ("" if work.counted else _(", not counted (not randomised)")),
+        "" if arms or not work.n else number(work.n),
     )
     first = Cell((*((quotes.mark(reference.number),) if reference else ()), name))
     return (first, *(cell(text, quote=quote) for text in texts))
 
 
 def _share(events: int, total: int, how: str = "") -> str:
-    text = f"{events:,} of {total:,} ({events / total:.1%})"
+    text = _("{events} of {total} ({share})").format(
+        events=number(events), total=number(total), share=percent(events / total, 1)
+    )
     return f"{text}, {how}" if how else text

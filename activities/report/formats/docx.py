@@ -10,6 +10,7 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import described, picture
 from activities.report.formats.page import document
@@ -31,6 +32,7 @@ def docx(report: Report) -> bytes:
     return written(document(report))
 
 
+@in_its_language
 def written(made: page.Document) -> bytes:
     """A tree of blocks as a Word document."""
     import docx as library
@@ -93,7 +95,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         elif isinstance(part, page.Sentence):
             paragraph.add_run(f"{part.text} {part.cite.text}".strip())
             if part.grade:
-                paragraph.add_run(f" ({part.grade} evidence)").italic = True
+                paragraph.add_run(f" ({part.evidence})").italic = True
         elif part.url:
             _link(paragraph, part.text, part.url)
         else:
@@ -119,7 +121,7 @@ def _metadata(word: "Document", made: page.Document) -> None:
     properties.author = "Determinator"
     properties.comments = made.run_line[:255]
     properties.keywords = made.about["profile"][:255]
-    properties.language = "en"
+    properties.language = language()
     try:
         at = datetime.fromisoformat(made.about["at"]).replace(tzinfo=None)
     except ValueError:
@@ -180,7 +182,8 @@ def _fit(word: "Document", table: "WordTable", head: Iterable[str]) -> None:
 
     section = word.sections[-1]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
-    shares = [3 if name in page.LONG else 1 for name in head]
+    long = page.among(page.LONG)
+    shares = [3 if name in long else 1 for name in head]
     table.autofit = False
     for row in table.rows:
         for cell, share in zip(row.cells, shares, strict=True):

@@ -13,11 +13,12 @@ from zlib import crc32
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from activities.analysis.meta_analysis import shown, shown_interval
+from activities.analysis.meta_analysis import interval_text, shown
 from activities.analysis.scale import no_effect, to_scale
 from activities.contracts.effects import MEASURE_NAMES, RATIOS, Interval, Measure, Pool
 from activities.contracts.evidence import ANSWERED
-from activities.plural import plural
+from activities.messages import _, decimals, number, percent
+from activities.report.formats.statements import source_title
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
@@ -96,7 +97,7 @@ class Panel:
 @cache
 def templates() -> Environment:
     """The templates beside this file. Autoescaped: whatever text a report holds, it cannot become markup."""
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
@@ -104,6 +105,8 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["_"] = _
+    return made
 
 
 def drawing(
@@ -149,18 +152,15 @@ def described(svg: str) -> str:
 
 
 def flow_words(flow: Flow) -> str:
-    return (
-        f"{flow.identified} identified, {plural(flow.duplicates, 'duplicate')} removed, "
-        f"{flow.not_screened} not screened, {flow.screened} screened, {flow.excluded} not cited, "
-        f"{plural(flow.included, 'work')} included"
-    )
+    return "; ".join(f"{label}: {count}" for label, count in flow_rows(flow))
 
 
 def flow(report: Report) -> Flow:
     counts = report.methodology.counts
     kept: dict[str, int] = {}
     for record in report.methodology.searches:
-        kept[clean(record.source)] = kept.get(clean(record.source), 0) + record.kept
+        name = source_title(record.source)
+        kept[name] = kept.get(name, 0) + record.kept
     studies = {r.study for r in report.references if r.study}
     unknown = sum(not r.study for r in report.references)
     return Flow(
@@ -177,14 +177,15 @@ def flow(report: Report) -> Flow:
 
 
 def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
-    yield "Identified", str(flow.identified)
-    yield from ((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources)
-    yield "Duplicates removed", str(flow.duplicates)
-    yield "Not screened", str(flow.not_screened)
-    yield "Screened", str(flow.screened)
-    yield "Not cited", str(flow.excluded)
-    yield "Included (cited)", str(flow.included)
-    yield "Studies reported", str(flow.studies)
+    yield _("Identified"), number(flow.identified)
+    kept = _("of these kept from {source}")
+    yield from ((kept.format(source=bar.label), number(bar.count)) for bar in flow.sources)
+    yield _("Duplicates removed"), number(flow.duplicates)
+    yield _("Not screened"), number(flow.not_screened)
+    yield _("Screened"), number(flow.screened)
+    yield _("Not cited"), number(flow.excluded)
+    yield _("Included (cited)"), number(flow.included)
+    yield _("Studies reported"), number(flow.studies)
 
 
 def panel(
@@ -220,7 +221,7 @@ def panel(
     def mark(
         label: str, one: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
     ) -> EffectMark:
-        text = shown_interval(one) if kind != "range" else f"{shown(one.low)} to {shown(one.high)}"
+        text = interval_text(one) if kind != "range" else limits(one)
         return EffectMark(
             clean(label), text, share(one.low), share(one.estimate), share(one.high), kind, size
         )
@@ -228,23 +229,28 @@ def panel(
     sizes = [round(4 + 10 * math.sqrt(weight), 1) for weight in weights] or [8.0] * len(rows)
     marks = [mark(*row, "study", size) for row, size in zip(rows, sizes, strict=True)]
     marks += [mark(*row, "pooled") for row in summaries]
-    marks += [mark("Prediction interval", reach, "range")] if reach is not None else []
-    ticks = tuple((share(value), f"{value:g}") for value in _ticks(measure, low, high))
+    marks += [mark(_("Prediction interval"), reach, "range")] if reach is not None else []
+    ticks = tuple((share(value), decimals(f"{value:g}")) for value in _ticks(measure, low, high))
     return Panel(clean(title), tuple(marks), share(no_effect(measure)), ticks, note)
+
+
+def limits(one: Interval) -> str:
+    """`0.34 to 0.70`."""
+    return _("{low} to {high}").format(low=decimals(shown(one.low)), high=decimals(shown(one.high)))
 
 
 def pool_panel(pool: Pool) -> Panel | None:
     """A forest plot: the studies of a pool, its estimates and its prediction interval."""
-    p = f"p = {pool.q_p:.3f}" if pool.q_p >= 0.001 else "p < 0.001"
+    p = decimals(f"p = {pool.q_p:.3f}" if pool.q_p >= 0.001 else "p < 0.001")
+    q, tau2 = decimals(f"Q = {pool.q:.2f}"), decimals(f"\u03c4\u00b2 = {pool.tau2:.4f}")
     return panel(
-        f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}",
+        f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}",
         pool.measure,
         [(row.effect.study, row.result) for row in pool.rows],
         [row.weight for row in pool.rows],
-        [("Fixed effect", pool.fixed), ("Random effects", pool.hartung_knapp)],
+        [(_("Fixed effect"), pool.fixed), (_("Random effects"), pool.hartung_knapp)],
         pool.prediction,
-        f"Q = {pool.q:.2f} (df {len(pool.rows) - 1}, {p}), "
-        f"I\u00b2 = {pool.i2:.1%}, \u03c4\u00b2 = {pool.tau2:.4f}",
+        f"{q} (df {len(pool.rows) - 1}, {p}), I\u00b2 = {percent(pool.i2, 1)}, {tau2}",
     )
 
 

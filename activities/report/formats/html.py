@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from markupsafe import Markup
 
+from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import FOLDER, STYLE, templates
 from activities.report.formats.page import document
@@ -25,6 +26,7 @@ def html(report: Report) -> bytes:
     return written(document(report))
 
 
+@in_its_language
 def written(made: page.Document) -> bytes:
     """A tree of blocks as a whole page."""
     css, code = style(), script()
@@ -35,6 +37,7 @@ def written(made: page.Document) -> bytes:
     return _rendered("report", made, css=css, script=code, policy=policy, link=None).encode()
 
 
+@in_its_language
 def body(report: Report, link: Link) -> Markup:
     """The report within a page of others, which has `style` and `script`; each citation leads to the
     address of its quote."""
@@ -52,9 +55,10 @@ def script() -> Markup:
 
 
 def _rendered(name: str, made: page.Document, **values: object) -> str:
+    numeric, long = page.among(page.NUMERIC), page.among(page.LONG)
     helpers = {
         "kind": lambda value: type(value).__name__,
-        "column": lambda name: "number" if name in page.NUMERIC else "long" if name in page.LONG else "",
+        "column": lambda name: "number" if name in numeric else "long" if name in long else "",
         # a figure without the style that the page has; code drew it, which escapes what it is given
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }

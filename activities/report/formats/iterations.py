@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from activities.contracts.iterations import IterationRecord
+from activities.messages import _
 from activities.plural import plural
+from activities.report.formats.statements import STATUSES
 from activities.report.formats.text import escape_markdown
 
 
@@ -12,7 +14,7 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
     yield "Thought", record.thought
     yield from (("Missing", gap) for gap in record.gaps)
     for search in record.searches:
-        status = search.status.replace("_", " ")
+        status = STATUSES[search.status]
         yield "Searched", f"{search.source}: {search.query} ({status}, {search.kept} of {search.hits} kept)"
     titles = "; ".join(one.title for one in record.findings)
     if record.searches:
@@ -37,7 +39,8 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
 def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
     """`mechanism 6 (one trial), candidates 4`"""
     return ", ".join(
-        f"{name} {score}{f' ({why})' if (why := reasons.get(name)) else ''}" for name, score in scores.items()
+        f"{_(name.replace('_', ' '))} {score}{f' ({why})' if (why := reasons.get(name)) else ''}"
+        for name, score in scores.items()
     )
 
 

@@ -3,6 +3,7 @@ figures; the numbers of the figures are in its text and tables."""
 
 from collections.abc import Iterable
 
+from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
 from activities.report.formats.text import cited, escape_markdown
@@ -13,6 +14,7 @@ def markdown(report: Report) -> bytes:
     return written(document(report, drawn=False))
 
 
+@in_its_language
 def written(made: page.Document) -> bytes:
     """A tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
@@ -70,7 +72,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
         return part.text
     if isinstance(part, page.Sentence):
         text = cited(escape_markdown(part.text, inline=inline), part.cite.text)
-        return f"{text} *({part.grade} evidence)*" if part.grade else text
+        return f"{text} *({part.evidence})*" if part.grade else text
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
         case "bold" | "alert":

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Grade, Support
+from activities.messages import N_, _, in_its_language, listed, ngettext
 from activities.report.formats import figures, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
@@ -35,8 +36,8 @@ from activities.report.formats.blocks import (
 )
 from activities.report.formats.prose import notice, paragraphs_of, unanswered
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
-from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, listed
+from activities.report.formats.statements import EVIDENCE, sentence
+from activities.report.formats.text import clean
 from activities.report.formats.works_table import works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -44,20 +45,34 @@ from activities.text.tokens import terms
 from activities.verification.numbers import missing_numbers
 from activities.verification.verdicts import leaned_on
 
-REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
-USED_HEAD = ("Section", "Iteration", "Calls", "Tokens", "Cost", "Judged", "Ended because")
-SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
-REFUSED_HEAD = ("What", "Text", "Why", "Where")
-UNUSED_HEAD = ("Work", "Id", "Why")
-UNUSED_NOTE = "What searches found and the report does not cite."
+REFUSED_NOTE = N_("Texts that did not pass the checks or were removed, each with the reason.")
+USED_HEAD = (
+    *(
+        N_("Section"),
+        N_("Round"),
+        N_("Calls"),
+        N_("Tokens"),
+        N_("Cost"),
+        N_("Judged"),
+        N_("Reason for ending"),
+    ),
+)
+SEARCH_HEAD = (
+    *(N_("Source"), N_("Query as sent"), N_("Status"), N_("Hits"), N_("Kept"), N_("Times"), N_("Seconds")),
+    N_("Attempts"),
+)
+REFUSED_HEAD = (N_("Kind of text"), N_("Text"), N_("Reason"), N_("Section"))
+UNUSED_HEAD = (N_("Work"), N_("Id"), N_("Reason"))
+UNUSED_NOTE = N_("Works that the searches found and the report does not cite.")
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
 """Share of the content words of a section's sentence by which the report's answer says it."""
-FLOW = "Flow of records (PRISMA 2020)"
-DRAFT = "Draft: this report waits for a reviewer's approval."
+FLOW = N_("Flow of records (PRISMA 2020)")
+DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
 
+@in_its_language
 def document(report: Report, *, drawn: bool = True) -> Document:
     """The whole report. `drawn`: with pictures."""
     return _Page(report, drawn=drawn).document()
@@ -86,11 +101,11 @@ class _Page:
         answer = self._answer()
         body = [chapter for chapter in self._body() if chapter.blocks]
         behind = tuple(notes(tuple(answer), self.noted, title=""))
-        title = "Answer" if report.answer or self.concludes else "Summary"
+        title = _("Answer") if report.answer or self.concludes else _("Summary")
         first = Chapter("answer", title, tuple(answer), "answer")
         cited = {quote.number for quote in quotes_in((first, *body))}
         tail = [chapter for chapter in self._tail(cited) if chapter.blocks]
-        paper = Chapter("behind", "Quotes behind the answer", behind, "paper")
+        paper = Chapter("behind", _("Quotes behind the answer"), behind, "paper")
         chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *body, *tail)
         return Document(
             title=clean(report.title),
@@ -98,6 +113,7 @@ class _Page:
             head=tuple(self._head(answered=bool(answer))),
             chapters=tuple(chapter for chapter in chapters if chapter.blocks),
             run_line=words.run_line(report),
+            language=report.language,
             about={
                 "question": clean(report.question),
                 "profile": clean(report.profile),
@@ -111,7 +127,7 @@ class _Page:
         if asked.casefold() != clean(report.title).casefold():
             yield from _text(asked, "question")
         yield from _text(words.continues(report), "note")
-        yield from _text(DRAFT if report.draft else "", "notice")
+        yield from _text(_(DRAFT) if report.draft else "", "notice")
         yield from _text(notice(report), "notice")
         if not answered:
             yield from _text(words.sureness(report), "note")
@@ -155,9 +171,11 @@ class _Page:
     def _body(self) -> Iterator[Chapter]:
         report = self.report
         if report.length == "brief":
-            yield self._chapter("first", "Nearest passages" if not self.judged else "Findings", self._first())
+            yield self._chapter(
+                "first", _("Nearest passages") if not self.judged else _("Findings"), self._first()
+            )
             return
-        yield self._chapter("mechanism", "Mechanism", self._prose(report.mechanism))
+        yield self._chapter("mechanism", _("Mechanism"), self._prose(report.mechanism))
         for section in report.sections:
             blocks = tuple(self._section(section))
             behind = tuple(notes(blocks, self.noted))
@@ -179,28 +197,31 @@ class _Page:
         brief, full = report.length == "brief", report.length == "full"
         if brief:
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
-            yield self._chapter("open", "What is open", bullets(open_points))
+            yield self._chapter("open", _("Open questions"), bullets(open_points))
         else:
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
-            contested = "Contradictions" if report.words.graded else "Contested"
-            yield self._chapter("works", report.words.title, works_table(report, self.quotes))
+            contested = _("Contradictions") if report.words.graded else _("Contested")
+            yield self._chapter("works", _(report.words.title), works_table(report, self.quotes))
             yield self._chapter("contradictions", contested, self._contradictions())
-            yield self._chapter("gaps", "Gaps", bullets(words.gaps(report)))
-            yield self._chapter("limitations", "Limitations", bullets(words.limitations(report)))
-            yield self._chapter("method", "Method", self._method(full=full))
+            yield self._chapter("gaps", _("Gaps"), bullets(words.gaps(report)))
+            yield self._chapter("limitations", _("Limitations"), bullets(words.limitations(report)))
+            yield self._chapter("method", _("Method"), self._method(full=full))
             if full and report.verification.dropped:
                 rows = words.refused_rows(report)
-                refused = table(REFUSED_HEAD, rows, REFUSED_NOTE)
-                yield self._chapter("refused", "What was refused", [refused])
+                refused = table(REFUSED_HEAD, rows, _(REFUSED_NOTE))
+                yield self._chapter("refused", _("Refused texts"), [refused])
             if full and report.unused:
                 rest = [
-                    (w.title or w.evidence_id, w.evidence_id, words.UNUSED[w.reason]) for w in report.unused
+                    (w.title or w.evidence_id, w.evidence_id, _(words.UNUSED[w.reason]))
+                    for w in report.unused
                 ]
-                unused = table(UNUSED_HEAD, rest, UNUSED_NOTE)
-                yield self._chapter("unused", "What is not cited", [unused])
-        yield self._chapter("disputed", "Disputed", bullets(map(words.dispute_line, report.disputes)))
-        yield self._chapter("references", "References", refs.blocks(report, cited if brief else None))
+                unused = table(UNUSED_HEAD, rest, _(UNUSED_NOTE))
+                yield self._chapter("unused", _("Works not cited"), [unused])
+        yield self._chapter(
+            "disputed", _("Disputed sentences"), bullets(map(words.dispute_line, report.disputes))
+        )
+        yield self._chapter("references", _("References"), refs.blocks(report, cited if brief else None))
 
     @staticmethod
     def _chapter(anchor: str, title: str, blocks: Iterable[Block]) -> Chapter:
@@ -239,7 +260,7 @@ class _Page:
             most = [name for name, count in grades.items() if graded and 2 * count > grades.total()]
             parts: list[Part] = [self._sentence(claim, graded=graded, but=most) for claim in claims]
             if most and (not alike or place == len(fresh)):
-                parts.append(Run(f"{most[0]} evidence", "grade"))
+                parts.append(Run(_(EVIDENCE[most[0]]), "grade", grade=most[0]))
             yield Text(tuple(parts), kind)
 
     # sections
@@ -267,7 +288,7 @@ class _Page:
         yield from _text(clean(section.lead))
         yield from prose
         if section.reservations:
-            yield Heading("Reservations")
+            yield Heading(_("Reservations"))
             yield from bullets(section.reservations)
         every = [set(one.mentions) for one in (*section.passages, *section.related)]
         alike = set.intersection(*every) if every else set[str]()
@@ -277,9 +298,12 @@ class _Page:
         for place, one in enumerate(section.related, start=1):
             by_lack.setdefault(one.lacks, []).append(self._passage(one, f"{section.id}-r{place}", alike))
         for lacks, blocks in by_lack.items():
-            words_lacking = "the word" if len(lacks) == 1 else "the words"
-            without = f": does not use {words_lacking} {listed(map(clean, lacks))}" if lacks else ""
-            yield Heading(f"Related{without}")
+            without = ngettext(
+                "Related: does not use the word {words}",
+                "Related: does not use the words {words}",
+                len(lacks),
+            )
+            yield Heading(without.format(words=listed(map(clean, lacks))) if lacks else _("Related"))
             yield from blocks
 
     def _elsewhere(self, section: ReportSection) -> Iterator[Text]:
@@ -317,17 +341,17 @@ class _Page:
         about = [
             words.about_work(reference, clean(refs.label_of(reference)), design),
             quotes[0].place if quotes else "",
-            refs.STANDINGS[reference.standing] if reference.standing in refs.WARNING_STANDINGS else "",
+            _(refs.STANDINGS[reference.standing]) if reference.standing in refs.WARNING_STANDINGS else "",
         ]
         url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
         told = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
         quotation = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
         named = "; ".join(
-            f"{verb} {', '.join(map(clean, names))}"
+            _(verb).format(words=", ".join(map(clean, names)))
             for verb, names in (
-                ("mentions", [name for name in passage.mentions if name not in alike]),
-                ("uses the word", passage.uses),
+                (N_("mentions {words}"), [name for name in passage.mentions if name not in alike]),
+                (N_("uses the word {words}"), passage.uses),
             )
             if names
         )
@@ -363,7 +387,7 @@ class _Page:
         if self.disputes:
             yield Bullets(
                 tuple(
-                    (*self._side(one), Run("Against it:", "bold"), *self._side(other))
+                    (*self._side(one), Run(_("Contradicted by:"), "bold"), *self._side(other))
                     for one, other in self.disputes
                 )
             )
@@ -380,20 +404,21 @@ class _Page:
         flow = figures.flow(report)
         yield from _text(words.flow_text(report))
         if full and report.words.graded:
-            svg = figures.drawing("flow", FLOW, figures.flow_words(flow), flow) if self.drawn else ""
-            yield Figure(FLOW, svg, table(("Step", "Records"), figures.flow_rows(flow), FLOW))
+            title = _(FLOW)
+            svg = figures.drawing("flow", title, figures.flow_words(flow), flow) if self.drawn else ""
+            yield Figure(title, svg, table((N_("Step"), N_("Records")), figures.flow_rows(flow), title))
         yield from _text(words.sources_line(report))
         yield from _text(words.spent(report))
         if report.methodology.spent_by and report.methodology.model_calls:
             yield table(USED_HEAD, words.used_rows(report))
         if report.methodology.readings:
-            yield Heading("How the question was meant")
+            yield Heading(_("How the question was understood"))
             yield from bullets(clean(one.text) for one in report.methodology.readings)
         if report.methodology.searches:
-            yield Heading("Searches")
+            yield Heading(_("Searches"))
             yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))
         yield from _text(words.refused_count(report))
         if report.methodology.approvals:
-            yield Heading("Decisions")
+            yield Heading(_("Decisions"))
             yield from bullets(map(words.decision, report.methodology.approvals))
         yield from _text(words.run_line(report), "note")

@@ -8,6 +8,7 @@ import json
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+from activities.messages import in_its_language, language
 from activities.report.formats import MissingExtra
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
@@ -21,6 +22,7 @@ def pdf(report: Report) -> bytes:
     return written(document(report))
 
 
+@in_its_language
 def written(made: page.Document) -> bytes:
     """A tree of blocks as PDF. Raises MissingExtra without the `pdf` extra."""
     try:
@@ -28,8 +30,9 @@ def written(made: page.Document) -> bytes:
     except ImportError as error:
         raise MissingExtra("pdf") from error
     columns = {
-        "long": sorted(page.LONG),
-        "narrow": sorted(page.NUMERIC | {"Direction", "Literature", "Read"}),
+        "long": sorted(page.among(page.LONG)),
+        "narrow": sorted(page.among({*page.NUMERIC, "Direction", "Literature", "Text read"})),
+        "language": language(),
     }
     data = {"title": made.title, "head": _data(made.head), "chapters": _data(made.chapters), **columns}
     compiled = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
@@ -43,5 +46,7 @@ def _data(value: object) -> object:
         return {"is": "cite", "numbers": [mark.number for mark in value.marks]}
     if is_dataclass(value):
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, page.Sentence):
+            made["grade"] = value.evidence
         return {"is": type(value).__name__.lower()} | made
     return [_data(one) for one in value] if isinstance(value, tuple) else value

@@ -7,20 +7,21 @@ The text is made from the claims alone, so that a check can make it again and co
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim, Statement
+from activities.messages import N_, _
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
 
-NO_ANSWER = "No claim could be supported, so the question is not answered"
-NO_PASSAGE = "Nothing is quoted"
-NOTHING_SEARCHED = "Nothing could be searched, so the question is not answered"
-_PASSAGES = (
-    "These are the passages nearest to the question, word for word; nothing here is judged, weighed or put "
-    "together."
+NO_ANSWER = N_("No claim could be supported, so the question is not answered: {why}.")
+NO_PASSAGE = N_("Nothing is quoted: {why}.")
+NOTHING_SEARCHED = N_("Nothing could be searched, so the question is not answered: {why}.")
+_PASSAGES = N_(
+    "These are the passages closest to the question, word for word; they have not been judged, weighed or "
+    "combined."
 )
-_UNREAD = "No language model has read this"
-NOT_READ = f"{_UNREAD}. {_PASSAGES}"
-ORDERED = f"A small model has put these in order and done nothing else. {_PASSAGES}"
+NOT_READ = N_("No language model has read this.")
+UNREAD = N_("No language model has read this: {why}.")
+ORDERED = N_("A small model has put the passages in order and done nothing else.")
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -44,10 +45,12 @@ def notice(report: Report) -> str:
         return ""
     passages = any(section.claims or section.related for section in report.sections)
     if fault := model_fault(report):
-        return f"{_UNREAD}: {fault}.{f' {_PASSAGES}' if passages else ''}"
+        text = _(UNREAD).format(why=fault)
+        return f"{text} {_(_PASSAGES)}" if passages else text
     if not passages:
         return ""
-    return ORDERED if any(one.code == "ordered_by_small_model" for one in report.statements) else NOT_READ
+    ordered = any(one.code == "ordered_by_small_model" for one in report.statements)
+    return f"{_(ORDERED if ordered else NOT_READ)} {_(_PASSAGES)}"
 
 
 def model_fault(report: Report) -> str:
@@ -82,7 +85,7 @@ def unanswered(report: Report) -> str:
     lead = NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
     if report.stop_reason == "all_sources_failed":
         lead = NOTHING_SEARCHED
-    return f"{lead}: {sentence(report.unanswered).rstrip('.')}."
+    return _(lead).format(why=sentence(report.unanswered).rstrip("."))
 
 
 def summary_text(report: Report) -> str:

@@ -6,46 +6,48 @@ from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Standing
 from activities.contracts.profile import Words
+from activities.messages import N_, _, day
 from activities.plural import clock
 from activities.report.formats import blocks as page
+from activities.report.formats.statements import source_title
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.schema import Reference, Report
 from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
-    "retracted": "RETRACTED",
-    "concern": "EXPRESSION OF CONCERN",
-    "corrected": "corrected",
-    "unknown": "standing not checked",
+    "retracted": N_("RETRACTED"),
+    "concern": N_("EXPRESSION OF CONCERN"),
+    "corrected": N_("corrected"),
+    "unknown": N_("retraction status not checked"),
 }
 """As a mark on a reference; a standing without fault has none."""
 
 STANDING_SENTENCES: Mapping[Standing, str] = {
-    "none": "looked up, and nothing is reported against it",
-    "retracted": "retracted",
-    "concern": "under an expression of concern",
-    "corrected": "corrected",
-    "unknown": "not known to any authority that was asked",
+    "none": N_("checked, with nothing reported against it"),
+    "retracted": N_("retracted"),
+    "concern": N_("under an expression of concern"),
+    "corrected": N_("corrected"),
+    "unknown": N_("not known to any register that was asked"),
 }
 """As the end of a sentence."""
 _GROUP = re.compile(
     r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the|and)\b", re.IGNORECASE
 )
-NOT_REVIEWED = "not peer reviewed"
-KEPT = frozenset({*(mark for mark in STANDINGS.values() if mark.isupper()), NOT_REVIEWED})
+NOT_REVIEWED = N_("not peer reviewed")
+KEPT = frozenset({STANDINGS["retracted"], STANDINGS["concern"], NOT_REVIEWED})
 """Marks that stand at every reference, also where all share them."""
 LABEL_CHARS = 40
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
-WARNING_STANDINGS = frozenset({"retracted", "concern"})
+WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
 
 
 def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page.References]:
     """The references, `only` those with these numbers."""
     marks = [badges(reference, report.words) for reference in report.references]
-    shared = set(marks[0]).intersection(*marks) - KEPT if len(marks) > 1 else set[str]()
+    shared = set(marks[0]).intersection(*marks) - page.among(KEPT) if len(marks) > 1 else set[str]()
     items = tuple(
         _listed(reference, report, [mark for mark in own if mark not in shared])
         for reference, own in zip(report.references, marks, strict=True)
@@ -53,6 +55,11 @@ def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page
     )
     if items:
         yield page.References(items)
+
+
+def alerts() -> frozenset[str]:
+    """Return the marks that are shown as a warning."""
+    return page.among(STANDINGS[name] for name in WARNING_STANDINGS)
 
 
 def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.Reference:
@@ -64,22 +71,23 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
     )
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     place = ended(", ".join(filter(None, (clean(reference.venue or ""), date_of(reference)))))
+    warnings = alerts()
     parts: list[page.Part] = [
         page.Run(ended(authors_line(reference.authors))),
         page.Run(ended(clean(reference.title)), url=best_url(reference)),
         page.Run(place),
         *(page.Run(text, url=url) for text, url in (*links, *page_links(reference))),
-        page.Run("Also published as" if twins else ""),
+        page.Run(_("Also published as") if twins else ""),
         page.Cite(tuple(page.Mark(number) for number in twins)),
-        *(page.Run(text, "alert") for text in marks if text.isupper()),
-        page.Run("; ".join(text for text in marks if not text.isupper()), "badge"),
+        *(page.Run(text, "alert") for text in marks if text in warnings),
+        page.Run("; ".join(text for text in marks if text not in warnings), "badge"),
     ]
     return page.Reference(reference.number, tuple(part for part in parts if part.text))
 
 
 def date_of(reference: Reference) -> str:
     """The date of a document, else the year of a work; empty where neither is known."""
-    return clean(reference.date) or str(reference.year or "")
+    return day(clean(reference.date)) or str(reference.year or "")
 
 
 def best_url(reference: Reference) -> str | None:
@@ -100,22 +108,29 @@ def place_in(reference: Reference, page: int) -> str:
     """Where a quote stands in its document, and what the text was recognised from: `OCR, p. 3`."""
     if reference.text_from == "transcript":
         has_time = page in reference.pages and reference.pages.index(page) < len(reference.times)
-        at = f"at {clock(reference.times[reference.pages.index(page)])}" if has_time else ""
-        return ", ".join(filter(None, ("transcript", at)))
+        at = _at(reference.times[reference.pages.index(page)]) if has_time else ""
+        return ", ".join(filter(None, (_("transcript"), at)))
     recognised = "OCR" if reference.text_from == "ocr" else ""
-    return ", ".join(filter(None, (recognised, f"p. {page}" if page else "")))
+    return ", ".join(filter(None, (recognised, _("p. {page}").format(page=page) if page else "")))
 
 
 def page_links(reference: Reference) -> list[tuple[str, str | None]]:
     """`p. 3` with the address that opens the document there, for each page that is quoted; of a recording
     `at 1:05`. A text that was recognised says so first."""
     if reference.times:
-        return [("transcript", None), *((f"at {clock(seconds)}", None) for seconds in reference.times)]
+        return [(_("transcript"), None), *((_at(seconds), None) for seconds in reference.times)]
     url = best_url(reference) or ""
     paged = url if url.lower().endswith(".pdf") else ""
     recognised: list[tuple[str, str | None]] = [("OCR", None)] if reference.text_from == "ocr" else []
-    pages = [(f"p. {page}", f"{paged}#page={page}" if paged else None) for page in reference.pages]
+    pages = [
+        (_("p. {page}").format(page=page), f"{paged}#page={page}" if paged else None)
+        for page in reference.pages
+    ]
     return [*recognised, *pages]
+
+
+def _at(seconds: float) -> str:
+    return _("at {time}").format(time=clock(seconds))
 
 
 def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
@@ -140,14 +155,16 @@ def badges(reference: Reference, terms: Words) -> list[str]:
     kind, recorded = reference.evidence_type, terms.standing
     place = clean(reference.full_text_from)
     where = f" ({urlsplit(place).hostname or place})" if place else ""
-    read = f"full text read{where}" if reference.full_text else "abstract or summary only"
+    read = _("full text read") + where if reference.full_text else _("abstract or summary only")
     told = (
-        TYPE_NAMES[kind] if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
-        NOT_REVIEWED if kind == "preprint" else "",
-        STANDINGS[reference.standing] if recorded else "",
+        _(TYPE_NAMES[kind]) if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
+        _(NOT_REVIEWED) if kind == "preprint" else "",
+        _(STANDINGS[reference.standing]) if recorded else "",
         read if recorded else "",
-        f"imported from the run {clean(reference.from_run)}" if reference.from_run else "",
-        f"found in {clean(reference.source)}" if recorded else "",
+        _("taken over from the run {run}").format(run=clean(reference.from_run))
+        if reference.from_run
+        else "",
+        _("found in {source}").format(source=source_title(reference.source)) if recorded else "",
     )
     return [mark for mark in told if mark]
 

@@ -1,11 +1,12 @@
 """The statistics of a report as blocks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
-from activities.contracts.effects import MEASURE_NAMES, Analysis, Effect, Interval, NotPooled, Pool
+from activities.analysis.meta_analysis import REASONS, VERDICTS, interval_text, is_complete
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Effect, Expected, Interval, NotPooled, Pool
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.evidence import Support
+from activities.messages import N_, _, decimals, number, percent
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
     Block,
@@ -23,10 +24,17 @@ from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
-TITLE = "Statistics"
-LISTED_TITLE = "Listed, not pooled"
-PROGRAM_TITLE = "A program that a model wrote"
-HEAD = ("Study", "Effect (95 % interval)", "Weight")
+TITLE = N_("Statistics")
+LISTED_TITLE = N_("Listed, not pooled")
+PROGRAM_TITLE = N_("A program written by a model")
+HEAD = (N_("Study"), N_("Effect (95% CI)"), N_("Weight"))
+
+
+EXPECTED: Mapping[Expected, str] = {
+    "lower": N_("lower"),
+    "higher": N_("higher"),
+    "different": N_("a difference"),
+}
 
 
 def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
@@ -37,19 +45,21 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     yield Text((Run(_verdict(analysis), "bold"),))
     yield from bullets(analysis.key_findings)
     for pool in analysis.pools:
-        title, panel = clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"), figures.pool_panel(pool)
+        title, panel = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), figures.pool_panel(pool)
         yield Heading(title)
         if drawn and panel is not None:
             words = "; ".join(f"{mark.label} {mark.text}" for mark in panel.marks)
             yield Figure("", figures.drawing("effects", title, words, [panel]), words=title)
         yield table(HEAD, _rows(pool))
     if analysis.not_pooled:
-        yield Heading(LISTED_TITLE)
+        yield Heading(_(LISTED_TITLE))
         yield Bullets(tuple(_listed(one, quotes) for one in analysis.not_pooled))
     if (program := analysis.generated) is not None:
-        yield Heading(PROGRAM_TITLE)
-        by = f"Written by {program.model or 'a model'}, run in a sandbox without network and files."
-        printed = f"It printed: {program.output.strip()}" if program.output.strip() else ""
+        yield Heading(_(PROGRAM_TITLE))
+        by = _("Written by {model}; run in a sandbox without network or files.")
+        by = by.format(model=program.model or _("a model"))
+        output = program.output.strip()
+        printed = _("Its output: {output}").format(output=output) if output else ""
         yield from (Text((Run(clean(text)),)) for text in (program.method, by, printed) if text)
         lines = program.code.expandtabs(4).splitlines()
         yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
@@ -61,11 +71,19 @@ def _listed(one: NotPooled, quotes: Quotes) -> Parts:
     effect, arms = one.effect, one.effect.arms
     result = stated_interval(effect)
     told = (
-        f"{arms.events} of {arms.total} and {arms.control_events} of {arms.control_total}" if arms else "",
-        f"{effect.measure} {shown_interval(result)}" if result else "",
+        _("{events} of {total} and {control_events} of {control_total}").format(
+            events=number(arms.events),
+            total=number(arms.total),
+            control_events=number(arms.control_events),
+            control_total=number(arms.control_total),
+        )
+        if arms
+        else "",
+        f"{effect.measure} {interval_text(result)}" if result else "",
     )
     support = Support(evidence_id=effect.evidence_id, quote=effect.quote)
-    why = REASONS[one.reason] + (f" as {one.same_as}, which is pooled" if one.same_as else "")
+    why = _(REASONS[one.reason])
+    why += _(" as {study}, which is pooled").format(study=one.same_as) if one.same_as else ""
     numbers = Run("; ".join(filter(None, told)), quote=quotes.quote("", support))
     name = f"{clean(effect.study)} ({clean(effect.outcome)}):"
     return (Run(name), *((numbers,) if any(told) else ()), Run(clean(why)))
@@ -79,17 +97,25 @@ def stated_interval(effect: Effect) -> Interval | None:
 
 
 def _verdict(analysis: Analysis) -> str:
+    expected = _(EXPECTED[analysis.expected])
     if not is_complete(analysis):
-        return f"No verdict from numbers: not every effect could be read (expected: {analysis.expected})."
-    sure = "" if analysis.confidence is None else f", confidence {analysis.confidence:.2f}"
-    return f"Verdict from numbers: {analysis.verdict}{sure} (expected: {analysis.expected})."
+        text = _("No verdict from the numbers: not every effect could be read (expected: {expected}).")
+        return text.format(expected=expected)
+    verdict = _(VERDICTS[analysis.verdict])
+    if analysis.confidence is None:
+        return _("Verdict from the numbers: {verdict} (expected: {expected}).").format(
+            verdict=verdict, expected=expected
+        )
+    text = _("Verdict from the numbers: {verdict}, confidence {confidence} (expected: {expected}).")
+    sure = decimals(f"{analysis.confidence:.2f}")
+    return text.format(verdict=verdict, confidence=sure, expected=expected)
 
 
 def _rows(pool: Pool) -> Iterator[tuple[str, str, str]]:
     """The rows of a pool's table, its summaries last."""
     for row in pool.rows:
-        yield clean(row.effect.study), shown_interval(row.result), f"{row.weight:.1%}"
-    yield "Fixed effect", shown_interval(pool.fixed), ""
-    yield "Random effects", shown_interval(pool.hartung_knapp), ""
+        yield clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)
+    yield _("Fixed effect"), interval_text(pool.fixed), ""
+    yield _("Random effects"), interval_text(pool.hartung_knapp), ""
     if pool.prediction is not None:
-        yield "Prediction interval", shown_interval(pool.prediction), ""
+        yield _("Prediction interval"), interval_text(pool.prediction), ""

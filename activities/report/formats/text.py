@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Identifiers
+from activities.messages import _
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 _EVERYWHERE = re.compile(
@@ -81,7 +82,7 @@ def identifier_links(identifiers: Identifiers) -> list[tuple[str, str, str | Non
 def authors_line(authors: Iterable[str], most: int = 6) -> str:
     """`A, B, C, et al.` from at most `most` names."""
     names = [clean(name) for name in authors if clean(name)]
-    return ", ".join(names[:most]) + (", et al." if len(names) > most else "")
+    return ", ".join(names[:most]) + (_(", et al.") if len(names) > most else "")
 
 
 def ended(text: str) -> str:
@@ -96,12 +97,6 @@ def cited(text: str, mark: str) -> str:
     stem = text.rstrip()
     end = stem[-1:] if stem[-1:] in ".!?" and not stem.endswith("..") else ""
     return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    *most, last = tuple(names) or ("",)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def spreadsheet_cell(text: str) -> str:

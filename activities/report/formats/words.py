@@ -1,41 +1,88 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-import calendar
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 
-from activities.contracts.evidence import Grade, SearchRecord, Statement, Vigilance
+from activities.contracts.evidence import Grade, SearchRecord, SourceKind, Statement, Vigilance
 from activities.contracts.judge import MIN_ANSWERS, Direction
 from activities.contracts.prepare import PART as CONTINUES
-from activities.contracts.publish import Decision, Dispute, IterationUse
-from activities.contracts.stop_reasons import STOPS
+from activities.contracts.profile import Words
+from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
-from activities.plural import counted
+from activities.messages import N_, Plural, _, day, decimals, dollars, listed, moment, ngettext, number
 from activities.report.formats.iterations import scored
-from activities.report.formats.statements import sentence, sentences
-from activities.report.formats.text import clean, listed
+from activities.report.formats.statements import (
+    STATUSES,
+    because,
+    sentence,
+    sentences,
+    source_title,
+)
+from activities.report.formats.text import clean
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason
 from activities.report.strength import grade_of
 
-DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
+DIRECTIONS: Mapping[Direction, str] = {
+    "yes": N_("yes"),
+    "no": N_("no"),
+    "mixed": N_("mixed"),
+    "not_asked": "",
+}
 KINDS: Mapping[RefusedKind, str] = {
-    "claim": "claim",
-    "wording": "wording, its quote stands",
-    "reworded": "wording, written once more",
-    "reservation": "reservation",
-    "summary": "sentence of the editor",
-    "cell": "field of the table",
-    "judgement": "field of a judgement",
-    "hypothesis": "candidate or hypothesis",
-    "effect": "effect of a work",
+    "claim": N_("sentence"),
+    "wording": N_("wording, replaced by its quote"),
+    "reworded": N_("wording, written again"),
+    "reservation": N_("reservation"),
+    "summary": N_("sentence of the summary"),
+    "cell": N_("field of the table"),
+    "judgement": N_("field of a judgement"),
+    "hypothesis": N_("candidate or hypothesis"),
+    "effect": N_("effect of a work"),
 }
 READERS: Mapping[str, str] = {
-    "": "a second reader",
-    "same_model": "a second reading of the same model",
-    "other_model": "another model as second reader",
+    "": N_("confirmed by a second reader"),
+    "same_model": N_("confirmed in a second reading by the same model"),
+    "other_model": N_("confirmed by another model as second reader"),
 }
+NOUNS: Mapping[str, Plural] = {
+    "study": Plural(N_("{count} study"), N_("{count} studies")),
+    "source": Plural(N_("{count} source"), N_("{count} sources")),
+    "document": Plural(N_("{count} document"), N_("{count} documents")),
+}
+"""Works with their number, by what the built-in profiles call them."""
+SHARES: Mapping[Grade, str] = {
+    "strong": N_("{count} strong"),
+    "moderate": N_("{count} moderate"),
+    "weak": N_("{count} weak"),
+}
+CRITERIA = (
+    *(N_("relevance"), N_("clinical evidence"), N_("mechanism"), N_("sources"), N_("candidates")),
+    *(N_("coverage"), N_("balance")),
+)
+"""Criteria of the built-in profiles."""
+COLUMNS = (N_("Study"), N_("Source"), N_("Document"))
+"""The first column of the table of works."""
+GATES = (N_("clarification"), N_("plan"), N_("candidates"), N_("report"))
+ACTIONS: Mapping[Action, str] = {
+    "approved": N_("approved"),
+    "rejected": N_("rejected"),
+    "timed_out_approved": N_("approved when the time ran out"),
+    "timed_out_rejected": N_("rejected when the time ran out"),
+    "edited": N_("edited"),
+    "chosen": N_("chosen"),
+    "answered": N_("answered"),
+}
+
+
+def works(count: int, words: Words) -> str:
+    """Count works in the noun of a profile: `3 studies`."""
+    noun = NOUNS.get(words.one)
+    if noun is None:
+        return f"{number(count)} {words.one if count == 1 else words.many}"
+    return ngettext(noun.one, noun.many, count).format(count=number(count))
+
+
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown"})
 """Codes of statements that the count of sentences and the method have."""
 _YES_OR_NO = re.compile(
@@ -56,36 +103,54 @@ def verified(report: Report) -> str:
     if not check.claims:
         return ""
     if report.written_by == "extractive":
-        quotes = counted(check.verified, "quote")
-        return f"{quotes} {'is' if check.verified == 1 else 'are'} word for word in the {report.words.many}."
+        return ngettext(
+            "The quote stands word for word in its source.",
+            "Each of the {count} quotes stands word for word in its source.",
+            check.verified,
+        ).format(count=number(check.verified))
     ways = (
-        (check.by_quote - check.replaced, "in the words of their quotes"),
-        (check.by_reader, f"confirmed by {READERS[check.reader]}"),
-        (check.computed, "computed by code from quoted numbers"),
-        (check.replaced, "by the quote in the place of another wording"),
+        (check.by_quote - check.replaced, N_("quoted word for word")),
+        (check.by_reader, READERS[check.reader]),
+        (check.computed, N_("computed from quoted numbers")),
+        (check.replaced, N_("shown as the quote itself")),
     )
-    how = listed(f"{number} {way}" for number, way in ways if number > 0)
-    stand = f"{counted(check.verified, 'sentence')} {'stands' if check.verified == 1 else 'stand'}"
-    fell = check.fell - check.unread
-    refused = f"; {counted(fell, 'sentence')} {'was' if fell == 1 else 'were'} refused" if fell else ""
-    unread = f"; {counted(check.unread, 'sentence')} no second reader has read" if check.unread else ""
-    again = repeated(report)
-    left = f"; {counted(again, 'repetition')} {'was' if again == 1 else 'were'} left out" if again else ""
-    read = vigilance(check.vigilance)
-    return (
-        f"{stand}{f': {how}' if how else ''}{refused}{unread}{left}. Every quote is word for word in the "
-        f"item it cites.{f' {read}' if read else ''}"
+    used = [(count, _(way)) for count, way in ways if count > 0]
+    how = f" ({used[0][1]})" if len(used) == 1 else ""
+    if len(used) > 1:
+        how = f": {listed(f'{number(count)} {way}' for count, way in used)}"
+    stand = ngettext(
+        "{count} sentence passed the checks", "{count} sentences passed the checks", check.verified
     )
+    fell, again = check.fell - check.unread, repeated(report)
+    lost = (
+        (fell, ngettext("{count} sentence was refused.", "{count} sentences were refused.", fell)),
+        (
+            check.unread,
+            ngettext(
+                "{count} sentence was read by no second reader.",
+                "{count} sentences were read by no second reader.",
+                check.unread,
+            ),
+        ),
+        (again, ngettext("{count} repetition was left out.", "{count} repetitions were left out.", again)),
+    )
+    parts = (
+        f"{stand.format(count=number(check.verified))}{how}.",
+        *(text.format(count=number(count)) for count, text in lost if count > 0),
+        _("Every quote stands word for word in the work it cites."),
+        vigilance(check.vigilance),
+    )
+    return " ".join(filter(None, parts))
 
 
 def vigilance(read: Vigilance) -> str:
-    """How well the second reader read: `It found 11 of 12 planted errors and refused none of 8 true
-    sentences.`; empty where nothing was planted."""
+    """How well the second reader read; empty where nothing was planted."""
     if not read.planted:
         return ""
-    refused = f"{read.refused or 'none'} of {counted(read.true, 'true sentence')}"
-    planted = counted(read.planted, "planted error")
-    return f"The second reader found {read.noticed} of {planted} and refused {refused}."
+    return _(
+        "Test of the second reader: {noticed} of {planted} planted errors found, {refused} of {true} true "
+        "sentences wrongly refused."
+    ).format(noticed=read.noticed, planted=read.planted, refused=read.refused, true=read.true)
 
 
 def repeated(report: Report) -> int:
@@ -95,8 +160,9 @@ def repeated(report: Report) -> int:
 
 def heading(section: ReportSection) -> str:
     """A section's title, with its status when it was not researched to its end."""
-    status = f" ({section.status})" if section.status in ("failed", "cancelled") else ""
-    return clean(section.title) + status
+    titled = {"failed": N_("{title} (failed)"), "cancelled": N_("{title} (cancelled)")}
+    title = clean(section.title)
+    return _(titled[section.status]).format(title=title) if section.status in titled else title
 
 
 def gaps(report: Report) -> tuple[str, ...]:
@@ -107,7 +173,7 @@ def gaps(report: Report) -> tuple[str, ...]:
     empty = [section for section in report.sections if not section.claims]
     return tuple(
         f"{heading(section)}: "
-        + (sentence(section.empty_because) if section.empty_because else "No claim is made here.")
+        + (sentence(section.empty_because) if section.empty_because else _("No claim is made here."))
         for section in empty
     )
 
@@ -156,29 +222,37 @@ def balance(report: Report) -> str:
             sides[work.direction].append(grade)
     yes_or_no = asks_yes_or_no(report.question) and any(sides.values())
     parts = [
-        f"{len(grades)} {way}{_by_strength(grades) if report.words.graded else ''}"
+        f"{len(grades)} {_(DIRECTIONS[way])}{_by_strength(grades) if report.words.graded else ''}"
         for way, grades in sides.items()
         if grades and yes_or_no
     ]
-    again = f"; {counted(alike, 'further report')} of the same {report.words.many}" if alike else ""
-    total = counted(answering, report.words.one, report.words.many)
-    verb = "answers" if answering == 1 else "answer"
-    counts = [f"{total} {verb}: {', '.join(parts)}{again}."] if parts else []
-    return " ".join(counts)
+    if not parts:
+        return ""
+    again = ngettext(
+        "; {count} further report of the same work", "; {count} further reports of the same works", alike
+    )
+    text = ngettext(
+        "{works} answers the question: {sides}.", "{works} answer the question: {sides}.", answering
+    )
+    counts = ", ".join(parts) + (again.format(count=number(alike)) if alike else "")
+    return text.format(works=works(answering, report.words), sides=counts)
 
 
 def _by_strength(grades: Sequence[Grade]) -> str:
-    order: tuple[Grade, ...] = ("strong", "moderate", "weak")
-    return f" ({', '.join(f'{grades.count(g)} {g}' for g in order if g in grades)})"
+    return f" ({', '.join(_(SHARES[g]).format(count=grades.count(g)) for g in SHARES if g in grades)})"
 
 
 def continues(report: Report) -> str:
     """What a follow-up continues, and how its question was typed; empty for any other report."""
     if (before := CONTINUES.shown(report)) is None:
         return ""
-    earlier = clean(before.question) or "an earlier question"
-    typed = f' Asked as: "{clean(report.asked)}".' if clean(report.asked) else ""
-    return f'Continues "{earlier}" (run {clean(before.run_id)}).{typed}'
+    earlier = clean(before.question) or _("an earlier question")
+    text = _("This report continues “{earlier}” (run {run}).").format(
+        earlier=earlier, run=clean(before.run_id)
+    )
+    if asked := clean(report.asked):
+        text += " " + _("Asked as: “{asked}”.").format(asked=asked)
+    return text
 
 
 def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
@@ -186,9 +260,9 @@ def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     titles = {section.id: clean(section.title) for section in report.sections}
     return tuple(
         (
-            KINDS[item.kind],
-            clean(item.text) or "(empty)",
-            clean(item.reason) or sentence(item.statement),
+            _(KINDS[item.kind]),
+            clean(item.text) or _("(empty)"),
+            sentence(item.statement) or clean(item.reason),
             titles.get(item.section, ""),
         )
         for item in report.verification.dropped
@@ -196,11 +270,11 @@ def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
 
 
 UNUSED: Mapping[UnusedReason, str] = {
-    "retracted": "it is retracted",
-    "refused": "what cites it was refused",
-    "not_relevant": "judged not to answer",
-    "not_chosen": "the model did not use it",
-    "not_read": "ranked too low to be read",
+    "retracted": N_("retracted"),
+    "refused": N_("the sentences citing it were refused"),
+    "not_relevant": N_("judged not to answer"),
+    "not_chosen": N_("not used by the model"),
+    "not_read": N_("ranked too low to be read"),
 }
 """Why a work is not cited, as tables show it."""
 
@@ -212,99 +286,132 @@ def left_out(report: Report) -> tuple[str, ...]:
 def flow_text(report: Report) -> str:
     """What was found, read and cited, and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
-    why = STOPS[report.stop_reason].because
-    ended = f"The search ended because {why}, after {counted(method.iterations, 'iteration')}."
-    one, many = report.words.one, report.words.many
+    ended = ngettext(
+        "The search ended after {count} round: {because}.",
+        "The search ended after {count} rounds: {because}.",
+        method.iterations,
+    ).format(count=number(method.iterations), because=because(report.stop_reason))
     if not report.words.graded:
-        return f"{counted(counts.screened, one, many)} read, {counts.included} cited. {ended}"
-    whole = [str(reference.number) for reference in report.references if reference.full_text]
-    read = f" Read in full: {counted(len(whole), 'reference')} ({', '.join(whole)})." if whole else ""
-    searches = counted(len(method.searches), "search", "searches")
-    hits = counted(sum(search.hits for search in method.searches), "hit")
-    kept = counted(counts.identified - counts.duplicates, f"different {one}", f"different {many}")
-    return (
-        f"{searches} gave {hits}; {kept} kept: {counts.screened:,} screened, {counts.not_screened:,} not "
-        f"screened. Of those screened {counts.included} are cited. "
-        f"{ended}{read}"
+        text = _("Read: {read}. Cited: {cited}.")
+        read = works(counts.screened, report.words)
+        return f"{text.format(read=read, cited=number(counts.included))} {ended}"
+    text = _(
+        "Searches: {searches}. Hits: {hits}. Different works: {kept}, of which screened: {screened}, not "
+        "screened: {not_screened}. Cited: {included}."
+    ).format(
+        searches=number(len(method.searches)),
+        hits=number(sum(search.hits for search in method.searches)),
+        kept=number(counts.identified - counts.duplicates),
+        screened=number(counts.screened),
+        not_screened=number(counts.not_screened),
+        included=number(counts.included),
     )
+    whole = [str(reference.number) for reference in report.references if reference.full_text]
+    read = _("Read in full: {numbers}.").format(numbers=", ".join(whole)) if whole else ""
+    return " ".join(filter(None, (text, ended, read)))
 
 
 def refused_count(report: Report) -> str:
     """How much was refused or left out, in the counts that the answer gives; empty where nothing was."""
     check, again = report.verification, repeated(report)
-    other = len(check.dropped) - check.fell - again
-    parts = (
-        counted(check.fell - check.unread, "sentence") if check.fell > check.unread else "",
-        f"{counted(check.unread, 'sentence')} that nobody read" if check.unread else "",
-        counted(again, "repetition") if again else "",
-        counted(other, "field or other text", "fields and other texts") if other > 0 else "",
+    counts = (
+        (check.fell - check.unread, Plural(N_("{count} sentence"), N_("{count} sentences"))),
+        (check.unread, Plural(N_("{count} unread sentence"), N_("{count} unread sentences"))),
+        (again, Plural(N_("{count} repetition"), N_("{count} repetitions"))),
+        (
+            len(check.dropped) - check.fell - again,
+            Plural(N_("{count} other text"), N_("{count} other texts")),
+        ),
     )
-    if not any(parts):
+    parts = [
+        ngettext(text.one, text.many, count).format(count=number(count))
+        for count, text in counts
+        if count > 0
+    ]
+    if not parts:
         return ""
     command = f"determinator report {clean(report.run_id)} --length full"
-    return f'Refused or left out: {listed(filter(None, parts))}; "{command}" lists each with its reason.'
+    text = _("Refused or left out: {parts}. “{command}” lists each with its reason.")
+    return text.format(parts=listed(parts), command=command)
 
 
 def sureness(report: Report) -> str:
     """What the confidence in an answer rests on, in counts; empty where no model judged."""
     reasons = sentences(report.confidence_reasons)
-    return f"Confidence rests on: {' '.join(reasons)}" if reasons else ""
+    return _("Basis of the confidence: {reasons}").format(reasons=" ".join(reasons)) if reasons else ""
 
 
 def dispute_line(dispute: Dispute) -> str:
-    """`s2.3 "...": ada disputes it: the group was 43. The second reader: its works do not say it (...).`"""
-    who = clean(dispute.by) or "somebody"
+    """A dispute with what the second reader and a person say of it: `s2.3 “...”: disputed by ada: ...`."""
     parts = [
-        f'{dispute.sentence} "{clean(dispute.text)}": {who} disputes it: {clean(dispute.reason).rstrip(".")}.'
+        _("{sentence} “{text}”: disputed by {who}: {reason}.").format(
+            sentence=dispute.sentence,
+            text=clean(dispute.text),
+            who=clean(dispute.by) or _("somebody"),
+            reason=clean(dispute.reason).rstrip("."),
+        )
     ]
     if dispute.reader == "stands":
-        parts.append("A second reader read its works again: it stands.")
+        parts.append(_("A second reader read its works again and confirmed it."))
     elif dispute.problem is not None:
-        parts.append(f"A second reader read its works again: {sentence(dispute.problem).rstrip('.')}.")
+        problem = sentence(dispute.problem).rstrip(".")
+        parts.append(_("A second reader read its works again: {problem}.").format(problem=problem))
     else:
-        parts.append("No second reader has read its works again.")
+        parts.append(_("No second reader has read its works again."))
     if dispute.decision:
+        decided = {"upheld": N_("Upheld by {who}{note}."), "rejected": N_("Rejected by {who}{note}.")}
         note = f" ({clean(dispute.note)})" if dispute.note else ""
-        parts.append(f"{dispute.decision.capitalize()} by {clean(dispute.decided_by) or 'somebody'}{note}.")
+        who = clean(dispute.decided_by) or _("somebody")
+        parts.append(_(decided[dispute.decision]).format(who=who, note=note))
     else:
-        parts.append("Nobody has decided.")
+        parts.append(_("Not decided yet."))
     return " ".join(parts)
 
 
 def spent(report: Report) -> str:
     method = report.methodology
     if report.written_by == "extractive" and not method.model_calls:
-        return "Language models: none."
-    cost = "at a cost not known" if method.cost_usd is None else f"for ${method.cost_usd:.4f}"
-    models = clean(", ".join(method.models)) or "none"
-    used = f"Models: {models}. {method.model_calls} model calls, {method.tokens:,} tokens, {cost}"
+        return _("Language models: none.")
+    text = _("Language models: {models}. Calls: {calls}; tokens: {tokens}; cost: {cost}.").format(
+        models=clean(", ".join(method.models)) or _("none"),
+        calls=number(method.model_calls),
+        tokens=number(method.tokens),
+        cost=_("not known") if method.cost_usd is None else dollars(method.cost_usd),
+    )
     if method.estimate is None:
-        return f"{used}."
-    return f"{used}, {method.seconds:.0f} s of work. Expected were {method.estimate.replace(models=()).text}."
+        return text
+    more = _("Working time: {seconds} s. Estimate before the run: {estimate}.")
+    estimate = method.estimate.replace(models=()).text
+    return f"{text} {more.format(seconds=number(round(method.seconds)), estimate=estimate)}"
 
 
 def kicker(report: Report) -> str:
     """`Research report, 21 November 2026`; the time as it is where it is no ISO time."""
-    try:
-        made = datetime.fromisoformat(report.generated_at)
-    except ValueError:
-        return f"Research report, {clean(report.generated_at)}"
-    return f"Research report, {made.day} {calendar.month_name[made.month]} {made.year}"
+    return _("Research report, {date}").format(date=day(clean(report.generated_at)))
 
 
 def run_line(report: Report) -> str:
-    plan = f", plan {clean(report.methodology.plan_hash)}" if report.methodology.plan_hash else ""
-    return (
-        f"Run {clean(report.run_id)} (mode {clean(report.mode)}, profile {clean(report.profile)}{plan}), "
-        f"generated {clean(report.generated_at)}."
+    plan = (
+        _(", plan {hash}").format(hash=clean(report.methodology.plan_hash))
+        if report.methodology.plan_hash
+        else ""
+    )
+    return _("Run {run} (mode {mode}, profile {profile}{plan}), generated {at}.").format(
+        run=clean(report.run_id),
+        mode=clean(report.mode),
+        profile=clean(report.profile).replace("_", " "),
+        plan=plan,
+        at=moment(clean(report.generated_at)),
     )
 
 
 def decision(made: Decision) -> str:
-    by = f" by {clean(made.by)}" if made.by else ""
-    at = f" at {clean(made.at)}" if made.at else ""
-    note = f": {clean(made.note)}" if made.note else ""
-    return f"{made.gate}: {made.action.replace('_', ' ')}{by}{at}{note}"
+    parts = (
+        f"{_(made.gate).capitalize()}: {_(ACTIONS[made.action])}",
+        _("by {who}").format(who=clean(made.by)) if made.by else "",
+        f"({moment(clean(made.at))})" if made.at else "",
+    )
+    return " ".join(filter(None, parts)) + (f": {clean(made.note)}" if made.note else "")
 
 
 def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
@@ -321,24 +428,34 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     return tuple(
         (
             clean(titles.get(one.section, one.section)),
-            str(one.iteration or "reading, planning, writing"),
-            str(one.calls),
-            f"{one.tokens:,}",
-            "not known" if one.cost_usd is None else f"${one.cost_usd:.4f}",
+            str(one.iteration or _("reading, planning, writing")),
+            number(one.calls),
+            number(one.tokens),
+            _("not known") if one.cost_usd is None else dollars(one.cost_usd),
             clean(scored(one.scores, one.score_reasons)),
-            one.stopped.replace("_", " ") if one.stopped else "",
+            because(one.stopped) if one.stopped else "",
         )
         for one in (*method.spent_by, rest)
     )
 
 
 def sources_line(report: Report) -> str:
-    """`Cited: 3 from pubmed, 1 from europepmc; 3 peer reviewed, 1 preprints.`"""
+    """`Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3, preprints 1.`"""
     if not report.sources_used or not report.words.graded:
         return ""
-    by_source = ", ".join(f"{count} from {clean(name)}" for name, count in report.sources_used.items())
-    by_kind = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.kinds_used.items())
-    return f"Cited: {by_source}; {by_kind}."
+    sources = ", ".join(
+        f"{source_title(name)} {number(count)}" for name, count in report.sources_used.items()
+    )
+    kinds = ", ".join(f"{_(SOURCE_KINDS[name])} {number(count)}" for name, count in report.kinds_used.items())
+    return _("Cited works by source: {sources}; by kind: {kinds}.").format(sources=sources, kinds=kinds)
+
+
+SOURCE_KINDS: Mapping[SourceKind, str] = {
+    "peer_reviewed": N_("peer reviewed"),
+    "trials": N_("registered trials"),
+    "preprints": N_("preprints"),
+    "other": N_("other"),
+}
 
 
 def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]:
@@ -354,16 +471,20 @@ def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]
 
 def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
     record = records[0]
-    unread = f"{record.listed} listed, not read" if record.listed else ""
+    unread = _("{count} listed, not read").format(count=number(record.listed)) if record.listed else ""
     return (
-        clean(record.source),
+        source_title(record.source),
         clean(record.query),
-        ": ".join(filter(None, (record.status, "; ".join(filter(None, (clean(record.detail), unread)))))),
-        str(record.hits),
-        str(record.kept),
-        str(len(records)),
-        f"{sum(r.seconds for r in records):.1f}",
-        str(sum(r.attempts for r in records)),
+        ": ".join(
+            filter(
+                None, (_(STATUSES[record.status]), "; ".join(filter(None, (clean(record.detail), unread))))
+            )
+        ),
+        number(record.hits),
+        number(record.kept),
+        number(len(records)),
+        decimals(f"{sum(r.seconds for r in records):.1f}"),
+        number(sum(r.attempts for r in records)),
     )
 
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
-from activities.contracts.evidence import Support
+from activities.contracts.evidence import Grade, Support
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.judge import PART as TABLE
+from activities.messages import N_, _, number
 from activities.report.formats import references as refs
 from activities.report.formats import words
 from activities.report.formats.blocks import Cell, Run, Table, cell, filled
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
+from activities.report.strength import DESIGN_NAMES
 
-_RANKS = {"strong": "1", "moderate": "2", "weak": "3"}
+_RANKS = {N_("strong"): "1", N_("moderate"): "2", N_("weak"): "3"}
 WIDE = 7
 """Columns that a sheet of paper holds upright."""
 
@@ -25,9 +28,9 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     if report.written_by == "extractive" and not columns:
         return
     head = (
-        *(report.words.one.capitalize(), report.words.found, "Direction"),
-        *(report.words.design, "Participants", "Compared with"),
-        *(*map(clean, columns), "Strength", "Date", "Standing", "Read"),
+        *(_(report.words.one.capitalize()), _(report.words.found), _("Direction")),
+        *(_(report.words.design), _("Participants"), _("Compared with")),
+        *(*map(clean, columns), _("Strength"), _("Date"), _("Standing"), _("Text read")),
     )
     judged = {work.evidence_id: work for work in report.judgements}
     cited = {reference.evidence_id for reference in report.references}
@@ -39,9 +42,9 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     ]
     # what all cited works share, no fault among it, limitations and method say
     shared = []
-    for place in (head.index("Standing"), head.index("Read")):
+    for place in (len(head) - 2, len(head) - 1):
         texts = {row[place].text for row in table[: len(report.references)]}
-        if len(texts) == 1 < len(report.references) and not any(text.isupper() for text in texts):
+        if len(texts) == 1 < len(report.references) and not texts & refs.alerts():
             shared.append(place)
     unasked = [] if words.asks_yes_or_no(report.question) else [2]
     table = [
@@ -65,22 +68,24 @@ def _row(
     row = next((r.cells for r in TABLE.shown(report).rows if r.evidence_id == name), {})
     fields = map(row.get, TABLE.shown(report).columns)
     own = (_quoted(one.text, one.support, quotes) if one and one.support else Cell() for one in fields)
-    title, date, standing, read = Cell(), "", "", "not cited"
+    title, date, standing, read = Cell(), "", "", _("not cited")
     if reference is not None:
         linked = Run(clean(reference.title), anchor=f"ref-{reference.number}")
         title = Cell((quotes.mark(reference.number), linked), rank=str(reference.number))
         date = refs.date_of(reference)
-        standing = refs.STANDINGS[reference.standing] if report.words.standing else ""
-        read = "" if not report.words.graded else "in full" if reference.full_text else "abstract"
+        standing = _(refs.STANDINGS[reference.standing]) if report.words.standing else ""
+        read = _("in full") if reference.full_text else _("abstract")
+        read = read if report.words.graded else ""
     elif work is not None:
         title, date = cell(work.title), str(work.year or "")
-    grade = entry.strength or ""
+    grade: Grade | Literal[""] = entry.strength or ""
+    since = clean(reference.date) or str(reference.year or "") if reference else date
     people = entry.n or (work.participants if work else None) or 0
     return (
-        *(title, *_judgement(work, quotes), cell(entry.design or (work.design if work else ""))),
-        *(cell(f"{people:,}" if people else "", rank=str(people)), cell(work.comparator if work else "")),
-        *(*own, cell(grade, "grade", rank=_RANKS.get(grade, "")), cell(date)),
-        *(cell(standing, "alert" if standing.isupper() else "plain"), cell(read)),
+        *(title, *_judgement(work, quotes), cell(_design(entry, work))),
+        *(cell(number(people) if people else "", rank=str(people)), cell(work.comparator if work else "")),
+        *(*own, cell(_(grade), "grade", rank=_RANKS.get(grade, ""), grade=grade), cell(date, rank=since)),
+        *(cell(standing, "alert" if standing in refs.alerts() else "plain"), cell(read)),
     )
 
 
@@ -88,7 +93,12 @@ def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
     if work is None:
         return Cell(), Cell()
     finding = _quoted(work.finding, work.support[0], quotes) if work.support else Cell()
-    return finding, cell(words.DIRECTIONS[work.direction] if work.answers >= MIN_ANSWERS else "")
+    return finding, cell(_(words.DIRECTIONS[work.direction]) if work.answers >= MIN_ANSWERS else "")
+
+
+def _design(entry: DescribedWork, work: JudgedWork | None) -> str:
+    judged = DESIGN_NAMES.get(work.design, "") if work and work.design else ""
+    return _(entry.design or judged)
 
 
 def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:

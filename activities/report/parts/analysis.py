@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from activities.analysis.meta_analysis import worded
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.effects import Analysis
@@ -10,6 +11,7 @@ from activities.contracts.evidence import Statement
 from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
+from activities.messages import _
 from activities.report.claims import Checks
 from activities.report.formats import statistics
 from activities.report.formats.blocks import Chapter
@@ -35,13 +37,13 @@ class AnalysisReport(ReportPart):
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> object:
-        return stored
+        return worded(stored) if isinstance(stored, Analysis) else None
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         blocks = (*statistics.blocks(report, quotes, drawn=drawn),)
         if not CONCLUSIONS.shown(report):
             blocks += (*figures_of(report, "effects", drawn=drawn),)
-        yield Chapter("statistics", statistics.TITLE, blocks)
+        yield Chapter("statistics", _(statistics.TITLE), blocks)
 
     def files(self, report: Report) -> Mapping[str, bytes]:
         analysis = ANALYSIS.shown(report)

@@ -21,6 +21,7 @@ from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
+from activities.messages import N_, _
 from activities.report.candidate_pages import Said, page, quality
 from activities.report.claims import Checks, reasons_text
 from activities.report.evidence_lines import as_evidence
@@ -58,7 +59,7 @@ class CandidatesReport(ReportPart):
                 if patient and isinstance(error, StoreError):
                     raise
                 log.warning("findings_unreadable", name=candidate.name, error=str(error))
-                reason = "what was found cannot be read from the store"
+                reason = N_("what was found cannot be read from the store")
                 notes.append(Statement.of("candidate_not_looked_up", reason=reason, name=candidate.name))
         return findings, notes
 
@@ -97,7 +98,7 @@ class CandidatesReport(ReportPart):
         return (quote for one in CANDIDATES.shown(report) for quote in one.quotes)
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
-        yield Chapter("candidates", "Candidates", (*candidate_words.blocks(report, quotes),))
+        yield Chapter("candidates", _("Candidates"), (*candidate_words.blocks(report, quotes),))
 
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]
@@ -194,7 +195,7 @@ def _with_checked_fields(
 def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:
     """The names of the fields of a published candidate that neither an item it cites says nor a record that
     was looked up for its page."""
-    rest, removed, _ = _with_checked_fields(candidate, items)
+    rest, removed, _basis = _with_checked_fields(candidate, items)
     entries = [e for field in candidate.fields for e in field.entries if not e.evidence_id]
     texts = {e.text for e in entries} | {e.code for e in entries}
     texts |= {", ".join(filter(None, (e.values.get("phase", ""), e.code))) for e in entries}

@@ -9,6 +9,7 @@ from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.extras import install
+from activities.messages import _
 from activities.report.claims import Checks
 from activities.report.formats import conclusion_words
 from activities.report.formats.blocks import Block, Chapter
@@ -54,7 +55,7 @@ class ConclusionsReport(ReportPart):
         blocks = (*conclusion_words.blocks(report, quotes),)
         if blocks:
             blocks += (*figures_of(report, "effects", drawn=drawn),)
-        yield Chapter("conclusions", conclusion_words.TITLE, blocks)
+        yield Chapter("conclusions", _(conclusion_words.TITLE), blocks)
 
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]

@@ -50,8 +50,11 @@ def test_where_nothing_comes_near_the_report_says_what_was_asked_and_what_to_do_
     assert report.unanswered
     assert report.unanswered.texts("gave") == ("0", "rate_limited", "7")
     said = report.executive_summary
-    assert "ClinicalTrials.gov \u201czorblax\u201d (no record); pubmed" in said
-    assert "(no answer: rate limited); library \u201czorblax fever\u201d (7 records). Next: ask by" in said
+    assert "ClinicalTrials.gov \u201czorblax\u201d (no record); PubMed" in said
+    assert (
+        "(no answer: rate limit reached); library \u201czorblax fever\u201d (7 records). What you can do: try"
+        in said
+    )
 
 
 def test_retracted_work_is_left_out_and_named_also_when_it_was_withheld() -> None:

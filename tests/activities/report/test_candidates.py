@@ -133,7 +133,7 @@ def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
     (candidate,) = CANDIDATES.shown(report)
     assert candidate.evidence_quality == "strong"
     reasons = {reason.code: reason for reason in candidate.quality_reasons}
-    assert reasons["quality_best"].text("design") == "randomized trial"
+    assert reasons["quality_best"].text("design") == "randomised trial"
     assert reasons["quality_studies"].number("works") == 1
     assert reasons["quality_against"].number("works") == 1
     assert reasons["quality_stopped_trials"].number("trials") == 1
@@ -152,7 +152,7 @@ def test_a_report_that_is_made_again_keeps_what_was_looked_up() -> None:
 def test_every_format_has_the_page_with_sources_and_reasons(name: str) -> None:
     shown = " ".join(words_of(report_of(), name).split())
     for text in (
-        "Literature against it",
+        "Literature against",
         "NCT00000001",
         "Slow enrollment.",
         "ChEMBL and UniProt could not be reached",

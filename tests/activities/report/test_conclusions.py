@@ -95,7 +95,7 @@ def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_
     assert "strong evidence" not in words
     assert "strong evidence" in words_of(report.replace(conclusions=()), "md")
     assert "studies answer" not in words
-    table = words[words.index("Effect (95 % interval)") :]
+    table = words[words.index("Effect (95% CI)") :]
     assert table.index("number 1") < table.index("number 2")
 
 
@@ -124,12 +124,15 @@ def test_a_number_of_a_thousand_people_has_its_event_and_its_time() -> None:
 
 def test_a_certainty_is_the_sum_of_its_reasons() -> None:
     words = words_of(report_of(), "md")
-    assert "Certainty moderate. It starts at high, for randomised trials; not every study was read" in words
-    assert "in full (one level down)." in words
+    assert (
+        "Certainty: moderate. Starting point: high, because the studies are randomised trials; not every"
+        in words
+    )
+    assert "study was read in full (down 1 level)." in words
     (one,) = CONCLUSIONS.shown(report_of())
     proposed = one.proposed.model_copy(update={"reasons": ("Nobody was blinded",)}) if one.proposed else None
     words = words_of(changed(report_of(), certainty="low", proposed=proposed), "md")
-    assert "the model's own judgement (one level down): Nobody was blinded." in words
+    assert "the model's own judgement (down 1 level): Nobody was blinded." in words
 
 
 def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
@@ -138,7 +141,7 @@ def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
     appraisal = CONCLUSIONS.given(step).model_copy(update={"proposed": (proposed,)})
     words = words_of(build_report(step.model_copy(update={"conclusions": appraisal}), WORKS), "md")
     assert "The drug probably lowers mortality" in words
-    assert "The model read the works as higher" in words
+    assert "The model read the works as showing “higher”" in words
 
 
 def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
@@ -174,7 +177,7 @@ def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excl
     made = {"direction": "no_difference", "certainty": "low"}
     wide = (Concern(code="wide_interval", levels=2),)
     words = words_of(changed(report_of(), **made, concerns=wide), "md")
-    rest = "a difference that matters is not ruled out."
+    rest = "an important difference is not ruled out."
     assert f"No difference in mortality was shown with the drug; {rest}" in words
     assert "little or no difference" not in words
     few = (Concern(code="few_events", levels=2),)
@@ -197,7 +200,7 @@ def test_the_events_behind_an_effect_are_printed() -> None:
 def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
     (line,) = answer_of(report_of()).conclusions
     assert "The drug probably lowers mortality" in line
-    assert "Certainty moderate (proposed)." in line
+    assert "Certainty: moderate (proposed)." in line
 
 
 def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +218,7 @@ def test_every_format_begins_its_answer_with_the_conclusion_and_says_it_once(for
     words = words_of(report_of(), form)
     assert words.count("The drug probably lowers mortality") == 1
     assert words.index("The drug probably lowers") < words.index("Conclusions", 200)
-    assert "Certainty moderate (proposed)" in words
+    assert "Certainty: moderate (proposed)" in words
     assert "2 studies" in words
 
 

@@ -89,7 +89,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
     assert f'- [1] "{REDUCED}"' in text
-    assert r"| pubmed | a \| b | unavailable |" in text
+    assert r"| PubMed | a \| b | source unavailable |" in text
     assert r"AMPK \| activation" in text
 
 
@@ -119,7 +119,7 @@ def test_sections_without_a_claim_are_listed_together_and_never_as_chapters(name
     )
     text = words_of(build_report(step, DOCUMENTS), name)
     assert "Gaps" in text
-    assert "Mechanism: No claim is made here: nothing that was found answers it." in text
+    assert "Mechanism: Nothing that was found answers this, so no claim is made here." in text
     assert "Safety (failed): No claim is made here: its worker died." in text
     assert "What of s2?" not in text
 
@@ -173,7 +173,7 @@ def test_a_persons_own_documents_are_never_called_studies() -> None:
     ]
     assert "## documents" in text
     assert "a. miller" in text
-    assert "2024-01-12" in text
+    assert "12 january 2024" in text
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)

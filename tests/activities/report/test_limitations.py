@@ -68,4 +68,4 @@ def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers()
     assert report.unanswered is not None
     assert report.unanswered.code == "answers_without_claim"
     said = sentence(report.unanswered)
-    assert said == "1 work of 10 answers it, and no sentence on it stands in this report"
+    assert said == "one of 10 works answers it, but no sentence about it stands in this report"

@@ -27,8 +27,8 @@ def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> Non
     assert Statement.of("unread", sentences=1) in report.statements
     assert not {"draft_lost", "wordings_replaced"} & {one.code for one in report.statements}
     shown = words_of(report, name)
-    assert "1 sentence no second reader has read" in shown
-    assert "1 sentence was not read by a second reader, which did not answer" in shown
+    assert "1 sentence was read by no second reader." in shown
+    assert "One sentence was not read by the second reader, which did not answer" in shown
     assert "refused" not in verified(report)
 
 
@@ -37,7 +37,7 @@ def test_the_report_adds_up_how_well_its_second_reader_read() -> None:
     sections = tuple(section(f"s{n}", draft(READ, vigilance=one)) for n, one in enumerate(calls, 1))
     report = build_report(step(sections=sections, edited=None), WORKS)
     assert report.verification.vigilance == Vigilance(planted=12, noticed=11, true=8)
-    told = "The second reader found 11 of 12 planted errors and refused none of 8 true sentences."
+    told = "11 of 12 planted errors found, 0 of 8 true sentences wrongly refused."
     assert all(told in words_of(report, name) for name in EVERY_FORMAT)
 
 

@@ -73,7 +73,7 @@ def test_everything_that_was_refused_is_listed_with_its_reason() -> None:
 def test_every_format_lists_what_was_refused_and_states_it_nowhere_else(name: str) -> None:
     full = REPORT.replace(length="full")
     shown = words_of(full, name)
-    assert "What was refused" in shown
+    assert "Refused texts" in shown
     clean = REPORT.verification.replace(dropped=())
     without = words_of(full.replace(verification=clean), name)
     for dropped in REPORT.verification.dropped:
@@ -87,7 +87,7 @@ def test_every_format_lists_what_was_refused_and_states_it_nowhere_else(name: st
 def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name: str) -> None:
     shown = words_of(REPORT, name)
     assert shown.index("Answer") < shown.index(FEWER.rstrip(".")) < shown.index("Reservations")
-    assert "3 studies answer: 2 yes (1 strong, 1 moderate), 1 no (1 strong)." in shown
+    assert "3 studies answer the question: 2 yes (1 strong, 1 moderate), 1 no (1 strong)." in shown
     assert "comparison group" not in shown
     assert shown.index("Reservations") < shown.index("Surgeons were not blinded.") < shown.index("Studies")
     assert "210 adults" in shown
@@ -96,14 +96,14 @@ def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name
     assert "62" not in shown, "a confidence is no number that nobody measured"
     why = Statement.of("confidence_of_judgements", works=3, direct=2, agreement=0.7, sided=3, agreeing=2)
     counted = words_of(REPORT.replace(confidence_reasons=(why,)), name)
-    said = "3 independent works answer, 2 of them directly; 2 of the 3 that take a side agree."
-    assert f"Confidence rests on: {said}" in counted
+    said = "3 independent works answer the question, 2 of them directly. Of the 3 that take a side, 2 agree."
+    assert f"Basis of the confidence: {said}" in counted
 
 
 def test_what_all_cited_works_share_is_said_once_also_beside_a_work_that_is_not_cited() -> None:
     other = REPORT.judgements[0].replace(evidence_id="pmid:99", title="Another trial", answers=2)
     shown = words_of(REPORT.replace(judgements=(*REPORT.judgements, other)), "md")
-    works = shown[shown.index("Found") : shown.index("Limitations")]
+    works = shown[shown.index("Finding") : shown.index("Limitations")]
     assert "not cited" in works
     assert "abstract" not in works
 
@@ -226,6 +226,6 @@ def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -
     assert report.unanswered is not None
     assert report.unanswered.code == "nothing_near"
     assert report.methodology.counts.screened == 10, "code compares every work that was found"
-    assert "of 10 items none has a passage that is near enough" in words_of(report, "md")
+    assert "none of the 10 works found has a passage close enough" in words_of(report, "md")
     assert report.verification.verified == 0
     assert INJURY in words_of(report, "md")

@@ -104,7 +104,7 @@ def test_a_quote_in_a_script_without_spaces_needs_no_word_edges() -> None:
 
 def test_a_real_quote_on_the_wrong_paper_fails() -> None:
     assert verbatim(REDUCED, TRIAL.text)
-    assert refusal(("pmid:2", REDUCED)) == "its quote is not in the text of the item it cites"
+    assert refusal(("pmid:2", REDUCED)) == "its quote is not in the text of the work it cites"
 
 
 @given(st.data())
@@ -144,7 +144,7 @@ def test_one_bad_quote_of_a_work_does_not_void_the_good_one_beside_it() -> None:
         ("Smith, J. K., & Roe, B. (2019). Metformin lowers mortality in adults. Nature.", ""),
         ("Copyright 2020 Elsevier Ltd. All rights reserved.", "copyright line"),
         ("PMID: 12345678 PMCID: PMC1234567 in the archive", ""),
-        (TRIAL.title, "its quote is merely the title"),
+        (TRIAL.title, "its quote is only the title"),
     ],
 )
 def test_a_citation_a_reference_and_the_title_are_no_quotes(line: str, reason: str) -> None:
@@ -158,7 +158,7 @@ def test_a_citation_a_reference_and_the_title_are_no_quotes(line: str, reason: s
 def test_retracted_work_supports_nothing() -> None:
     quote = "Metformin abolished all mortality in every patient"
     checked = check(quoting("Metformin abolished mortality.", ("pmid:3", quote)))
-    assert reasons_text(checked.refused) == "it rests on retracted work"
+    assert reasons_text(checked.refused) == "it rests on a retracted work"
     assert checked.retracted == ("pmid:3",)
 
 
@@ -166,7 +166,7 @@ def test_retracted_work_supports_nothing() -> None:
     "quote", [f"Quote: {REDUCED}", "Metformin is a first-line drug ... reduced mortality"]
 )
 def test_a_quote_is_not_repaired(quote: str) -> None:
-    assert refusal(("pmid:1", quote)) == "its quote is not in the text of the item it cites"
+    assert refusal(("pmid:1", quote)) == "its quote is not in the text of the work it cites"
 
 
 ADMISSIONS = "There was no difference in hospital admissions between the groups."

@@ -43,7 +43,7 @@ def test_limits_of_cited_items_are_no_reservation_where_nothing_is_cited() -> No
     report = build_report(STEP, WORKS).replace(reservations=())
     (missing,) = (report.answer[0].replace(text="No work says who is harmed.", support=(), kind="missing"),)
     silent = tuple(section.replace(answer=(), claims=(), paragraphs=()) for section in report.sections)
-    abstracts = "- Only the abstract or a summary was read"
+    abstracts = "- Only the abstract or a summary"
     assert any(line.startswith(abstracts) for line in screen(report))
     nothing = report.replace(answer=(missing,), sections=silent)
     assert not any(line.startswith(abstracts) for line in screen(nothing))
