@@ -232,4 +232,4 @@ def test_a_section_begins_with_its_conclusion_and_ends_with_its_reservations(nam
     own = text[text.index("Answer") : last]
     assert own.rindex(FEWER.rstrip(".")) < own.rindex(INJURY.rstrip("."))
     assert own.count(FEWER.rstrip(".")) == 2
-    assert last < text.index("said elsewhere in this report")
+    assert last < text.index("reported in another section")

@@ -52,7 +52,7 @@ def test_a_retraction_since_makes_a_new_version_and_leaves_the_old_one_alone(
     first, lost, where, asked = ran.out.splitlines()
     assert first == (
         "[1] Metformin and mortality: a randomized trial: none -> retracted "
-        f"(retraction 2026-03-01, doi:{NOTICE}, reported by crossref)"
+        f"(retraction 1 March 2026, doi:{NOTICE}, reported by Crossref)"
     )
     assert lost == "no longer stands: s1.1 Metformin reduced mortality by 30%."
     assert where == f"Version 2 {home}/reports/{RUN}.v2.md"
