@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "activities": ("activities",),
     "workflows": ("workflows", "activities"),
     "client": ("client", "workflows", "activities"),
-    "worker": ("worker", "workflows", "activities", "client.connection", "client.exit"),
+    "worker": ("worker", "workflows", "activities", "client.connection", "client.exit", "client.runs.stuck"),
 }
 """Package -> what its modules may import of ours."""
 COMPOSITION_ROOTS = ("client.cli.worker",)

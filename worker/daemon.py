@@ -96,6 +96,7 @@ async def serve(
     from worker.rate_gate_holder import keep_gates
     from worker.readiness import touch_while_ready
     from worker.resources import open_resources
+    from worker.stuck_runs import end_stuck_runs
 
     client = await _connect(connection, stop, embedded, settings.metrics)
     if client is None:
@@ -111,6 +112,7 @@ async def serve(
         asyncio.get_running_loop().call_later(LATER_SECONDS, later.start)
         stopping = asyncio.create_task(stop.wait())
         keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
+        ending = asyncio.create_task(end_stuck_runs(client))
         touching = asyncio.create_task(
             touch_while_ready(settings.ready_file, client, lambda: worker.is_running)
         )
@@ -120,7 +122,7 @@ async def serve(
             if keeping.done():
                 await keeping  # it ends by an error only
         finally:
-            for task in (stopping, keeping, touching, idle):
+            for task in (stopping, keeping, touching, ending, idle):
                 task.cancel()
             log.info("worker_stopping")
             await _end(worker, running)

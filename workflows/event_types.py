@@ -172,7 +172,7 @@ class Complete(EventData):
 class Failed(EventData):
     type: Literal["error"] = "error"
     kind: str = ""
-    """`step_failed`, `model_failed`, `parent_gone` or `section_gone`."""
+    """`step_failed`, `model_failed`, `parent_gone`, `section_gone` or `cannot_continue`."""
     role: str = ""
     category: str = ""
     section_id: str = ""

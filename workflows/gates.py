@@ -7,6 +7,7 @@ Invariants:
 * the time spent waiting for people does not count as working time.
 """
 
+import asyncio
 from datetime import timedelta
 from typing import Literal
 
@@ -33,6 +34,8 @@ class Gates:
         """A step boundary: wait while the run is paused. The signal handler stops the clock, not this wait:
         in a deep run several boundaries may wait at once."""
         control = self.context.state.control
+        if control.fault and self.context.state.stop_reason is None:
+            raise asyncio.CancelledError  # the SDK absorbs a cancel that meets the end of a step
         if self.context.was_rewound:
             self.context.was_rewound = False
             kept = self.context.state.loop.iteration

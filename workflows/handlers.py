@@ -47,6 +47,7 @@ from workflows.types import (
     EventLogView,
     EvidenceIndex,
     ExtendBudget,
+    GiveUp,
     ItemsAfter,
     IterationHistory,
     PlanView,
@@ -156,6 +157,15 @@ class ResearchHandlers:
                 "a reviewer asked to finish: the report is written from what was found",
             )
             await self._forward("finish_now")
+
+    # Signal of a worker, to a run whose next step cannot be decided.
+
+    @signal
+    def give_up(self, *args: object) -> None:
+        """Sent by a worker to a run that stands still: write the report of what its steps have stored."""
+        fault = self._read_signal("give_up", GiveUp, args)
+        if fault is not None:
+            self.research.give_up(fault.reason)
 
     # Signals between a run and its sections.
 

@@ -15,7 +15,7 @@ from activities.contracts.publish import PlannedSection
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
 from workflows.context import ModeTraits, RunContext
-from workflows.event_types import NoData
+from workflows.event_types import Failed, NoData
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.part_state import AnalysisState
@@ -58,6 +58,7 @@ class RunParts:
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
         self.writing = WritingSteps(self.context, self.events, self.models)
         self.publisher = Publisher(self.context, self.events, self.gates, self.parts.active)
+        self._main: asyncio.Task[object] | None = None
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""
 
@@ -82,6 +83,9 @@ class RunParts:
                 f"the id of a run has at most {MAX_ID_CHARS} characters, this one {len(self.context.run_id)}"
             )
             raise ApplicationError(reason, type="IdTooLong", non_retryable=True)
+        self._main = asyncio.current_task()
+        if self._main is not None and self.state.control.fault:
+            self._main.cancel()
         try:
             outcome = await self._conclude(self.state.stop_reason or await research(), conclude)
         except (asyncio.CancelledError, Exception) as error:
@@ -91,6 +95,13 @@ class RunParts:
         if outcome.stop_reason == "cancelled" and self.state.control.cancelled and self.state.job is None:
             raise asyncio.CancelledError
         return outcome
+
+    def give_up(self, fault: str) -> None:
+        """End the research wherever it is, and conclude with what was found."""
+        if self._outcome is None and not self.state.control.fault:
+            self.state.control.fault = fault
+            if self._main is not None:
+                self._main.cancel()
 
     async def conclude_single_section(self, stop: StopReason) -> Outcome:
         """The end of a run whose report has one section: candidates, the section, the report. A run that is
@@ -161,6 +172,9 @@ class RunParts:
         self.state.control.cancelled = True
         self.gates.end_pause()
         self.gates.close()
+        if fault := self.state.control.fault:
+            self.events.emit(Failed(kind="cannot_continue"), f"the run cannot go on: {fault}")
+            return await self._conclude("cannot_continue", conclude)
         self.events.emit(
             NoData(type="cancelled"), "the run was cancelled: the report is made of what was found so far"
         )

@@ -57,6 +57,8 @@ class ControlState(BaseModel, defer_build=True):
     paused: bool = False
     finish: bool = False
     cancelled: bool = False
+    fault: str = ""
+    """Why the run cannot decide its next step, where a worker ends it for that."""
     waiting_for: Gate | None = None
     gate_opened_at: float = 0.0
     """Seconds since the epoch; 0 while no gate waits. Survives continuing as new, so a time-out does too."""

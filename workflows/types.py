@@ -286,6 +286,14 @@ class Steer(Frozen):
     by: str = ""
 
 
+class GiveUp(Frozen):
+    """Signal `give_up`."""
+
+    reason: str
+    attempt: int = 1
+    """How often the run was asked that."""
+
+
 class AddSource(Frozen):
     """Signal `add_source`."""
 

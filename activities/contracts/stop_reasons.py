@@ -19,6 +19,7 @@ StopReason = Literal[
     "all_sources_failed",
     "finished_by_reviewer",
     "rejected_by_reviewer",
+    "cannot_continue",
     "cancelled",
 ]
 
@@ -77,6 +78,11 @@ STOPS: Mapping[StopReason, Stop] = {
     ),
     "rejected_by_reviewer": Stop(
         because=N_("a reviewer rejected the plan, the candidates or the report"), pays=False, asks=False
+    ),
+    "cannot_continue": Stop(
+        because=N_("an internal fault kept the run from its next step, so it was ended with what it had"),
+        pays=False,
+        asks=False,
     ),
     "cancelled": Stop(because=N_("the run was cancelled before it was finished"), pays=False, asks=False),
 }

@@ -67,7 +67,7 @@ async def failure(connection: "Connection", run_id: str) -> str:
 
 async def show_status(connection: "Connection", now: "RunStatus") -> None:
     from client.runs.display import graph_line, panel
-    from client.runs.stuck import stuck
+    from client.runs.stuck import standstill
 
     row, seen, calls = now.row, now.progress, now.calls
     console = to_stdout(MAX_PIPE_COLUMNS)
@@ -78,8 +78,8 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
     console.print(f"Server {connection.address}", highlight=False)
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
-    if row.status == "running" and (why := await stuck(connection.client, row.run_id)):
-        console.print(plain(why), markup=False)
+    if row.status == "running" and (still := await standstill(connection.client, row.run_id)):
+        console.print(plain(still.line), markup=False)
     if seen is not None:
         console.print(panel(seen, calls), width=min(console.width, PANEL_WIDTH))
         if now.graph is not None:

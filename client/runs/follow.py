@@ -34,7 +34,7 @@ from client.listing import describe, description
 from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
 from client.runs.query import progress, read_events
-from client.runs.rewinding import REWOUND
+from client.runs.rewinding import GOES_ON
 from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
@@ -136,18 +136,19 @@ class Follower:
         try:
             return Ended(outcome=await handle.result())
         except WorkflowFailureError as error:
-            if isinstance(error.cause, TerminatedError) and await self._goes_on(error.cause.message):
+            ended = error.cause
+            if isinstance(ended, TerminatedError) and await self._goes_on(GOES_ON in ended.details):
                 return await self._end()
             return Ended(reason=why(error))
 
-    async def _goes_on(self, reason: str) -> bool:
-        """Whether the run was rewound, which ends its execution and begins another one. `reason` is why the
-        execution was terminated."""
+    async def _goes_on(self, follows: bool) -> bool:
+        """Whether another execution goes on where one was terminated: the run was rewound, or given up. It
+        `follows` for certain where the termination says so."""
         deadline = time.monotonic() + REWIND_SECONDS
         while time.monotonic() < deadline:
             if (await describe(self._run.connection.client, self._run.id)).status != "terminated":
                 return True
-            if not reason.startswith(REWOUND):
+            if not follows:
                 return False
             await asyncio.sleep(POLL_SECONDS)
         return False

@@ -39,8 +39,8 @@ LEFT_BEHIND = (
 OF_SECTION = (ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,)
 """The same of a section: what its run sent (pause, budget, evidence of others) still holds."""
 
-REWOUND = "rewound"
-"""What the reason begins with for which an execution is terminated that goes on in another one."""
+GOES_ON = "goes_on"
+"""The detail with which an execution is terminated that another one follows."""
 
 
 class CannotRewind(NoSuchRun):
@@ -74,14 +74,14 @@ async def rewind(
     children = children_of(chain)
     if children and described.status == WorkflowExecutionStatus.RUNNING:
         # first, so that it does not go on to write a report without its sections
-        await _terminate(client, workflow_id, f"{REWOUND} to iteration {iteration}")
+        await _terminate(client, workflow_id, f"rewound to iteration {iteration}", GOES_ON)
     for child in children:
         await _terminate(client, child, f"{workflow_id} was rewound")
     answer = await client.workflow_service.reset_workflow_execution(
         ResetWorkflowExecutionRequest(
             namespace=client.namespace,
             workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=boundary.execution),
-            reason=f"{REWOUND} to iteration {iteration}",
+            reason=f"rewound to iteration {iteration}",
             workflow_task_finish_event_id=boundary.event_id,
             request_id=str(uuid.uuid4()),
             reset_reapply_exclude_types=left_behind,
@@ -166,10 +166,10 @@ def _started_by(execution: Execution) -> list[tuple[str, int]]:
     return [(each.workflow_id, each.workflow_task_completed_event_id) for each in children]
 
 
-async def _terminate(client: Client, workflow_id: str, reason: str) -> None:
+async def _terminate(client: Client, workflow_id: str, reason: str, *details: str) -> None:
     """End a workflow at once; one that has ended or is not known is left alone."""
     try:
-        await client.get_workflow_handle(workflow_id).terminate(reason=reason)
+        await client.get_workflow_handle(workflow_id).terminate(*details, reason=reason)
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:
             raise

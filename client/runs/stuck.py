@@ -1,26 +1,112 @@
 """A run that stands still because its workflow task fails again and again."""
 
-from temporalio.api.enums.v1 import EventType
+import time
+from dataclasses import dataclass
+from datetime import UTC
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from client.runs.history import decoded
+from client.runs.rewinding import LEFT_BEHIND as MESSAGES
+
 MIN_ATTEMPTS = 3
 """Attempts at one task after which a run counts as stuck: the first may be those of a worker that died."""
+MAX_GIVEN_UP = 2
+GIVE_UP = "give_up"
+"""The signal by which a run is ended with a report."""
+NOT_REGISTERED = "NotFoundError"
+"""The SDK's name of the failure of a worker that does not know the workflow."""
 
 
-async def stuck(client: Client, run_id: str) -> str:
-    """Why a run stands still, in one line; empty for one that goes on, or that is not known."""
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """Why and since when a run stands still."""
+
+    run_id: str
+    execution: str
+    attempts: int
+    seconds: float
+    """How long its task has been tried."""
+    reason: str
+    may_end: bool
+    """Whether another worker could do no better: it is no history of another version."""
+    given_up: int
+    """How often it was asked for its report before."""
+    failed_at: int
+    """The event with which its task failed."""
+    completed_at: int
+    """The last event at which the run knew how to go on; 0 where it never did."""
+
+    @property
+    def line(self) -> str:
+        """It stands still, and why, for people."""
+        why = f" ({self.reason})" if self.reason else ""
+        return f"it stands still: its next step was tried {self.attempts} times and cannot be decided{why}"
+
+
+async def standstill(client: Client, run_id: str) -> Standstill | None:
+    """How a run stands still; None for one that goes on, or that is not known."""
     handle = client.get_workflow_handle(run_id)
     try:
         described = await handle.describe()
-        attempts = described.raw_description.pending_workflow_task.attempt
-        if attempts < MIN_ATTEMPTS:
-            return ""
-        reason = ""
-        async for event in handle.fetch_history_events():
-            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
-                reason = event.workflow_task_failed_event_attributes.failure.message
+        task = described.raw_description.pending_workflow_task
+        if task.attempt < MIN_ATTEMPTS:
+            return None
+        events = [event async for event in handle.fetch_history_events()]
     except RPCError:
-        return ""
-    why = f" ({' '.join(reason.split())[:300]})" if reason else ""
-    return f"it stands still: its next step was tried {attempts} times and cannot be decided{why}"
+        return None
+    failed = _last(events, EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
+    completed = _last(events, EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+    attributes = failed.workflow_task_failed_event_attributes if failed else None
+    signals = [e.workflow_execution_signaled_event_attributes for e in events]
+    asked = [signal for signal in signals if signal.signal_name == GIVE_UP]
+    last = await decoded(client, asked[-1].input) if asked else None
+    return Standstill(
+        run_id=run_id,
+        execution=described.run_id or "",
+        attempts=task.attempt,
+        seconds=time.time() - task.original_scheduled_time.ToDatetime(UTC).timestamp(),
+        reason=" ".join(attributes.failure.message.split())[:300] if attributes else "",
+        may_end=attributes is not None
+        and attributes.cause != WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR
+        and attributes.failure.application_failure_info.type != NOT_REGISTERED,
+        given_up=int(str((last or {}).get("attempt", 0))),
+        failed_at=failed.event_id if failed else 0,
+        completed_at=completed.event_id if completed else 0,
+    )
+
+
+def _last(events: list[HistoryEvent], kind: "EventType.ValueType") -> HistoryEvent | None:
+    return next((event for event in reversed(events) if event.event_type == kind), None)
+
+
+async def give_up(client: Client, still: Standstill) -> bool:
+    """End a run that stands still: have it write the report of what its steps have stored, in a new execution
+    that begins with the history of this one. Where that stands still as well, it may be for the last step's
+    answer or for a message: then without these. At the third time it is ended without a report, which is
+    False. Raises RPCError."""
+    handle = client.get_workflow_handle(still.run_id, run_id=still.execution)
+    boundary = still.completed_at if still.given_up else still.failed_at
+    if still.given_up >= MAX_GIVEN_UP or not boundary:
+        await handle.terminate(reason=still.line)
+        return False
+    request = ResetWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_execution=WorkflowExecution(workflow_id=still.run_id, run_id=still.execution),
+        reason=still.line,
+        workflow_task_finish_event_id=boundary,
+        request_id=f"give-up-{still.execution}",  # of several workers one resets it
+        reset_reapply_exclude_types=MESSAGES if still.given_up else (),
+    )
+    asked = {"reason": still.reason or "its next step cannot be decided", "attempt": still.given_up + 1}
+    if not still.given_up:  # before it goes on: what it cannot read may come again at once
+        await handle.signal(GIVE_UP, asked)
+    await client.workflow_service.reset_workflow_execution(request)
+    if still.given_up:
+        await client.get_workflow_handle(still.run_id).signal(GIVE_UP, asked)
+    return True

@@ -1,13 +1,29 @@
-"""A run whose workflow task fails again and again is named, with the reason."""
+"""A run whose workflow task fails again and again is named with the reason, and ended with a report."""
 
 import asyncio
 import uuid
+from pathlib import Path
+from typing import Any
 
+import pytest
 from temporalio import workflow
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import TerminatedError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from client.runs.stuck import stuck
+from activities.evidence_store import EvidenceStore
+from activities.settings import Settings
+from client.connection import Connection
+from client.run import Run
+from client.runs.display import Display
+from client.runs.stuck import standstill
+from tests.workflows.conftest import WORKFLOWS, Stage, a_request
+from tests.workflows.fakes import Fakes
+from worker.build import BUGS
+from worker.stuck_runs import end_stuck_runs
+from workflows.handlers import ResearchHandlers
+from workflows.steps.judging import JudgeSteps
+from workflows.types import Outcome
 
 
 @workflow.defn(name="StandsStill", sandboxed=False)
@@ -26,11 +42,95 @@ async def test_a_run_that_cannot_go_on_is_named_with_the_reason(temporal_client:
         for name, fails in ((f"{queue}-a", True), (f"{queue}-b", False)):
             await temporal_client.start_workflow(StandsStill.run, fails, id=name, task_queue=queue)
         for _ in range(120):
-            if why := await stuck(temporal_client, f"{queue}-a"):
+            if still := await standstill(temporal_client, f"{queue}-a"):
                 break
             await asyncio.sleep(0.5)
-        assert "cannot be decided (a number that no attribute holds)" in why
-        assert await stuck(temporal_client, f"{queue}-b") == ""
-        assert await stuck(temporal_client, "no-such-run") == ""
-        for name in ("a", "b"):
-            await temporal_client.get_workflow_handle(f"{queue}-{name}").terminate()
+        assert still is not None
+        assert "cannot be decided (a number that no attribute holds)" in still.line
+        assert await standstill(temporal_client, f"{queue}-b") is None
+        assert await standstill(temporal_client, "no-such-run") is None
+        ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.5, patience=3.0))
+        # nothing of it can be executed: asked for a report, it stands still again
+        with pytest.raises(WorkflowFailureError) as ended:
+            await temporal_client.get_workflow_handle(f"{queue}-a").result()
+        assert isinstance(ended.value.cause, TerminatedError)
+        ending.cancel()
+        await temporal_client.get_workflow_handle(f"{queue}-b").terminate()
+
+
+def a_worker_of(stage: Stage) -> Worker:
+    """As the product's: what is no bug of a known kind is tried again."""
+    return Worker(
+        stage.client,
+        task_queue=stage.queue,
+        workflows=WORKFLOWS,
+        activities=stage.fakes.activities,
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        workflow_failure_exception_types=BUGS,
+    )
+
+
+async def ended_or_terminated(handle: WorkflowHandle[Any, Outcome]) -> Outcome | None:
+    """The outcome of the newest execution of a run; None for one that was terminated for another one."""
+    try:
+        return await handle.result()
+    except WorkflowFailureError:
+        return None
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    judge = JudgeSteps.judge
+
+    async def breaks(self: JudgeSteps) -> None:
+        if self.context.state.loop.iteration == 2 or mode == "deep":
+            raise BufferError("a number that no attribute holds")
+        await judge(self)
+
+    monkeypatch.setattr(JudgeSteps, "judge", breaks)
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    fakes.script.sufficient_at = 3
+    stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
+    async with a_worker_of(stage):
+        ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.5, patience=3.0))
+        name = (await stage.start(a_request(mode), stage.queue)).handle.id
+        settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
+        run = Run(settings, Connection(temporal_client, embedded=False, address=""), name)
+        outcome = (await run.follow(Display())).outcome
+        ending.cancel()
+        assert outcome is not None
+        assert outcome.stop_reason == "cannot_continue"
+        report = await run.draft()
+        assert any(one.values.get("stop_reason") == "cannot_continue" for one in report.statements)
+        assert report.methodology.searches
+        assert [event.type async for event in run.events(follow=False)].count("complete") == 1
+
+
+# of a task that fails, the SDK leaves the coroutines of its other signals behind
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_a_message_that_stops_a_run_is_left_out_of_its_end(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = ResearchHandlers._read_signal
+
+    def breaks(self: ResearchHandlers, signal: str, *rest: Any) -> Any:
+        if signal == "steer":
+            raise BufferError("a text that nothing can read")
+        return read(self, signal, *rest)
+
+    monkeypatch.setattr(ResearchHandlers, "_read_signal", breaks)
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    fakes.script.hangs = "judge"
+    stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
+    async with a_worker_of(stage):
+        ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.5, patience=3.0))
+        run = await stage.start(a_request(), stage.queue)
+        await run.until(lambda p: p.phase == "judging")
+        await run.handle.signal("steer", {"text": "only adults"})
+        handle = temporal_client.get_workflow_handle(run.handle.id, result_type=Outcome)
+        outcomes = [await ended_or_terminated(handle) for _ in range(3)]
+        ending.cancel()
+        assert outcomes[-1] is not None
+        assert outcomes[-1].stop_reason == "cannot_continue"
