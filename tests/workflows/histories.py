@@ -132,6 +132,7 @@ HISTORIES: Mapping[str, History] = {
         "test_pubmed.py::test_every_source_is_searched_on_its_queue",
         "search_chembl search_library check_pubmed",
     ),
+    "iterative-given-up": History("test_stuck.py::test_a_run_that_is_given_up_asks_no_model_more", "give_up"),
     "iterative-model-down": History(
         "test_models.py::test_a_run_that_waits_for_its_model_goes_on_when_it_is_back", "timer activity_failed"
     ),

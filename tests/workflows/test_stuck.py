@@ -134,3 +134,13 @@ async def test_a_message_that_stops_a_run_is_left_out_of_its_end(
         ending.cancel()
         assert outcomes[-1] is not None
         assert outcomes[-1].stop_reason == "cannot_continue"
+
+
+async def test_a_run_that_is_given_up_asks_no_model_more(stage: Stage) -> None:
+    run = await stage.judging(a_request())
+    await stage.env.sleep(1)
+    asked = len(stage.fakes.paid())
+    await run.handle.signal("give_up", {"reason": "a number that no attribute holds"})
+    assert (await run.outcome()).stop_reason == "cannot_continue"
+    assert len(stage.fakes.paid()) <= asked + 1, "the call that was under way"
+    assert "a number that no attribute holds" in [event.message for event in await run.events()][-3:][0]
