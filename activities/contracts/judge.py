@@ -34,6 +34,21 @@ Design = Literal[
     "preclinical",
 ]
 """Designs that a judge may name."""
+DocumentKind = Literal[
+    "minutes",
+    "letter",
+    "mail",
+    "bill",
+    "receipt",
+    "contract",
+    "statute",
+    "report",
+    "table",
+    "note",
+    "log",
+    "form",
+]
+"""Kinds of a person's own documents that a judge may name."""
 MIN_ANSWERS = 2
 """`answers` from which a work is held to answer: in part, or directly."""
 BACKGROUND = "background"
@@ -82,6 +97,8 @@ class WorkJudgement(Frozen):
     """Kind of study, where a sentence of the work, or its title, was named for it."""
     design_support: tuple[Support, ...] = ()
     """These sentences; none where the title says it."""
+    kind: DocumentKind | Literal[""] = ""
+    """What a person's own document is."""
     reason: str = ""
     """At most ten words."""
 

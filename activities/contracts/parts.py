@@ -16,9 +16,12 @@ from activities.contracts.evidence import Frozen
 Given = TypeVar("Given")
 Shown = TypeVar("Shown")
 
-PartName = Literal["dialogue", "candidates", "full_texts", "conclusions", "table", "analysis", "own_steps"]
+PartName = Literal[
+    "dialogue", "candidates", "full_texts", "conclusions", "table", "analysis", "entries", "own_steps"
+]
 MODULES: Mapping[str, str] = {
     "continues": "activities.contracts.prepare",
+    "entries": "activities.contracts.entries",
     "conclusions": "activities.contracts.appraisal",
     "candidates": "activities.contracts.candidates",
     "analysis": "activities.contracts.effects",

@@ -1,5 +1,7 @@
 """Planning: the question, its plan, the gaps, the searches that close them, and the turns of a team."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from activities.contracts.evidence import (
@@ -50,6 +52,11 @@ class ParseQueryInput(StepContext):
         return self.preferences.get(profile, self.profile.sources if profile == self.profile.name else ())
 
 
+Asked = Literal["comparison", "overview", "when", "how_much"]
+"""`comparison`: of a thing with another one or with none. `overview`: what is known of a thing. `when`:
+dates, or an order of events. `how_much`: an amount that is added up from several documents."""
+
+
 class ParsedQuery(Frozen):
     original_query: str = ""
     improved_query: str
@@ -62,6 +69,8 @@ class ParsedQuery(Frozen):
     """Who searches; empty where the question was handed over to none."""
     key_entities: tuple[str, ...] = ()
     research_questions: tuple[str, ...] = ()
+    asks: tuple[Asked, ...] = ()
+    """What kind of answer it asks for, as a model read it; empty where none did, or for none of these."""
     rationale: str = ""
     """One sentence: what was chosen and why."""
 

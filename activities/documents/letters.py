@@ -83,7 +83,7 @@ def letter_head(text: str) -> Text:
     sender = " ".join(headers["From"].split())
     # without an address it is no address of a message but a name: `From: Jane Doe`
     senders = [name or address for name, address in getaddresses([sender])] if "@" in sender else [sender]
-    date = {"date": _day(headers["Date"])} if headers["Date"] else {}
+    date = {"date": _day(headers["Date"]), "date_from": "header"} if headers["Date"] else {}
     subject = " ".join((headers["Subject"] or "").split())[:TITLE_CHARS]
     return Text("", subject, tuple(filter(None, senders)), date)
 

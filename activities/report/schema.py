@@ -80,6 +80,8 @@ class Reference(Frozen):
     """Id of the earlier run it was imported from; empty for what this run found itself."""
     date: str = ""
     """ISO date of a document, where its file says it."""
+    date_from: str = ""
+    """`header` of a message, `text`, `file_name` or `properties` of the file."""
 
 
 class UnusedWork(Frozen):

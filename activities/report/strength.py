@@ -64,6 +64,8 @@ def design_name(item: Evidence, judged: WorkJudgement | None) -> str:
     """The design as a table names it; empty where nothing says it."""
     if judged is not None and judged.design and item.evidence_type not in RECORDS:
         return DESIGN_NAMES[judged.design]
+    if judged is not None and judged.kind:
+        return judged.kind
     return "" if item.evidence_type in UNSPECIFIC else TYPE_NAMES[item.evidence_type]
 
 

@@ -68,6 +68,7 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
     return Reference(
         # without its time; in another form as its document states it
         date=date[: 10 if _ISO_DATE.match(date) else MAX_DATE_CHARS],
+        date_from=item.facts.get("date_from", ""),
         number=number,
         evidence_id=item.evidence_id,
         source=item.source,

@@ -1,10 +1,13 @@
-"""Extractor: fills the reader's columns for each work, every field with the sentence it is from."""
+"""Extractor: fills the reader's columns for each work, every field with the sentence it is from, or lists
+dated events and amounts (`activities.roles.entries`)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Cell, Refused, Table, TableRow
 from activities.contracts.write import Extracted, ExtractInput
+from activities.roles.entries import COUNTS, EntriesAnswer, accept_entries, task_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -45,7 +48,15 @@ class ExtractAnswer(Loose):
     rows: list[RowAnswer]
 
 
+AnyExtract = ExtractAnswer | EntriesAnswer
+
+
 def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    if step.asks:
+        step = step.replace(background="")
+        prompt = compose_works("extractor", step, documents, room=room, task=task_of(step))
+        choices = {**prompt.choices, "entries.counts": COUNTS}
+        return replace(prompt, choices=choices, answer=EntriesAnswer)
     prompt = compose_works(
         "extractor",
         step.replace(background=""),
@@ -58,9 +69,11 @@ def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prom
     return prompt
 
 
-def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepted[Extracted]:
+def accept(step: ExtractInput, prompt: Prompt, answer: AnyExtract) -> Accepted[Extracted]:
     """A row for every work that was shown. A field stands where a sentence of that very work has its words
     and numbers; it is blank where the work does not say it."""
+    if isinstance(answer, EntriesAnswer):
+        return accept_entries(step, prompt, answer)
     rows: dict[str, dict[str, Cell]] = {item.evidence_id: {} for item in prompt.shown.values()}
     refused: list[Refused] = []
     for row in answer.rows:
@@ -100,5 +113,5 @@ SPEC = RoleSpec[ExtractInput, ExtractAnswer, Extracted](
     accept,
     lambda step, _: Extracted(table=Table(columns=step.columns)),
     lambda step: step.evidence,
-    lambda step, documents: not (step.columns and documents),
+    lambda step, documents: not ((step.columns or step.asks) and documents),
 )

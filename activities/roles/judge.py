@@ -11,6 +11,7 @@ from activities.contracts.judge import (
     BACKGROUND,
     Design,
     Direction,
+    DocumentKind,
     JudgeBatch,
     JudgeInput,
     Refused,
@@ -51,6 +52,8 @@ MAX_TITLES_SHOWN = 12
 DESIGNS: tuple[Design, ...] = get_args(Design)
 OTHER_DESIGN = "other"
 ADVICE = ("continue", "synthesize")
+DOCUMENT_KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
+KIND = "`kind` of a document: what it is, `other` for none of these. "
 DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
 TASK = "Judge every work shown. Answer with JSON."
 
@@ -67,6 +70,7 @@ class WorkAnswer(Loose):
     participants: Score = 0
     design: Text = ""
     design_from: Labels = limits(items=MAX_SUPPORT, default_factory=list)
+    kind: Text = ""
     reason: Text = limits(length=90, default="")
 
 
@@ -104,7 +108,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Works judged before", judged, MAX_JUDGED_SHOWN, 160),
             listed("Also found", step.titles, MAX_TITLES_SHOWN, 100),
         ],
-        task=TASK,
+        task=KIND + TASK if any(document.evidence_type == "document" for document in documents) else TASK,
         passages=PASSAGES_CHARS,
     )
     prompt.choices.update(
@@ -116,6 +120,8 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             "recommendation": ADVICE,
         }
     )
+    if prompt.user.endswith(KIND + TASK):
+        prompt.choices["works.kind"] = (*DOCUMENT_KINDS, OTHER_DESIGN)
     return prompt
 
 
@@ -189,6 +195,7 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
         participants=int(people) if people else None,
         design=design,
         design_support=about,
+        kind=(one_of(work.kind, DOCUMENT_KINDS) or "") if document.evidence_type == "document" else "",
         reason=reason if gate.reason(reason, corpus).stands else "",
     )
 

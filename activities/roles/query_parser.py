@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from activities.contracts.evidence import Evidence, Statement
-from activities.contracts.plan import ParsedQuery, ParseQueryInput
+from activities.contracts.plan import Asked, ParsedQuery, ParseQueryInput
 from activities.extractive import planning
 from activities.roles.prompt import CUT, compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -14,6 +15,7 @@ from activities.verification.gate import names, words
 
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
+ASKED: tuple[Asked, ...] = get_args(Asked)
 LEAST_SOURCES = 3
 """Sources that are searched where a model chose fewer and more are there."""
 COVERS = (100, 60, 30, 0)
@@ -29,6 +31,7 @@ class QueryAnswer(Loose):
     key_entities: Texts = limits(items=8, length=80, default_factory=list)
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
     sources: Texts = limits(items=6, length=40, default_factory=list)
+    asks: Texts = limits(items=4, length=12, default_factory=list)
 
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -68,7 +71,7 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
             break
     profile_names = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}
-    choices["specialist"] = tuple(step.specialists)
+    choices |= {"specialist": tuple(step.specialists), "asks": ASKED}
     return replace(prompt, choices={name: values for name, values in choices.items() if values})
 
 
@@ -121,6 +124,7 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         sources=sources_of(step, answer, profile),
         specialist=one_of(answer.specialist, step.specialists) or "",
         key_entities=lines((e for e in answer.key_entities if names(e, text)), MOST_ENTITIES, 120),
+        asks=tuple(dict.fromkeys(one for text in answer.asks if (one := one_of(text, ASKED)))),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
     )
     return Accepted(parsed, notes)

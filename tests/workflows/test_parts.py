@@ -3,14 +3,23 @@
 import importlib
 import subprocess
 import sys
+from decimal import Decimal
 from typing import get_args
 
 import pytest
 
+from activities.contracts.entries import PART as ENTRIES
+from activities.contracts.entries import Entry
+from activities.contracts.evidence import Support
 from activities.contracts.parts import PartName
+from activities.contracts.plan import ParsedQuery
+from activities.contracts.write import Extracted, ExtractInput, WriteInput
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.test_analysis import comparing
 from workflows.part_state import AnalysisState, CandidatesState
+from workflows.parts import rows
 from workflows.parts.part import Part
-from workflows.parts.rows import PARTS, Stage
+from workflows.parts.rows import PARTS
 from workflows.state import RunState
 
 WORKER = "import sys, worker.build, worker.resources, workflows.modes as m; m.workflow_classes()"
@@ -28,7 +37,7 @@ def test_a_part_acts_at_the_stages_that_its_row_names_and_at_no_other(name: Part
     module, kind = PARTS[name].entry
     made = getattr(importlib.import_module(module), kind)
     assert issubclass(made, Part)
-    acts = {stage for stage in get_args(Stage) if getattr(made, stage) is not getattr(Part, stage)}
+    acts = {stage for stage in get_args(rows.Stage) if getattr(made, stage) is not getattr(Part, stage)}
     assert acts == set(PARTS[name].acts)
 
 
@@ -55,3 +64,44 @@ def test_the_state_of_a_part_is_carried_over_with_the_state_of_the_run() -> None
     restored = RunState.model_validate_json(state.model_dump_json())
     assert restored.part(AnalysisState).requested
     assert restored.part(CandidatesState).named
+
+
+def asking(stage: Stage, *asks: str) -> None:
+    """The parser says that the question asks for this."""
+    stage.script.answers["query_parser"] = lambda step: ParsedQuery.model_validate(
+        {"improved_query": step.question, "profile": "biomedical", "asks": asks}
+    )
+
+
+@pytest.mark.parametrize("asks", ["how_much", "comparison"])
+async def test_amounts_are_listed_and_added_up_before_the_answer_where_the_question_asks_how_much(
+    stage: Stage, asks: str
+) -> None:
+    def extract(step: ExtractInput) -> Extracted:
+        (first, *_) = step.evidence
+        quote = Support(evidence_id=first.evidence_id, quote=stage.fakes.documents[first.blob].text)
+        paid = Entry(evidence_id=first.evidence_id, support=quote, what="paid", counts="add")
+        amounts = ((f"{n} pounds", Decimal(n)) for n in (20, 22))
+        return Extracted(entries=tuple(paid.replace(amount=text, value=value) for text, value in amounts))
+
+    asking(stage, asks)
+    stage.script.answers["extractor"] = extract
+    _, report, _ = await stage.play(a_request())
+    steps = [call.step for call in stage.fakes.of("extractor")]
+    totals = [total.line for total in ENTRIES.shown(report).totals]
+    if asks == "comparison":
+        assert (steps, totals) == ([], [])
+        return
+    assert [step.asks for step in steps if isinstance(step, ExtractInput)] == [("how_much",)]
+    assert totals == ["20 + 22 = 42 pounds"]
+    (writer,) = [call.step for call in stage.fakes.of("writer")]
+    assert isinstance(writer, WriteInput)
+    assert "20 + 22 = 42 pounds" in writer.concluded[0]
+
+
+@pytest.mark.parametrize(("asks", "calls"), [(("overview",), 0), (("overview", "comparison"), 1), ((), 1)])
+async def test_an_overview_is_not_read_for_effects(stage: Stage, asks: tuple[str, ...], calls: int) -> None:
+    asking(stage, *asks)
+    comparing(stage)
+    await stage.play(a_request())
+    assert len(stage.fakes.of("appraiser")) == calls

@@ -47,11 +47,14 @@ class ConclusionsPart(Part):
         return {"conclusions": self.context.state.part(ConclusionsState).appraisal or Appraisal()}
 
     def _works(self) -> Sequence[EvidenceRef]:
-        """The works that answer, where one of them compares something and none was read for effects yet.
+        """The works that answer, where one of them compares something and none was read for effects yet; none
+        for an overview.
         Where none answers, the related ones that compare: their conclusion is that there are not enough
         data."""
         state = self.context.state
-        if state.part(ConclusionsState).appraisal is not None:
+        asks = state.parsed.asks if state.parsed else ()
+        is_overview = "overview" in asks and "comparison" not in asks
+        if state.part(ConclusionsState).appraisal is not None or is_overview:
             return ()
         judged, usable = state.judgements, state.usable
         answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]

@@ -54,6 +54,11 @@ def _wants_statistics(context: RunContext) -> bool:
     return context.request.analyse or context.state.part(AnalysisState).requested
 
 
+def _wants_entries(context: RunContext) -> bool:
+    parsed = context.state.parsed
+    return parsed is not None and not {"when", "how_much"}.isdisjoint(parsed.asks)
+
+
 PARTS: Mapping[PartName, PartRow] = {
     "dialogue": PartRow(
         Entry("workflows.parts.dialogue", "DialoguePart"),
@@ -73,6 +78,12 @@ PARTS: Mapping[PartName, PartRow] = {
     ),
     "table": PartRow(
         Entry("workflows.parts.table", "TablePart"), _wants_table, ("beside_writing",), ("extractor",)
+    ),
+    "entries": PartRow(
+        Entry("workflows.parts.entries", "EntriesPart"),
+        _wants_entries,
+        ("beside_drafts", "before_answer"),
+        ("extractor",),
     ),
     "conclusions": PartRow(
         Entry("workflows.parts.conclusions", "ConclusionsPart"),

@@ -11,6 +11,7 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
+from activities.contracts.entries import Entries
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
@@ -24,6 +25,7 @@ from activities.contracts.write import (
     WriteInput,
     named,
 )
+from activities.entries.ledger import ledger
 from activities.plural import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
@@ -32,7 +34,7 @@ from activities.verification import gate, verdicts
 from workflows.context import RunContext
 from workflows.event_types import Items, RefusedWordings
 from workflows.events import EventLog
-from workflows.part_state import CandidatesState, ConclusionsState
+from workflows.part_state import CandidatesState, ConclusionsState, EntriesState
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
 from workflows.steps.model import ModelSteps
@@ -206,7 +208,9 @@ class WritingSteps:
 
     def _concluded(self) -> tuple[str, ...]:
         appraisal = self.context.state.part(ConclusionsState).appraisal
-        return appraisal.concluded if appraisal is not None else ()
+        entries = self.context.state.part(EntriesState).entries or Entries()
+        added = (f"Amounts of the works, added up: {total.line}." for total in ledger(entries).totals)
+        return (*(appraisal.concluded if appraisal is not None else ()), *added)
 
     # the editor
 

@@ -150,6 +150,15 @@ def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
     return f"{url}#:~:text={','.join(parts)}"
 
 
+DATED = {
+    "header": N_("dated by its header"),
+    "text": N_("dated by its first lines"),
+    "file_name": N_("dated by its file name"),
+    "properties": N_("dated by the properties of its file"),
+}
+"""Where the date of a document is taken from."""
+
+
 def badges(reference: Reference, terms: Words) -> list[str]:
     """Warnings and qualifications of a reference; of a person's own documents only where they are from."""
     kind, recorded = reference.evidence_type, terms.standing
@@ -161,6 +170,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
         _(NOT_REVIEWED) if kind == "preprint" else "",
         _(STANDINGS[reference.standing]) if recorded else "",
         read if recorded else "",
+        _(DATED.get(reference.date_from, "")),
         _("taken over from the run {run}").format(run=clean(reference.from_run))
         if reference.from_run
         else "",

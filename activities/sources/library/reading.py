@@ -299,9 +299,8 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     if text.apart:
         kinds = (f"{kind} ({len(words):,} characters)" for kind, words in sorted(text.apart.items()))
         facts["apart"] = ", ".join(kinds)
-    facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score", "date") if key in text.meta}
-    if kind == "document" and (dated := _DATED.match(Path(name).name)):
-        facts.setdefault("date", dated[0])
+    facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta}
+    facts |= _dated(text, name) if kind == "document" else {"date": text.meta.get("date", "")}
     year = year_of(text.meta.get("year", "") or facts.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),
@@ -319,6 +318,18 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         times=text.times,
         facts={key: fact for key, fact in facts.items() if fact},
     )
+
+
+def _dated(text: Text, name: str) -> dict[str, str]:
+    """The date of a document and where it is taken from: the header of a message, the file's name, or its
+    properties."""
+    named = _DATED.match(Path(name).name)
+    dates = {
+        "header": text.meta.get("date", "") if text.meta.get("date_from") == "header" else "",
+        "file_name": named[0] if named else "",
+        "properties": text.meta.get("date", ""),
+    }
+    return next(({"date": day, "date_from": place} for place, day in dates.items() if day), {})
 
 
 def _parts(document: Evidence) -> Iterator[Evidence]:

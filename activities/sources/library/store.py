@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from activities.contracts.evidence import Evidence
+from activities.documents.dates import date_of_head
 from activities.documents.readers import Stop, Stopped
 from activities.retractions.rules import worst
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
 from activities.sources.progress import Report
-from activities.text.language import language_of, main_languages
+from activities.text.language import ENGLISH, language_of, main_languages
 
 BUSY_SECONDS = 60.0
 """A file of records is written in one transaction, for which other processes wait."""
@@ -129,7 +130,7 @@ class Store:
                         "INSERT INTO set_aside VALUES (?, ?, ?)", (path, item.name, item.reason)
                     )
                     continue
-                item = item.replace(language=item.language or language_of(item.text))
+                item = _dated(item.replace(language=item.language or language_of(item.text)))
                 digest = hashlib.blake2b(item.text.encode(), digest_size=16).digest()
                 self._database.execute(
                     "INSERT INTO documents"
@@ -254,3 +255,13 @@ def _key(file: FileStamp) -> bytes:
 
 def _stamp(file: FileStamp) -> tuple[str, int, int]:
     return file.name, file.size, file.mtime_ns
+
+
+def _dated(document: Evidence) -> Evidence:
+    """The document with the date in its head, which says more than its file does; a message has that of its
+    header."""
+    if document.evidence_type != "document" or document.facts.get("date_from") == "header":
+        return document
+    day = date_of_head(document.text, document.language or ENGLISH)
+    facts = {**document.facts, "date": day, "date_from": "text"}
+    return document.replace(facts=facts, year=int(day[:4])) if day else document

@@ -67,3 +67,17 @@ def test_a_work_compares_where_the_model_says_that_the_question_does() -> None:
     assert judged(comparator="water", compares=True).compares
     assert not judged(comparator="water", compares="false").compares
     assert not judged(comparator="water").compares
+
+
+@pytest.mark.parametrize(
+    ("own", "said", "kind"), [(True, "Bill", "bill"), (True, "poem", ""), (False, "bill", "")]
+)
+def test_only_a_document_of_ones_own_has_a_kind_and_only_for_one_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch, own: bool, said: str, kind: str
+) -> None:
+    works = [WORKS[0].replace(evidence_type="document"), WORKS[1]] if own else WORKS
+    monkeypatch.setattr("tests.activities.roles.test_judge.WORKS", works)
+    assert judged(kind=said).kind == kind
+    step = JudgeInput(run_id="r", question="Why?", profile=load_profile("general"), iteration=1, evidence=())
+    prompt = SPEC.render(step, works, 20_000)
+    assert ("works.kind" in prompt.choices) is own

@@ -322,3 +322,19 @@ def test_a_letter_without_an_address_has_its_sender_and_its_file_a_date(tmp_path
     letter = letters[name]
     assert (letter.title, letter.authors, letter.year) == ("Heating", ("Lukas Brenner",), 2025)
     assert (letter.facts["date"], letters["reply.txt"].facts["date"]) == ("2025-03-09", "2025-03-11")
+
+
+def test_the_head_of_a_document_dates_it_before_its_file_does(tmp_path: Path) -> None:
+    text = "The roof was mended by Harrow and Sons for 1,890 pounds, as was agreed."
+    (tmp_path / "2023-01-01 minutes.txt").write_text(f"Minutes of the committee, 16 April 2024\n\n{text}")
+    (tmp_path / "2023-01-02 note.txt").write_text(f"On the roof\n\n{text} Nobody objected to it.")
+    (tmp_path / "mail.txt").write_text(
+        f"From: ann@x.example\nTo: b@x.example\nDate: Mon, 13 May 2024\nSubject: Roof\n\n{text}"
+    )
+    documents = read(tmp_path)
+    dated = {name: (one.facts["date"], one.facts["date_from"], one.year) for name, one in documents.items()}
+    assert dated == {
+        "2023-01-01 minutes.txt": ("2024-04-16", "text", 2024),
+        "2023-01-02 note.txt": ("2023-01-02", "file_name", 2023),
+        "mail.txt": ("2024-05-13", "header", 2024),
+    }

@@ -1,0 +1,103 @@
+"""Dates in a text, as its language writes them: a day, a month by name or number, and a year.
+
+Names of months are those of CLDR (Babel). A date whose day and month may be exchanged (`03/04/2024`) is read
+with the day first, but in English, where both are usual: there it is no date.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from itertools import islice
+
+from babel import Locale, UnknownLocaleError
+
+from activities.text.language import ENGLISH
+
+_LETTERS = r"[^\W\d_]"
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_UNSPACED = re.compile(
+    r"(?<!\d)(\d{4})[\u5e74\ub144]\s?(\d{1,2})[\u6708\uc6d4]\s?(\d{1,2})[\u65e5\uc77c\u53f7\u865f]"
+)
+_NUMERIC = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
+_DAY_FIRST = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:{_LETTERS}{{2,3}}\s)?({_LETTERS}{{3,12}})\.?,?"
+    rf"\s(?:{_LETTERS}{{2,3}}\s)?(\d{{4}})(?!\d)"
+)
+_MONTH_FIRST = re.compile(rf"({_LETTERS}{{3,12}})\.?\s(\d{{1,2}})(?:{_LETTERS}{{2}})?,?\s(\d{{4}})(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date of a text."""
+
+    shown: str
+    start: int
+    day: date
+
+
+def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
+    """The dates of a text, in order; none of them overlap."""
+    every = sorted(_dates(text, language), key=lambda one: (one.start, -len(one.shown)))
+    kept: list[Date] = []
+    for one in every:
+        if not kept or one.start >= kept[-1].start + len(kept[-1].shown):
+            kept.append(one)
+    return kept
+
+
+def _dates(text: str, language: str) -> Iterator[Date]:
+    months = _months(language)
+    for match in (*_ISO.finditer(text), *_UNSPACED.finditer(text)):
+        yield from _made(match, match[1], int(match[2]), match[3])
+    for match in _NUMERIC.finditer(text):
+        first, second = int(match[1]), int(match[3])
+        month_first = second > 12 >= first
+        if month_first or first > 12 or first == second or language != ENGLISH or match[2] == ".":
+            day, month = (second, first) if month_first else (first, second)
+            yield from _made(match, match[4], month, str(day))
+    for match in _DAY_FIRST.finditer(text):
+        yield from _made(match, match[3], months.get(match[2].casefold(), 0), match[1])
+    for match in _MONTH_FIRST.finditer(text):
+        yield from _made(match, match[3], months.get(match[1].casefold(), 0), match[2])
+
+
+def _made(match: re.Match[str], year: str, month: int, day: str) -> Iterator[Date]:
+    if 1 <= month <= 12 and int(year) >= 1 and 1 <= int(day) <= 31:
+        try:
+            yield Date(match[0], match.start(), date(int(year), month, int(day)))
+        except ValueError:  # 31 June
+            return
+
+
+@lru_cache(maxsize=64)
+def _months(language: str) -> dict[str, int]:
+    """The names of months in a language and in English, in full and cut, to their numbers."""
+    names: dict[str, int] = {}
+    for name in (ENGLISH, "en_GB", language):
+        try:
+            locale = Locale.parse(name)
+        except (UnknownLocaleError, ValueError):
+            continue
+        for form in locale.months.values():
+            for width in ("abbreviated", "wide"):
+                for number, month in form[width].items():
+                    names[month.casefold().strip(".")] = number
+    return names
+
+
+MAX_HEAD_LINES, MAX_HEAD_CHARS = 12, 120
+"""Lines that the head of a document has at most, and characters of each; a longer one is text."""
+
+
+def date_of_head(text: str, language: str = ENGLISH) -> str:
+    """The first date in the head of a document (`Minutes of the committee, 16 April 2024`) as an ISO date;
+    empty where it has none."""
+    head = (line for line in islice(text.split("\n"), 3 * MAX_HEAD_LINES) if line.strip())
+    for line in islice(head, MAX_HEAD_LINES):
+        if len(line) > MAX_HEAD_CHARS:
+            break
+        if dates := dates_in(line, language):
+            return dates[0].day.isoformat()
+    return ""

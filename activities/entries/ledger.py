@@ -1,0 +1,74 @@
+"""A ledger of entries: in order of time, with a total for each unit of the amounts that count.
+
+A total is computed as a writer shows a computation (`activities.verification.computed`): an expression over
+the amounts as they stand in their sentences, which is evaluated.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from itertools import islice
+
+from babel import UnknownLocaleError
+from babel.numbers import NumberFormatError, parse_decimal
+
+from activities.contracts.entries import Entries, Entry, Ledger, Total
+from activities.text.normal_form import normalise
+from activities.verification.computed import MAX_WAYS, evaluations
+from activities.verification.numbers import Number, figures
+
+MIN_ADDED = 2
+"""Amounts of one unit from which a total is made."""
+_SIGNS = {"add": "+", "subtract": "-"}
+
+
+def ledger(given: Entries) -> Ledger:
+    """The entries in order of time, those without a date last, and the totals of their amounts."""
+    entries = tuple(sorted(given.entries, key=lambda one: (not one.day, one.day)))
+    return Ledger(asks=given.asks, entries=entries, totals=tuple(totals(entries)))
+
+
+def totals(entries: Sequence[Entry]) -> Iterator[Total]:
+    """The total of each unit, in the order in which the units appear: what is added before what is
+    subtracted."""
+    by_unit: dict[str, list[tuple[str, Decimal, Number]]] = {}
+    for one in entries:
+        number = amount_of(one.amount)
+        if number is not None and one.value in number.values and one.counts in _SIGNS:
+            by_unit.setdefault(unit_of(one.amount, number), []).append(
+                (_SIGNS[one.counts], one.value, number)
+            )
+    for unit, terms in by_unit.items():
+        terms.sort(key=lambda term: term[0])
+        expression = " ".join(f"{sign} {number.shown}" for sign, _, number in terms).removeprefix("+ ")
+        total = sum((value if sign == "+" else -value for sign, value, _ in terms), Decimal(0))
+        ways = islice(evaluations(expression, [number for *_, number in terms]), MAX_WAYS)
+        if len(terms) >= MIN_ADDED and total in ways:
+            yield Total(unit=unit, expression=expression, result=printed(total))
+
+
+def amount_of(amount: str) -> Number | None:
+    """The number of an amount; None where it has none or several."""
+    numbers = figures(amount)
+    return numbers[0] if len(numbers) == 1 and not numbers[0].percent else None
+
+
+def value_of(amount: str, language: str) -> Decimal | None:
+    """The number of an amount, as a language writes numbers (`1.250,00`), else as it is read first."""
+    number = amount_of(amount)
+    if number is None:
+        return None
+    with suppress(NumberFormatError, UnknownLocaleError, ValueError):
+        value = parse_decimal(number.shown, language, strict=True)
+        return value if value in number.values else number.value
+    return number.value
+
+
+def unit_of(amount: str, number: Number) -> str:
+    """What stands beside the number of an amount: `pounds`, `\u20ac`."""
+    return " ".join(normalise(amount).replace(number.shown, " ", 1).split()).strip(" .,;:").casefold()
+
+
+def printed(value: Decimal) -> str:
+    """A value with marks between thousands, and cents where it has any."""
+    return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"

@@ -1,0 +1,61 @@
+"""Dated events and amounts of the works, for a question that asks when or how much: a model lists them, code
+adds up."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from activities.contracts.entries import Entries
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.write import Extracted, ExtractInput
+from activities.plural import plural
+from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
+from workflows.event_types import Items
+from workflows.part_state import EntriesState
+from workflows.parts.part import Part
+from workflows.rules.payload_limits import shown
+from workflows.steps.role_steps import EXTRACT
+from workflows.steps.writing import run_all
+
+
+class EntriesPart(Part):
+    """Lists what the works state, before the answer is written."""
+
+    async def beside_drafts(self, use_model: bool) -> None:
+        """List the entries, so that the answer is told what they come to."""
+        await self._list(use_model)
+
+    async def before_answer(self, use_model: bool) -> None:
+        """List the entries where they were not listed before."""
+        await self._list(use_model)
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The entries."""
+        return {"entries": self.context.state.part(EntriesState).entries or Entries()}
+
+    async def _list(self, use_model: bool) -> None:
+        state, own = self.context.state, self.context.state.part(EntriesState)
+        if own.entries is not None or not use_model or not self.models.is_paid("extractor"):
+            return
+        related = (one for one in state.judgements.values() if one.answers)
+        ranked = sorted(related, key=lambda one: -one.answers)
+        works = [state.usable[one.evidence_id] for one in ranked if one.evidence_id in state.usable]
+        works = works[:MAX_TABLE_ITEMS]
+        if not works or self.models.refusal("extractor"):
+            return
+        asks = asked_for(state.parsed.asks if state.parsed else ())
+        message = f"listing what {plural(len(works), 'work')} state"
+        self.events.emit(Items(type="extracting", items=len(works)), message)
+        batches = [works[at : at + WORKS_A_TABLE_CALL] for at in range(0, len(works), WORKS_A_TABLE_CALL)]
+
+        async def read(batch: Sequence[EvidenceRef]) -> Extracted:
+            evidence = shown(batch, MAX_TABLE_ITEMS)
+            step = ExtractInput(**self.context.step_inputs(), columns=(), evidence=evidence, asks=asks)
+            return await self.models.execute(EXTRACT, step)
+
+        answers = await run_all(map(read, batches))
+        own.entries = Entries(asks=asks, entries=tuple(one for answer in answers for one in answer.entries))
+        state.refused += [refused for answer in answers for refused in answer.refused]
+
+
+def asked_for(asks: Collection[str]) -> tuple[str, ...]:
+    """What of a question's kind entries answer."""
+    return tuple(one for one in ("when", "how_much") if one in asks)
