@@ -98,4 +98,4 @@ def _document(one: Entry, quotes: Quotes) -> Cell:
     return Cell((quotes.mark(number), Run(title, anchor=f"ref-{number}")), rank=str(number))
 
 
-PART = EntriesReport()
+PART = EntriesReport("entries")
