@@ -153,18 +153,18 @@ class ReviewActivities:
             with needs_extra():
                 from activities.review.rounds import next_round, restated
             if step.restate:
-                return Planned(now=await asyncio.to_thread(restated, step.now, step.marks, step.measured))
+                return Planned(round=await asyncio.to_thread(restated, step.round, step.marks, step.measured))
             ranker = await self._ranker(step.records, step.protocol)
             now, order = await asyncio.to_thread(
                 next_round,
-                step.now,
+                step.round,
                 step.marks,
                 ranker.order,
                 step.run_id,
                 step.measured,
                 read_all=step.read_all,
             )
-            return Planned(now=now, order=await self._archive.put_numbers(order))
+            return Planned(round=now, order=await self._archive.put_numbers(order))
 
     @activity.defn
     async def keep_decisions(self, step: KeepStep) -> str:

@@ -113,7 +113,7 @@ class PlanStep(Compact):
     run_id: str
     records: str
     protocol: str
-    now: Round
+    round: Round
     marks: Marks
     measured: tuple[bool, bool] = (True, True)
     read_all: bool = False
@@ -122,7 +122,7 @@ class PlanStep(Compact):
 
 
 class Planned(Compact):
-    now: Round
+    round: Round
     order: str = ""
     """Key of the order of all unread records."""
 

@@ -57,14 +57,14 @@ class Screening:
         state = self.pace.state
         if not state.total:
             return
-        if state.now is None:
-            state.now = Round(course=Course(total=state.total))
-        elif state.now.course.phase == "done" and state.total > state.now.first + state.now.course.total:
-            first = state.now.first + state.now.course.total
-            state.now = Round(course=Course(total=state.total - first), first=first, number=state.now.number)
-        while state.now.course.phase != "done" and not state.closed:
-            if state.now.batch:
-                await self._decide(state.now.batch)
+        if state.round is None:
+            state.round = Round(course=Course(total=state.total))
+        elif state.round.course.phase == "done" and state.total > state.round.first + state.round.course.total:
+            first = state.round.first + state.round.course.total
+            state.round = Round(course=Course(total=state.total - first), first=first, number=state.round.number)
+        while state.round.course.phase != "done" and not state.closed:
+            if state.round.batch:
+                await self._decide(state.round.batch)
             if not state.closed:
                 await self._plan()
         if state.restate and not state.closed:
@@ -73,7 +73,7 @@ class Screening:
 
     async def _plan(self, *, restate: bool = False) -> None:
         state = self.pace.state
-        assert state.now is not None
+        assert state.round is not None
         self.pace.show("screening", "chooses what is read next")
         people = [one.kind == "person" and one.name in state.labellers for one in state.protocol.screeners]
         planned = await workflow.execute_activity_method(
@@ -82,15 +82,15 @@ class Screening:
                 run_id=self.pace.id,
                 records=state.records,
                 protocol=state.protocol_key,
-                now=state.now,
+                round=state.round,
                 marks=state.titles,
                 measured=(not people[0], not people[1]),
                 read_all=state.protocol.stopping == "read_all",
                 restate=restate,
             ),
-            **policy.internal_step(f"round {state.now.number + 1}"),
+            **policy.internal_step(f"round {state.round.number + 1}"),
         )
-        state.now = planned.now
+        state.round = planned.round
         if planned.order:
             state.orders.append(planned.order)
         await self.pace.keep()

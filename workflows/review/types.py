@@ -49,7 +49,7 @@ class ReviewState(BaseModel):
     sample: list[int] = Field(default_factory=list)
     sampled: bool = False
     labellers: list[str] = Field(default_factory=list)
-    now: Round | None = None
+    round: Round | None = None
     orders: list[str] = Field(default_factory=list)
     log: list[str] = Field(default_factory=list)
     loose: list[str] = Field(default_factory=list)

@@ -125,15 +125,15 @@ class SystematicReview(ReviewMessages):
             )
             state.titles, state.full_texts = done.titles, done.full_texts
             state.again += done.again
-            state.now = None
+            state.round = None
         if "screeners" in keys and state.total:
             nobody = dict.fromkeys(range(state.total), OPEN)
             for place in (0, 1):
                 state.titles = state.titles.with_screener(place, nobody)
                 state.full_texts = state.full_texts.with_screener(place, nobody)
-            state.now = None
+            state.round = None
         if "stopping" in keys:
-            state.now = None
+            state.round = None
 
     # the report
 
@@ -160,7 +160,7 @@ class SystematicReview(ReviewMessages):
                 got=state.got,
                 log=tuple(state.log),
                 orders=tuple(state.orders),
-                screening=state.now or Round(course=Course(total=state.total)),
+                screening=state.round or Round(course=Course(total=state.total)),
                 sampled=len(state.sample),
                 tools=tuple(state.tools.values()),
                 approved_by=state.approved_by,

@@ -1,0 +1,304 @@
+"""A systematic review on a real server: two screeners, people beside them, amendments, a dead model."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from activities.contracts.evidence import Evidence
+from activities.evidence_store import EvidenceStore
+from activities.models.client import OpenAIModel
+from activities.prepare_activity import PrepareActivities
+from activities.review.archive import Archive, Published
+from activities.review.decisions import Made, Verdict
+from activities.review.protocol import Calibration, Criterion, Protocol, ReviewQuestion, Screener
+from activities.review.steps import FileOfRecords, ReviewReport
+from activities.review_activity import ReviewActivities
+from activities.roles.runner import RoleThinker
+from activities.settings import Settings
+from client.connection import Connection
+from client.failures import BadInput
+from client.reviews.review import Review
+from tests.fake_openai import FakeOpenAI, evidence_of, fails, labels_by_work, says
+from tests.replay import Asked, Reply
+from workflows.review.types import WORKFLOW, ReviewProgress, ReviewRequest
+from workflows.review.workflow import SystematicReview
+from workflows.rules import dedup
+
+TOTAL = 40
+PATIENCE = 60.0
+
+
+def a_record(number: int) -> Evidence:
+    about = "metformin" if number % 4 == 0 else "aspirin"
+    return Evidence(
+        evidence_id=f"doi:10.1000/{number}",
+        source="library",
+        title=f"A trial of a drug number {number}",
+        text=f"In this trial {about} was tested in {number + 20} adults with diabetes over one year.",
+    )
+
+
+def is_relevant(record: Evidence) -> bool:
+    return "metformin" in record.text
+
+
+def model(asked: Asked) -> Reply:
+    """Includes what is on metformin; the second model is unsure of every tenth record."""
+    second = json.loads(asked.body)["model"] == "second"
+    rows = []
+    for work, text in evidence_of(asked).items():
+        adults = int(re.search(r"in (\d+) adults", text)[1]) - 20  # type: ignore[index]
+        verdict = "include" if "metformin" in text else "exclude"
+        verdict = "unsure" if second and adults % 10 == 5 else verdict
+        labels = labels_by_work(asked)[work]
+        rows.append({"work": work, "verdict": verdict, "criterion": "I1", "sentences": labels[:1]})
+    return says({"decisions": rows}, usage=(1_000, 100))(asked)
+
+
+PROTOCOL = Protocol(
+    title="Metformin in adults",
+    question=ReviewQuestion(population="adults", intervention="metformin"),
+    criteria=(Criterion(id="I1", text="metformin"), Criterion(id="E1", text="animals", kind="exclude")),
+    records=("a.ris",),
+    screeners=(
+        Screener(name="m1", kind="model", model="first"),
+        Screener(name="m2", kind="model", model="second"),
+    ),
+    stopping="read_all",
+    calibration=Calibration(records=8),
+)
+
+
+@dataclass
+class Desk:
+    """A worker for reviews, its model, and people."""
+
+    client: Client
+    store: EvidenceStore
+    server: FakeOpenAI
+    settings: Settings
+    queue: str
+    reviews: list[WorkflowHandle[Any, ReviewReport]] = field(default_factory=list)
+
+    async def start(self, protocol: Protocol = PROTOCOL, **more: Any) -> Review:
+        archive = Archive(self.store)
+        refs = [await self.store.put(a_record(number)) for number in range(TOTAL)]
+        file = FileOfRecords(name="a.ris", blob=await archive.put_lines(refs), records=TOTAL)
+        request = ReviewRequest(
+            protocol=protocol, protocol_key=await archive.put(protocol), files=(file,), **more
+        )
+        handle: WorkflowHandle[Any, ReviewReport] = await self.client.start_workflow(
+            WORKFLOW, request, id=f"review-{uuid4().hex[:8]}", task_queue=self.queue, result_type=ReviewReport
+        )
+        self.reviews.append(handle)
+        connection = Connection(self.client, embedded=False, address="")
+        return Review(self.settings, connection, handle.id)
+
+    async def play(self, review: Review, person: str = "Ada") -> ReviewProgress:
+        """A person who is right labels and decides until the report waits."""
+        async with asyncio.timeout(PATIENCE):
+            while (seen := await review.progress()).gate != "report":
+                if seen.gate == "protocol":
+                    await review.approve(by=person)
+                for task in await review.tasks(person, 200):
+                    send = review.label if task.kind == "label" else review.decide
+                    await send([made(task.number, is_relevant(task.record))], by=person)
+                await asyncio.sleep(0.05)
+        return seen
+
+    async def until(self, review: Review, met: Callable[[ReviewProgress], bool]) -> ReviewProgress:
+        async with asyncio.timeout(PATIENCE):
+            while not met(seen := await review.progress()):  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.05)
+        return seen
+
+    async def published(self, review: Review) -> Published:
+        return await review.published()
+
+
+def made(number: int, relevant: bool) -> Made:
+    verdict: Verdict = "include" if relevant else "exclude"
+    return Made(record=number, verdict=verdict, criterion="I1")
+
+
+@asynccontextmanager
+async def a_desk(client: Client, folder: Path) -> AsyncIterator[Desk]:
+    queue = f"desk-{uuid4().hex[:8]}"
+    with FakeOpenAI() as server:
+        server.script(model)
+        settings = Settings(
+            home=folder,
+            store_url=str(folder / "store"),
+            openai_base_url=server.base_url,
+            model="first",
+            offline=True,
+        )
+        store = EvidenceStore.at(settings.evidence_url)
+        asked = OpenAIModel(settings, store)
+        activities = ReviewActivities(store, RoleThinker(lambda _: asked, store, settings), dedup.merge)
+        prepare = PrepareActivities(settings, {})
+        names = [
+            name
+            for name in dir(activities)
+            if hasattr(getattr(activities, name), "__temporal_activity_definition")
+        ]
+        async with Worker(
+            client,
+            task_queue=queue,
+            workflows=[SystematicReview],
+            activities=[prepare.prepare, *(getattr(activities, name) for name in names)],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+            workflow_failure_exception_types=[Exception],
+        ):
+            yield Desk(client, store, server, settings, queue)
+        await asked.aclose()
+
+
+@pytest.fixture
+async def desk(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Desk]:
+    async with a_desk(temporal_client, tmp_path) as desk:
+        yield desk
+
+
+def included(published: Published) -> Sequence[int]:
+    states = published.step.titles.states()
+    return [number for number, state in enumerate(states) if state == "included"]
+
+
+async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> None:
+    review = await desk.start()
+    seen = await desk.play(review)
+    published = await review.published()
+    assert included(published) == [n for n in range(TOTAL) if n % 4 == 0]
+    flow = published.report.flow
+    assert flow.faults() == ()
+    assert (flow.given, flow.screened, flow.excluded, flow.unread) == (40, 40, 30, 0)
+    assert published.report.validation is not None
+    assert published.report.validation.by == ("Ada",)
+    assert {one.by for one in published.decisions} == {"m1", "m2", "Ada"}
+    models = [one for one in published.decisions if one.model]
+    records = {n: a_record(n) for n in range(TOTAL)}
+    assert all(words in records[one.record].text for one in models for words in one.words)
+    assert all(one.words and one.prompt and one.criterion for one in models)
+    assert seen.recall == published.step.screening.course.recall
+    await review.approve(by="Ada")
+    assert (await desk.reviews[0].result()).flow == flow
+
+
+async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk: Desk) -> None:
+    review = await desk.start()
+    seen = await desk.until(review, lambda seen: seen.gate == "protocol")
+    assert "40 records" in seen.estimate
+    assert (seen.total, desk.server.bodies) == (0, [])
+
+
+async def test_neither_screener_is_shown_the_others_decision_before_both_have_decided(desk: Desk) -> None:
+    people = (Screener(name="Ada"), Screener(name="Bob"))
+    review = await desk.start(PROTOCOL.replace(screeners=people, calibration=Calibration()))
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "decisions")
+    (first, *_) = await review.tasks("Ada")
+    assert await review.decide([made(first.number, True)], by="Ada") == ("open",)
+    (same, *_) = await review.tasks("Bob")
+    assert (same.number, same.decisions) == (first.number, ())
+    assert await review.tasks("Cyd") == []
+    with pytest.raises(BadInput, match="both screeners"):
+        await review.decide([made(first.number, True)], by="Cyd")
+    assert await review.decide([made(first.number, False)], by="Bob") == ("conflict",)
+    (conflict,) = await review.tasks("Cyd")
+    assert {one.by: one.verdict for one in conflict.decisions} == {"Ada": "include", "Bob": "exclude"}
+    assert await review.decide([made(first.number, True)], by="Cyd") == ("included",)
+    with pytest.raises(BadInput, match="overrule"):
+        await review.decide([made(first.number, False)], by="Cyd")
+    assert not desk.server.bodies
+
+
+async def test_what_cannot_be_is_refused_in_a_line(desk: Desk) -> None:
+    review = await desk.start()
+    await desk.play(review)
+    for message, reason in (
+        (review.decide([made(999, True)], by="Ada"), "no record 999"),
+        (review.decide([Made(record=1, verdict="include", criterion="X")], by="Ada"), "no criterion"),
+        (
+            review.label([made(0, True), Made(record=1, verdict="unsure")], by="Ada"),
+            "sample|include or exclude",
+        ),
+        (review.part("nothing", by="Ada"), "0 merged copies"),
+    ):
+        with pytest.raises(BadInput, match=reason):
+            await message
+
+
+async def test_a_model_that_is_down_leaves_records_open_and_is_asked_again(desk: Desk) -> None:
+    desk.server.script(fails(401, "no such key"))
+    review = await desk.start(PROTOCOL.replace(calibration=Calibration(records=0)))
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    seen = await desk.until(review, lambda seen: seen.gate == "model")
+    assert (seen.settled, seen.included) == (0, 0)
+    assert "does not answer" in seen.text
+    desk.server.script(model)
+    await review.resume()
+    await desk.play(review)
+    assert included(await review.published()) == [n for n in range(TOTAL) if n % 4 == 0]
+
+
+async def test_a_record_that_a_model_never_decides_on_goes_to_a_person(desk: Desk) -> None:
+    desk.server.script(says({"decisions": []}, usage=(10, 10)))
+    review = await desk.start(PROTOCOL.replace(calibration=Calibration(records=0)))
+    await desk.play(review)
+    published = await review.published()
+    assert {one.verdict for one in published.decisions if one.part == "screener"} == {"unsure"}
+    assert included(published) == [n for n in range(TOTAL) if n % 4 == 0]
+
+
+async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests_on_them(desk: Desk) -> None:
+    review = await desk.start()
+    await desk.play(review)
+    before, asked = await review.published(), len(desk.server.bodies)
+    await review.overrule(1, "include", by="Bob", reason="its arm B")
+    seen = await desk.until(review, lambda seen: seen.reports == 2)
+    assert len(desk.server.bodies) == asked
+    assert 1 in included(await review.published())
+    criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
+    amended = PROTOCOL.replace(criteria=criteria)
+    archive = Archive(desk.store)
+    from workflows.review.types import Amend
+
+    await review._update(
+        "amend",
+        Amend(by="Ada", reason="cells", protocol=amended, protocol_key=await archive.put(amended)),
+    )
+    seen = await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
+    seen = await desk.play(review)
+    after = await review.published()
+    # what was excluded by I1 stands; what was included or unsure is decided again by both models
+    again = [one for one in after.decisions if one.protocol == 2 and one.part == "screener"]
+    kept = [n for n, state in enumerate(before.step.titles.states()) if state == "excluded"]
+    unsure = {one.record for one in before.decisions if one.verdict == "unsure"}
+    assert {one.record for one in again} & set(kept) <= unsure
+    assert {one.record for one in again} >= set(range(0, TOTAL, 4))
+    assert after.step.amendments[0].keys == ("criteria.E1",)
+    assert seen.again > 1
+
+
+async def test_a_review_continues_as_new_with_all_decisions(desk: Desk) -> None:
+    review = await desk.start(history_events=60)
+    await desk.play(review)
+    published = await review.published()
+    assert included(published) == [n for n in range(TOTAL) if n % 4 == 0]
+    described = await desk.client.get_workflow_handle(review.id).describe()
+    assert described.run_id != desk.reviews[0].first_execution_run_id
+    made_by_models = [(one.record, one.by) for one in published.decisions if one.model]
+    assert len(made_by_models) == len(set(made_by_models)) == 2 * TOTAL
