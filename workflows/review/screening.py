@@ -59,9 +59,13 @@ class Screening:
             return
         if state.round is None:
             state.round = Round(course=Course(total=state.total))
-        elif state.round.course.phase == "done" and state.total > state.round.first + state.round.course.total:
+        elif (
+            state.round.course.phase == "done" and state.total > state.round.first + state.round.course.total
+        ):
             first = state.round.first + state.round.course.total
-            state.round = Round(course=Course(total=state.total - first), first=first, number=state.round.number)
+            state.round = Round(
+                course=Course(total=state.total - first), first=first, number=state.round.number
+            )
         while state.round.course.phase != "done" and not state.closed:
             if state.round.batch:
                 await self._decide(state.round.batch)
