@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Grade
-from activities.messages import ENGLISH, N_, _
+from activities.messages import ENGLISH, _
 from activities.report.formats.statements import EVIDENCE
 from activities.report.formats.text import clean
 
@@ -196,12 +196,10 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The quotes behind the sentences of a chapter: at its end on paper, at the sentences on a screen."""
+    """The quotes behind the sentences of a report: at its end on paper, at the sentences on a screen."""
 
     quotes: tuple[tuple[int, tuple[Quote, ...]], ...]
     """By number of the reference."""
-    title: str = ""
-    """Empty where the chapter says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,16 +284,11 @@ def quotes_in(value: object) -> Iterator[Quote]:
             yield from quotes_in(entry)
 
 
-def notes(
-    blocks: tuple[Block, ...], printed: set[tuple[str, str]], title: str = N_("Quotes")
-) -> Iterable[Notes]:
-    """The quotes whose words differ from their sentences', each once in a report, by reference. `printed`:
-    what other notes have; it grows."""
-    by_number: dict[int, list[Quote]] = {}
-    for quote in quotes_in(blocks):
-        key = (quote.evidence_id, quote.text)
-        if not quote.same and key not in printed:
-            printed.add(key)
-            by_number.setdefault(quote.number, []).append(quote)
+def notes(chapters: Iterable[Chapter]) -> Iterator[Notes]:
+    """The quotes whose words differ from their sentences', each once, by reference."""
+    by_number: dict[int, dict[str, Quote]] = {}
+    for quote in quotes_in(tuple(chapters)):
+        if not quote.same:
+            by_number.setdefault(quote.number, {}).setdefault(quote.text, quote)
     if by_number:
-        yield Notes(tuple((number, tuple(quotes)) for number, quotes in sorted(by_number.items())), _(title))
+        yield Notes(tuple((number, tuple(own.values())) for number, own in sorted(by_number.items())))

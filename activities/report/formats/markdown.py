@@ -43,8 +43,7 @@ def as_markdown(block: page.Block) -> str:
         case page.References():
             return "\n".join(f"{one.number}. {_line(one.parts)}" for one in block.items)
         case page.Notes():
-            rows = "\n".join(_note(*note) for note in block.quotes)
-            return f"{block.title}:\n\n{rows}" if block.title else rows
+            return "\n".join(_note(*note) for note in block.quotes)
         case page.Group():
             return "\n\n".join(map(as_markdown, block.blocks))
 

@@ -93,20 +93,19 @@ class _Page:
         self.said = set[tuple[str, ...]]()
         """The sentences that are printed, as words."""
         self.anchored = set[str]()
-        self.noted = set[tuple[str, str]]()
         self.disputes = tuple(self._disputes())
 
     def document(self) -> Document:
         report = self.report
         answer = self._answer()
         body = [chapter for chapter in self._body() if chapter.blocks]
-        behind = tuple(notes(tuple(answer), self.noted, title=""))
         title = _("Answer") if report.answer or self.concludes else _("Summary")
         first = Chapter("answer", title, tuple(answer), "answer")
         cited = {quote.number for quote in quotes_in((first, *body))}
         tail = [chapter for chapter in self._tail(cited) if chapter.blocks]
-        paper = Chapter("behind", _("Quotes behind the answer"), behind, "paper")
-        chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *body, *tail)
+        chapters = [first, *body, *tail]
+        if report.length != "brief":
+            chapters.append(Chapter("quotes", _("Quotes"), tuple(notes(chapters)), "paper"))
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
@@ -178,8 +177,7 @@ class _Page:
         yield self._chapter("mechanism", _("Mechanism"), self._prose(report.mechanism))
         for section in report.sections:
             blocks = tuple(self._section(section))
-            behind = tuple(notes(blocks, self.noted))
-            yield Chapter(self._anchor(section), words.heading(section), (*blocks, *behind))
+            yield Chapter(self._anchor(section), words.heading(section), blocks)
 
     def _first(self) -> Iterator[Block]:
         """What stands for an answer, where a brief report has none: the first passages or sentences."""

@@ -20,10 +20,13 @@ class Quotes:
     def sentence(
         self, claim: Claim, *, graded: bool = False, disputed: bool = False, first: bool = True
     ) -> Sentence:
-        """A claim as it is printed; `first`: here first."""
+        """A claim as it is printed, within quotation marks where it is in the words of its quote. `first`: it
+        is printed here first."""
+        text, cite = ended(clean(claim.text)), self.cite(claim.support, claim.text)
+        verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
-            text=ended(clean(claim.text)),
-            cite=self.cite(claim.support, claim.text),
+            text=f"\u201c{text}\u201d" if verbatim else text,
+            cite=cite,
             anchor=anchor_of(claim.id) if first else "",
             grade=claim.strength if graded else None,
             disputed=disputed,

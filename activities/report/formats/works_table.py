@@ -19,6 +19,8 @@ from activities.report.strength import DESIGN_NAMES
 _RANKS = {N_("strong"): "1", N_("moderate"): "2", N_("weak"): "3"}
 WIDE = 7
 """Columns that a sheet of paper holds upright."""
+MAX_WORDS = 12
+"""Words of a finding in the table."""
 
 
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
@@ -92,7 +94,7 @@ def _row(
 def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
     if work is None:
         return Cell(), Cell()
-    finding = _quoted(work.finding, work.support[0], quotes) if work.support else Cell()
+    finding = _quoted(_short(work.finding), work.support[0], quotes) if work.support else Cell()
     return finding, cell(_(words.DIRECTIONS[work.direction]) if work.answers >= MIN_ANSWERS else "")
 
 
@@ -103,3 +105,11 @@ def _design(entry: DescribedWork, work: JudgedWork | None) -> str:
 
 def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:
     return cell(text, quote=replace(quotes.quote(text, support), number=0))
+
+
+def _short(text: str) -> str:
+    """The first words of a finding; its sentence has the others."""
+    every = text.split()
+    if len(every) == 1:  # a script without blanks, of which two characters are about a word
+        return text if len(text) <= 2 * MAX_WORDS else f"{text[: 2 * MAX_WORDS]}\u2026"
+    return text if len(every) <= MAX_WORDS else f"{' '.join(every[:MAX_WORDS])} \u2026"

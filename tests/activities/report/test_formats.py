@@ -8,6 +8,7 @@ from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Edite
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.text import clean, escape_markdown, safe_url
+from activities.report.formats.works_table import MAX_WORDS, _short
 from activities.report.schema import Report
 from tests.activities.cases import (
     DOCUMENTS,
@@ -85,6 +86,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Method",
         "### Searches",
         "## References",
+        "## Quotes",
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
@@ -233,3 +235,26 @@ def test_a_section_begins_with_its_conclusion_and_ends_with_its_reservations(nam
     assert own.rindex(FEWER.rstrip(".")) < own.rindex(INJURY.rstrip("."))
     assert own.count(FEWER.rstrip(".")) == 2
     assert last < text.index("reported in another section")
+
+
+@pytest.mark.parametrize("name", ["md", "docx", "pdf"])
+def test_quotes_stand_in_one_place_and_a_sentence_in_their_words_is_marked(name: str) -> None:
+    report = build_report(STEP, WORKS)
+    text = words_of(report.replace(sections=report.sections), name)
+    body, _, notes = text.rpartition("Quotes")
+    assert INFECTION in notes
+    assert (
+        INFECTION
+        not in body.replace(f"\u201c{INFECTION}\u201d", "").split("References")[0].split("Studies")[0]
+    )
+    own = SectionDraft(paragraphs=(DraftParagraph(claims=(quoting(INJURY, ("pmid:13", INJURY)),)),))
+    quoted = build_report(STEP.model_copy(update={"sections": (section("s1", own, "Harm"),)}), WORKS)
+    shown = words_of(quoted, name)
+    assert f"\u201c{INJURY}\u201d" in shown
+
+
+def test_the_finding_of_a_work_has_few_words_in_the_table() -> None:
+    long = " ".join(f"word{n}" for n in range(40))
+    assert len(_short(long).split()) == MAX_WORDS + 1
+    assert _short("Wound infection was rarer.") == "Wound infection was rarer."
+    assert len(_short("\u4e8c\u7532\u53cc\u80cd" * 20)) == 2 * MAX_WORDS + 1
