@@ -51,14 +51,6 @@ from activities.draft_progress import reporting_draft
 from activities.heartbeat import reporting_errors, seconds_left
 from activities.models import progress
 from activities.own_step_activity import OwnStepInput, OwnStepOutput
-from activities.review.studies import (
-    BiasInput,
-    BiasProposal,
-    ExtractDataInput,
-    Extraction,
-    FullTextInput,
-    FullTextVerdict,
-)
 
 if TYPE_CHECKING:  # workflows import this module, and no role
     from activities.roles.runner import RoleThinker
@@ -144,18 +136,6 @@ class ThinkActivities:
     @activity.defn
     async def write_program(self, step: AnalystInput) -> StepAnswer[Program]:
         return await self._think("analyst", step)
-
-    @activity.defn
-    async def screen_full_text(self, step: FullTextInput) -> StepAnswer[FullTextVerdict]:
-        return await self._think("full_text_screener", step)
-
-    @activity.defn
-    async def extract_data(self, step: ExtractDataInput) -> StepAnswer[Extraction]:
-        return await self._think("data_extractor", step)
-
-    @activity.defn
-    async def propose_bias(self, step: BiasInput) -> StepAnswer[BiasProposal]:
-        return await self._think("bias_assessor", step)
 
     @activity.defn
     async def ask_own_role(self, step: OwnStepInput) -> StepAnswer[OwnStepOutput]:

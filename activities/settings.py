@@ -250,6 +250,16 @@ class Settings(QuestionSettings):
         default_factory=list,
         example='["my_hooks:Spending"]',
     )
+    review_webhook: str | None = setting(
+        "Address that is told, as JSON, which conclusions of a living review have changed.",
+        at="review.webhook",
+        example='"https://chat.example.org/hooks/1"',
+    )
+    review_command: str | None = setting(
+        "Command that gets such a notice as its standard input, for a mail; no shell reads it.",
+        at="review.command",
+        example="'mail -s \"A review has changed\" you@example.org'",
+    )
     log_level: str = setting("Level of a worker's log: debug, info, warning or error.", default="info")
 
     @field_validator("roles")
@@ -268,7 +278,7 @@ class Settings(QuestionSettings):
 
     def model_post_init(self, _: object) -> None:
         """Redact the keys, and the credentials in addresses, from every message of this process."""
-        addresses = [self.store_url, self.openai_base_url, self.searxng_url]
+        addresses = [self.store_url, self.openai_base_url, self.searxng_url, self.review_webhook]
         addresses += [chosen.url for chosen in self.sources.values()]
         addresses += [value for name, value in (self.model_extra or {}).items() if name.endswith("_url")]
         addresses += [

@@ -35,8 +35,8 @@ DEFINITION = "__temporal_activity_definition"
 SEARCHES = frozenset({HOLD_GATE, "look_up_candidate"})
 """What calls sources, beside the activities whose names begin with `search_`."""
 
-SCREENING = "screen_records"
-"""The step of a review that asks a model, beside the thinking steps."""
+OF_REVIEWS = frozenset({"screen_records", "read_study"})
+"""The steps of a review that ask a model, beside the thinking steps."""
 
 
 def part_of(step: str) -> Part:
@@ -51,7 +51,7 @@ def part_of(step: str) -> Part:
 def model_steps() -> frozenset[str]:
     """The activities that may ask a model."""
     steps = (getattr(ThinkActivities, name) for name in vars(ThinkActivities))
-    return frozenset(name_of(step) for step in steps if hasattr(step, DEFINITION)) | {SCREENING}
+    return frozenset(name_of(step) for step in steps if hasattr(step, DEFINITION)) | OF_REVIEWS
 
 
 def name_of(step: Callable[..., Any]) -> str:

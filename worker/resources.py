@@ -130,6 +130,11 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                     ),
                     (store, thinker, dedup.merge),
                 ),
+                Late(
+                    "activities.study_activity:StudyActivities",
+                    ("look_up_records", "read_study", "settle_fields", "tell_changes"),
+                    (settings, store, thinker),
+                ),
             ),
         )
 

@@ -9,6 +9,7 @@ from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 from activities.review.counts import flow
 from activities.review.decisions import Decision, latest
+from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.steps import PublishStep, ReviewReport, Validation
@@ -25,6 +26,7 @@ class Published:
     protocol: Protocol
     records: Records
     decisions: tuple[Decision, ...]
+    findings: Findings | None = None
 
 
 def lines(rows: Iterable[Frozen]) -> bytes:
@@ -69,6 +71,14 @@ class Archive:
         protocol = await self.get(step.protocol, Protocol)
         log = await self.log(step.log)
         reasons = {one.record: one.criterion for one in log if one.stage == "full_texts" and one.criterion}
+        from activities.review.living import compare  # with what pools and draws
+        from activities.review.publishing import findings_of
+
+        findings = await findings_of(self, step, protocol, records, log)
+        before = await self.published(step.run_id)
+        notice = None
+        if findings and before and before.findings:
+            notice = compare(before.findings, findings)
         made = ReviewReport(
             report=await self.put(step),
             at=step.at,
@@ -80,6 +90,8 @@ class Archive:
                 full_texts=step.full_texts,
                 reasons=reasons,
             ),
+            findings=await self.put(findings) if findings else "",
+            notice=await self.put(notice) if notice else "",
             validation=validation(protocol, step, log),
         )
         await self.store.put_named(name_of(step.run_id), made.model_dump_json().encode())
@@ -98,6 +110,7 @@ class Archive:
             await self.get(step.protocol, Protocol),
             await self.get(step.records, Records),
             tuple(await self.log(step.log)),
+            await self.get(report.findings, Findings) if report.findings else None,
         )
 
 

@@ -9,12 +9,12 @@ A model proposes answers with quotes, and a person decides each of them. For oth
 and the report says so.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from activities.contracts.errors import DecisionError
-from activities.contracts.evidence import EvidenceType, Frozen
+from activities.contracts.evidence import Frozen
 from activities.review.studies import Answer, BiasProposal, SignallingAnswer
 
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
@@ -34,9 +34,6 @@ JUDGEMENT_NAMES: Mapping[Judgement, str] = {
     "high": "high risk",
 }
 SOURCE = "RoB 2, version of 22 August 2019 (doi:10.1136/bmj.l4898)"
-ASSESSED: frozenset[EvidenceType] = frozenset({"randomized_trial"})
-"""Designs to which the tool applies."""
-
 YES: frozenset[Answer] = frozenset({"Y", "PY"})
 NO: frozenset[Answer] = frozenset({"N", "PN"})
 NO_OR_UNKNOWN: frozenset[Answer] = NO | {"NI"}
@@ -309,8 +306,3 @@ def decide(
             number for number, row in rows.items() if number in proposed and row != proposed[number]
         ),
     )
-
-
-def not_assessed(works: Sequence[tuple[str, EvidenceType]]) -> tuple[str, ...]:
-    """The works to which no tool is applied, since they are no randomised trials."""
-    return tuple(name for name, kind in works if kind not in ASSESSED)

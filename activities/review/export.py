@@ -26,6 +26,8 @@ class Names:
         people |= dict.fromkeys(one.by for one in published.step.amendments)
         if published.step.approved_by:
             people.setdefault(published.step.approved_by)
+        if published.findings is not None:
+            people |= dict.fromkeys(published.findings.people)
         self._names = {} if shown else {name: f"person {n}" for n, name in enumerate(people, start=1)}
 
     def of(self, name: str) -> str:

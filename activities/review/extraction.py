@@ -8,7 +8,6 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Literal
 
 from activities.analysis.figures import COUNTED, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
@@ -16,7 +15,7 @@ from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.protocol import PooledOutcome, Protocol
-from activities.review.studies import AskedField, Extraction, FieldKind, Value
+from activities.review.studies import AskedField, Extraction, ExtractionDecision, FieldKind, Value
 from activities.text.normal_form import normalise
 from activities.verification.numbers import read
 
@@ -144,21 +143,6 @@ def differences(
         for field in fields
         if not is_same(field, one := first.value(field.id), other := second.value(field.id))
     )
-
-
-Choice = Literal["first", "second", "absent", "other"]
-
-
-class ExtractionDecision(Frozen):
-    """What a person decides of a field. `other`: the value is `text`, with the person's own quote if any."""
-
-    evidence_id: str
-    field: str
-    choice: Choice
-    by: str
-    text: str = ""
-    quote: str = ""
-    reason: str = ""
 
 
 def checked(decision: ExtractionDecision, fields: Sequence[AskedField]) -> ExtractionDecision:

@@ -1,25 +1,27 @@
 """The report of a review as a tree of blocks, from which every format is made (PRISMA 2020, PRISMA-S)."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from activities.plural import counted
 from activities.report.formats.blocks import Block, Chapter, Document, Run, Text, bullets, table
 from activities.review.archive import Published
+from activities.review.chapters import chapters, closing, flow_figure, lead
 from activities.review.course import Rate
 from activities.review.decisions import latest
 from activities.review.export import Names, final_states
+from activities.review.findings import limitations as of_findings
 
 MAX_LISTED = 500
 """Included records that the report lists; the exports have all."""
 
 
-def document(published: Published, version: str, names: Names, more: Sequence[Chapter] = ()) -> Document:
-    """The whole report. `version`: of this program; `more`: chapters of what later stages found."""
+def document(published: Published, version: str, names: Names) -> Document:
+    """The whole report. `version`: of this program."""
     protocol, step = published.protocol, published.step
-    chapters = (
-        Chapter("result", "Result", tuple(_result(published)), "answer"),
-        *more,
+    made = (
+        Chapter("result", "Result", (*lead(published.findings), *_result(published)), "answer"),
+        *chapters(published),
         Chapter("included", "Included records", tuple(_included(published))),
         Chapter("protocol", "Protocol", tuple(_protocol(published, names))),
         Chapter("search", "Search (PRISMA-S)", tuple(_search(published))),
@@ -27,12 +29,13 @@ def document(published: Published, version: str, names: Names, more: Sequence[Ch
         Chapter("screening", "Screening", tuple(_screening(published, names))),
         Chapter("tools", "Statement on the use of tools", tuple(_tools(published, names, version))),
         Chapter("limitations", "Limitations", tuple(bullets(limitations(published)))),
+        *closing(published),
     )
     return Document(
         title=protocol.title,
         kicker=f"Systematic review, report of {step.at[:10]}",
         head=(_text(protocol.question.text(), "question"),),
-        chapters=tuple(chapter for chapter in chapters if chapter.blocks),
+        chapters=tuple(chapter for chapter in made if chapter.blocks),
         run_line=step.run_id,
         about={"question": protocol.question.text(), "profile": "systematic review", "at": step.at},
     )
@@ -126,6 +129,7 @@ def _search(published: Published) -> Iterator[Block]:
 
 
 def _flow(published: Published) -> Iterator[Block]:
+    yield flow_figure(published)
     flow = published.report.flow
     rows = [("Records identified", f"{flow.given:,}")]
     rows += [(f"  {origin}", f"{count:,}") for origin, count in flow.identified.items()]
@@ -251,5 +255,7 @@ def limitations(published: Published) -> list[str]:
         lines.append(
             "No random sample was labelled, so the accuracy of the models on this review is not known."
         )
+    if published.findings is not None:
+        lines += of_findings(published.findings, published.protocol)
     lines += [f"The numbers do not add up: {fault}." for fault in flow.faults()]
     return lines

@@ -24,10 +24,11 @@ class Provided:
     """Files that cannot be read, each with the reason."""
 
 
-def provided_by(path: Path, works: Sequence[Evidence]) -> Provided:
+def provided_by(path: Path, works: Sequence[Evidence], *, sure: bool = False) -> Provided:
     """Read the full texts of works from a folder, or from one file of a folder. A file is that of a work by
     its name (`pmid_123.pdf`, or the DOI with `_` for `/`), by the identifiers in it, or by the title near its
-    beginning. Raises Refused where the folder cannot be read."""
+    beginning; `sure`: a person says that the file is that of the one work. Raises
+    Refused where the folder cannot be read."""
     listing = list_folder(path if path.is_dir() else path.parent)
     files = [one for one in listing.files if path.is_dir() or one.path == path.resolve()]
     texts: dict[str, Evidence] = {}
@@ -42,7 +43,7 @@ def provided_by(path: Path, works: Sequence[Evidence]) -> Provided:
                 unread.append(f"{item.name}: {item.reason}")
         if not parts:
             continue
-        work = work_of(file.name, parts[0], works)
+        work = works[0] if sure and len(works) == 1 else work_of(file.name, parts[0], works)
         if work is None:
             unmatched.append(file.name)
         else:

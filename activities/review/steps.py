@@ -9,6 +9,7 @@ from activities.review.counts import Flow, FullText
 from activities.review.course import Round, ScreenerAccuracy
 from activities.review.decisions import Decision, Marks, Verdict
 from activities.review.protocol import Amendment, Criterion
+from activities.review.study_steps import StudyKeys
 
 
 class ScreenInput(StepContext):
@@ -209,6 +210,10 @@ class PublishStep(Compact):
     at: str = ""
     unreached: tuple[str, ...] = ()
     """Stages that this review did not do, each with why."""
+    studies: StudyKeys = StudyKeys()
+    """What was read of the studies."""
+    reports: int = 0
+    """Reports that were published before."""
 
 
 class ReviewReport(Frozen):
@@ -219,4 +224,8 @@ class ReviewReport(Frozen):
     """Key of the report as JSON."""
     at: str = ""
     flow: Flow
+    findings: str = ""
+    """Key of what was found in the studies; empty where none was read."""
+    notice: str = ""
+    """Key of what is told of conclusions that are others than in the report before."""
     validation: Validation | None = None

@@ -1,14 +1,12 @@
-"""What models and people, apart from each other, read of the studies of a review: verdicts on full texts,
-values of fields, answers on the risk of bias."""
+"""What is read of the studies of a review: values of fields and answers on the risk of bias."""
 
 from typing import Literal
 
-from activities.contracts.evidence import EvidenceRef, Frozen, Support
+from activities.contracts.evidence import EvidenceRef, EvidenceType, Frozen, Support
 from activities.contracts.judge import Refused
 from activities.contracts.step import StepContext
 from activities.review.protocol import Criterion
 
-Verdict = Literal["include", "exclude", "unsure"]
 FieldKind = Literal["text", "number", "choice"]
 Answer = Literal["Y", "PY", "PN", "N", "NI"]
 """Yes, probably yes, probably no, no, no information."""
@@ -21,17 +19,15 @@ class FullTextInput(StepContext):
     criteria: tuple[Criterion, ...] = ()
 
 
-class FullTextVerdict(Frozen):
-    """What one screener says of one full text."""
+ASSESSED: frozenset[EvidenceType] = frozenset(
+    {"randomized_trial", "clinical_trial", "article", "preprint", "document", "web_page"}
+)
+"""Kinds of works that may be randomised trials; a person says which of them is none."""
 
-    evidence_id: str
-    screener: str = ""
-    verdict: Verdict = "unsure"
-    criterion: str = ""
-    """Id of the criterion by which it is excluded."""
-    reason: str = ""
-    support: tuple[Support, ...] = ()
-    prompt_version: str = ""
+
+def is_assessed(kind: EvidenceType) -> bool:
+    """Whether the risk of bias of a work of this kind is asked about."""
+    return kind in ASSESSED
 
 
 class AskedField(Frozen):
@@ -73,6 +69,21 @@ class ExtractDataInput(StepContext):
 
     evidence: tuple[EvidenceRef, ...] = ()
     fields: tuple[AskedField, ...] = ()
+
+
+Choice = Literal["first", "second", "absent", "other"]
+
+
+class ExtractionDecision(Frozen):
+    """What a person decides of a field. `other`: the value is `text`, with the person's own quote if any."""
+
+    evidence_id: str
+    field: str
+    choice: Choice
+    by: str
+    text: str = ""
+    quote: str = ""
+    reason: str = ""
 
 
 class SignallingAnswer(Frozen):

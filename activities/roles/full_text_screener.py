@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import get_args
 
 from activities.contracts.evidence import Evidence
-from activities.review.studies import FullTextInput, FullTextVerdict, Verdict
+from activities.review.decisions import Verdict
+from activities.review.steps import RecordDecision
+from activities.review.studies import FullTextInput
 from activities.roles.full_texts import compose_full_text, quotes_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -42,33 +44,32 @@ def render(step: FullTextInput, documents: Sequence[Evidence], room: int) -> Pro
     return prompt
 
 
-def accept(step: FullTextInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[FullTextVerdict]:
+def accept(step: FullTextInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[RecordDecision]:
     document = next(iter(prompt.shown.values()), None)
     if document is None:
         return Accepted(fallback(step, ()))
-    verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
+    verdict: Verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
     criterion = one_of(answer.criterion, [rule.id for rule in step.criteria]) or ""
     support = quotes_of(answer.sentences, answer.copied, prompt, document)
     if verdict == "exclude" and not (criterion and support):
         verdict = "unsure"
     return Accepted(
-        FullTextVerdict(
+        RecordDecision(
             evidence_id=document.evidence_id,
             verdict=verdict,
             criterion=criterion if verdict != "include" else "",
+            words=tuple(one.quote for one in support),
             reason=line(answer.reason, MAX_REASON_CHARS),
-            support=support,
-            prompt_version=prompt.version,
         )
     )
 
 
-def fallback(step: FullTextInput, documents: Sequence[Evidence]) -> FullTextVerdict:
+def fallback(step: FullTextInput, documents: Sequence[Evidence]) -> RecordDecision:
     name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
-    return FullTextVerdict(evidence_id=name)
+    return RecordDecision(evidence_id=name, verdict="unsure")
 
 
-SPEC = RoleSpec[FullTextInput, VerdictAnswer, FullTextVerdict](
+SPEC = RoleSpec[FullTextInput, VerdictAnswer, RecordDecision](
     "full_text_screener",
     "Screening the full texts",
     VerdictAnswer,

@@ -17,6 +17,7 @@ from client.cli.common import (
     print_text,
     say,
 )
+from client.cli.review_studies import add_to
 from client.failures import BadInput
 from client.terminal import plain
 
@@ -417,3 +418,6 @@ async def read_number(prompt: str) -> int | None:
     click.echo(prompt, nl=False, err=True)
     line = (await asyncio.to_thread(sys.stdin.readline)).strip()
     return int(line) if line.isdigit() else None
+
+
+add_to(review)

@@ -1,6 +1,7 @@
 """The report of a review in a format, and everything it has come to as files."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from activities.review.export import (
     records_ris,
     searches_csv,
 )
+from activities.review.extraction import table_csv
 from client.version import described
 
 if TYPE_CHECKING:
@@ -30,9 +32,11 @@ def rendered(published: Published, form: str, *, names: bool = False) -> bytes:
     from activities.report.formats import render_document
     from activities.review.page import document
 
+    people = Names(published, shown=names)
     if form == "json":
-        return published.report.model_dump_json(indent=2).encode()
-    return render_document(document(published, described(), Names(published, shown=names)), form)
+        found = published.findings.named(people.of).model_dump(mode="json") if published.findings else None
+        return json.dumps({**published.report.model_dump(mode="json"), "findings": found}, indent=2).encode()
+    return render_document(document(published, described(), people), form)
 
 
 async def export_to(review: "Review", folder: Path, *, names: bool = False) -> list[Path]:
@@ -52,7 +56,7 @@ async def export_to(review: "Review", folder: Path, *, names: bool = False) -> l
     files = {
         "report.md": rendered(published, "md", names=names),
         "report.html": rendered(published, "html", names=names),
-        "report.json": rendered(published, "json"),
+        "report.json": rendered(published, "json", names=names),
         "decisions.csv": decisions_csv(published, items, people),
         "decisions-log.csv": log_csv(published, people),
         "records.ris": records_ris(published, items),
@@ -60,6 +64,9 @@ async def export_to(review: "Review", folder: Path, *, names: bool = False) -> l
         "searches.csv": searches_csv(published),
         "protocol.json": published.protocol.model_dump_json(indent=2).encode(),
     }
+    if (found := published.findings) is not None and found.rows:
+        titles = {study.evidence_id: study.title for study in found.studies}
+        files["extraction.csv"] = table_csv(found.rows, found.fields, titles, names=names)
     await asyncio.to_thread(_write, folder, files)
     return [folder / name for name in files]
 

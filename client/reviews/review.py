@@ -208,6 +208,10 @@ class Review:
             raise Failure(f"{self.id} has published nothing yet")
         return published
 
+    async def send(self, name: str, message: BaseModel) -> str:
+        """Send a message that the review may refuse; return what became of it. Raises BadInput."""
+        return (await self._update(name, message)).text
+
     async def _signal(self, name: str, payload: object = None) -> None:
         row = await self.row()
         if row.status != "running":

@@ -24,15 +24,20 @@ from activities.review.decisions import (
 from activities.review.protocol import ProtocolError, amendment
 from workflows.handlers import query, signal
 from workflows.review.pace import Pace
+from workflows.review.studies import Studies
 from workflows.review.types import (
     Accepted,
     Amend,
+    Assessed,
     Decide,
+    DecideFields,
+    Extracted,
     Overrule,
     PartCopy,
     ProvideFullText,
     ReviewProgress,
     ReviewView,
+    study_key,
 )
 
 
@@ -44,6 +49,7 @@ class ReviewMessages:
     """Declares the handlers of a review; they act on the state that the workflow holds."""
 
     pace: Pace
+    studies: Studies
 
     @signal
     async def approve(self, *args: object) -> None:
@@ -188,6 +194,46 @@ class ReviewMessages:
             raise refused(f"the full text of record {message.record} is not sought")
 
     @workflow.update
+    async def decide_fields(self, message: DecideFields) -> Accepted:
+        """Decide on fields of which two extractors differ."""
+        self.pace.state.studies.decided += message.decisions
+        self.pace.state.studies.unsettled = True
+        self.pace.state.changes += 1
+        return Accepted(text=f"{len(message.decisions)} taken")
+
+    @workflow.update
+    async def extract(self, message: Extracted) -> Accepted:
+        """Give what a person extracted of a study, as one of the two extractors."""
+        self.studies.keep_extraction(message.record, message.by, message.key)
+        self.pace.state.changes += 1
+        return Accepted(text=f"the data of record {message.record} are here")
+
+    @extract.validator
+    def _check_extract(self, message: Extracted) -> None:
+        self._check_study(message.record)
+        if message.by not in self.pace.state.protocol.people:
+            raise refused(f"{message.by} is no extractor of the protocol: its screeners extract")
+
+    @workflow.update
+    async def assess(self, message: Assessed) -> Accepted:
+        """Decide on the risk of bias of a result."""
+        self.pace.state.studies.assessed[study_key(message.record, message.outcome)] = message.key
+        self.pace.state.changes += 1
+        return Accepted(text=f"the risk of bias of record {message.record} is decided")
+
+    @assess.validator
+    def _check_assess(self, message: Assessed) -> None:
+        self._check_study(message.record)
+        labels = [one.label for one in self.pace.state.protocol.outcomes] or [""]
+        if message.outcome not in labels:
+            raise refused(f"{message.outcome!r} is no outcome of the protocol: {', '.join(labels)}")
+
+    def _check_study(self, record: int) -> None:
+        self._check_record(record)
+        if record not in self.studies.included():
+            raise refused(f"record {record} is not included by its full text")
+
+    @workflow.update
     async def part(self, message: PartCopy) -> Accepted:
         """Part a copy that was merged wrongly: it becomes a record of its own."""
         self.pace.to_part.append(message.blob)
@@ -237,6 +283,8 @@ class ReviewMessages:
             titles=state.titles,
             full_texts=state.full_texts,
             got=state.got,
+            studies=state.studies,
+            provided=state.provided,
             sample=tuple(state.sample),
             labelling=any(state.titles.labels[number] == OPEN for number in state.sample),
             batch=state.round.batch if state.round else (),

@@ -10,13 +10,50 @@ from activities.review.course import Round
 from activities.review.decisions import Decision, Made, Marks, ScreenedStage
 from activities.review.protocol import Amendment, Protocol
 from activities.review.steps import FileOfRecords, ReviewReport, SearchRow, ToolUse, Validation
+from activities.review.studies import ExtractionDecision
 
 WORKFLOW = "SystematicReview"
-ReviewGate = Literal["", "protocol", "labels", "decisions", "model", "budget", "full_texts", "report"]
+ReviewGate = Literal[
+    "",
+    "protocol",
+    "labels",
+    "decisions",
+    "model",
+    "budget",
+    "full_texts",
+    "extraction",
+    "bias",
+    "report",
+]
 """Why a review waits: for a person who approves the protocol, labels the sample, decides on records, provides
-full texts, approves the report; for a model that is down; for a budget that is used up."""
+full texts, decides on extracted fields and on the risk of bias, or approves the report; for a model that is
+down; for a budget that is used up."""
 MAX_AT_ONCE = 200
 """Decisions of one message."""
+
+
+def study_key(record: int, outcome: str) -> str:
+    """Name a result of a study: its record and the label of the outcome."""
+    return f"{record}/{outcome}"
+
+
+class StudiesState(BaseModel):
+    """What was read and decided of the studies, by keys."""
+
+    tried: list[int] = Field(default_factory=list)
+    """Records whose full text was looked for."""
+    extracted: dict[int, tuple[str, ...]] = Field(default_factory=dict)
+    """Record -> keys of what each extractor read, by the place of the screener."""
+    pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
+    """Record -> fields on which a person has to decide."""
+    decided: list[ExtractionDecision] = Field(default_factory=list)
+    """Decisions of people that were not applied yet."""
+    decisions: str = ""
+    """Key of those that were."""
+    unsettled: bool = False
+    proposed: dict[str, str] = Field(default_factory=dict)
+    """`record/outcome` -> key of the answers that a model proposes on the risk of bias."""
+    assessed: dict[str, str] = Field(default_factory=dict)
 
 
 class ReviewState(BaseModel):
@@ -61,6 +98,9 @@ class ReviewState(BaseModel):
     got: dict[int, FullText] = Field(default_factory=dict)
     provided: dict[int, EvidenceRef] = Field(default_factory=dict)
     """Record -> its full text."""
+    studies: StudiesState = Field(default_factory=StudiesState)
+    untold: str = ""
+    """Why a change of conclusions could not be told."""
     tools: dict[str, ToolUse] = Field(default_factory=dict)
     spent: dict[str, int] = Field(default_factory=dict)
     """Stage -> millionths of a US dollar; a call of unknown price counts nothing."""
@@ -129,6 +169,30 @@ class ProvideFullText(Frozen):
     """None: it cannot be retrieved."""
 
 
+class DecideFields(Frozen):
+    """A person's decisions on fields of which two extractors differ, or that both read wrongly."""
+
+    decisions: tuple[ExtractionDecision, ...] = Field(min_length=1, max_length=MAX_AT_ONCE)
+
+
+class Extracted(Frozen):
+    """What a person extracted of a study, as one of the two extractors."""
+
+    by: str = Field(min_length=1, max_length=80)
+    record: int = Field(ge=0)
+    key: str
+
+
+class Assessed(Frozen):
+    """The risk of bias of a result as a person decided it."""
+
+    by: str = Field(min_length=1, max_length=80)
+    record: int = Field(ge=0)
+    outcome: str = ""
+    key: str
+    """Of the assessment; `-` for a study that is no randomised trial."""
+
+
 class PartCopy(Frozen):
     """Part a record that was merged with another one."""
 
@@ -190,5 +254,7 @@ class ReviewView(Frozen):
     order: str = ""
     log: tuple[str, ...] = ()
     pending: tuple[Decision, ...] = ()
+    studies: StudiesState = Field(default_factory=StudiesState)
+    provided: dict[int, EvidenceRef] = Field(default_factory=dict)
     searches: tuple[SearchRow, ...] = ()
     report: ReviewReport | None = None

@@ -20,12 +20,14 @@ from activities.prepare_activity import PrepareActivities
 from activities.review.course import Course, Round
 from activities.review.decisions import OPEN
 from activities.review.steps import AmendStep, PublishStep, ReviewReport
+from activities.review.study_steps import StudyKeys
 from activities.review_activity import ReviewActivities
 from workflows.review.estimate import estimated
 from workflows.review.messages import ReviewMessages
 from workflows.review.pace import Again, Pace
 from workflows.review.screening import Screening
 from workflows.review.searching import Searching, origin_of
+from workflows.review.studies import Studies
 from workflows.review.types import WORKFLOW, ReviewRequest
 from workflows.steps import policy
 
@@ -37,6 +39,7 @@ class SystematicReview(ReviewMessages):
         self.pace = Pace(request)
         self.searching = Searching(self.pace)
         self.screening = Screening(self.pace)
+        self.studies = Studies(self.pace)
 
     @workflow.run
     async def run(self, request: ReviewRequest) -> ReviewReport | None:
@@ -48,6 +51,7 @@ class SystematicReview(ReviewMessages):
                 await self.searching.search()
                 await self.screening.calibrate()
                 await self.screening.screen()
+                await self.studies.read()
                 await self._report()
                 if await self._end():
                     return self.pace.state.report
@@ -134,6 +138,7 @@ class SystematicReview(ReviewMessages):
             state.round = None
         if "stopping" in keys:
             state.round = None
+        self.studies.amended(keys)
 
     # the report
 
@@ -166,10 +171,19 @@ class SystematicReview(ReviewMessages):
                 approved_by=state.approved_by,
                 started=state.started,
                 at=self.pace.at(),
+                studies=StudyKeys(
+                    texts=state.provided,
+                    extracted=state.studies.extracted,
+                    decisions=state.studies.decisions,
+                    assessed=state.studies.assessed,
+                ),
+                reports=state.reports,
             ),
             **policy.internal_step("the report"),
         )
         state.published, state.reports = changes, state.reports + 1
+        if state.report.notice and state.protocol.living is not None:
+            await self.studies.tell(state.report.notice)
 
     async def _end(self) -> bool:
         """Wait until a person approves the report, or something changes what it rests on. With a schedule,

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from activities.contracts.errors import DecisionError
-from activities.contracts.evidence import Evidence, EvidenceRef, Identifiers
-from activities.review.full_texts import AGREED, excluded_by, person_decides, retrieval, settled
+from activities.contracts.evidence import Evidence, Identifiers
 from activities.review.provided import provided_by
-from activities.review.studies import FullTextInput, FullTextVerdict
+from activities.review.steps import RecordDecision
+from activities.review.studies import FullTextInput
 from activities.roles import full_text_screener
 from activities.roles.full_text_screener import VerdictAnswer
 from activities.roles.full_texts import WHOLE_CHARS
@@ -17,20 +16,16 @@ from tests.activities.review.studies import OTHER, PROTOCOL, STEP, TRIAL
 RULES = PROTOCOL.criteria
 
 
-def verdict(answer: dict[str, object], work: Evidence = OTHER) -> FullTextVerdict:
+def verdict(answer: dict[str, object], work: Evidence = OTHER) -> RecordDecision:
     step = FullTextInput.model_validate({**STEP, "criteria": RULES})
     prompt = full_text_screener.render(step, [work], 12_000)
     return full_text_screener.accept(step, prompt, VerdictAnswer.model_validate(answer)).output
 
 
-def ref(name: str) -> EvidenceRef:
-    return EvidenceRef(evidence_id=name, blob="b", source="pubmed", title="A title")
-
-
 def test_an_exclusion_stands_with_its_criterion_and_words_of_the_work() -> None:
     made = verdict({"decision": "exclude", "criterion": "E1", "reason": "rats", "sentences": ["S1"]})
     assert (made.verdict, made.criterion) == ("exclude", "E1")
-    assert made.support[0].quote in OTHER.text
+    assert made.words[0] in OTHER.text
 
 
 @pytest.mark.parametrize(
@@ -63,50 +58,6 @@ def test_of_a_long_text_the_passages_near_the_criteria_are_shown() -> None:
     prompt = full_text_screener.render(step, [work], 9_000)
     assert quote in prompt.user
     assert len(prompt.user) < WHOLE_CHARS
-
-
-def said(name: str, decision: str, criterion: str = "") -> FullTextVerdict:
-    return FullTextVerdict.model_validate(
-        {"evidence_id": "pmid:2", "screener": name, "verdict": decision, "criterion": criterion}
-    )
-
-
-def test_two_that_agree_decide_by_the_criterion_that_stands_first() -> None:
-    made = settled([said("a", "exclude", "E1"), said("b", "exclude", "I2")], RULES)
-    assert made is not None
-    assert (made.included, made.criterion, made.by) == (False, "I2", AGREED)
-    included = settled([said("a", "include"), said("b", "include")], RULES)
-    assert included is not None
-    assert included.included
-
-
-@pytest.mark.parametrize(
-    "verdicts",
-    [
-        [said("a", "include"), said("b", "exclude", "E1")],
-        [said("a", "unsure"), said("b", "unsure")],
-        [said("a", "exclude", "E1"), said("b", "unsure")],
-        [said("a", "include")],
-        [],
-    ],
-)
-def test_all_else_is_for_a_person(verdicts: list[FullTextVerdict]) -> None:
-    assert settled(verdicts, RULES) is None
-
-
-def test_a_person_names_the_criterion_of_an_exclusion() -> None:
-    made = person_decides("pmid:2", "exclude", "Ada", RULES, criterion="E1", reason="rats")
-    assert (made.included, made.criterion, made.by) == (False, "E1", "Ada")
-    for wrong, criterion in (("exclude", ""), ("exclude", "X"), ("unsure", "E1")):
-        with pytest.raises(DecisionError):
-            person_decides("pmid:2", wrong, "Ada", RULES, criterion=criterion, reason="")  # type: ignore[arg-type]
-    assert excluded_by([made, made], RULES) == (("Animals were studied.", 2),)
-
-
-def test_what_nobody_has_is_not_retrieved_and_not_excluded() -> None:
-    made = retrieval([ref("pmid:1"), ref("pmid:2"), ref("pmid:3")], ["pmid:1"], ["pmid:2", "pmid:9"])
-    assert (made.sought, made.retrieved, made.fetched, made.not_retrieved) == (3, 2, 1, 1)
-    assert made.missing == ("pmid:3",)
 
 
 def test_a_persons_files_are_matched_by_name_identifier_or_title(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""A living review: what changed in its conclusions from one version of its report to the next.
+
+A conclusion has changed where the sentence that states it (its direction and how certain it is) is another
+one, or where it is new or gone. Figures that moved without that are no news: nothing rings.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from email.utils import format_datetime
+from xml.etree import ElementTree
+
+from activities.contracts.evidence import Frozen
+from activities.report.formats.conclusion_words import line, statement
+from activities.report.formats.text import clean
+from activities.review.findings import Findings
+
+MAX_ITEMS = 50
+"""Notices in a feed, the newest ones."""
+
+
+class ChangedConclusion(Frozen):
+    """One outcome whose conclusion is another one; `before` or `after` is empty where it is new or gone."""
+
+    outcome: str
+    before: str = ""
+    after: str = ""
+
+
+class Notice(Frozen):
+    """What is told when conclusions of a review changed."""
+
+    run_id: str
+    title: str
+    at: str
+    version: int
+    new_studies: int = 0
+    changes: tuple[ChangedConclusion, ...]
+
+
+def compare(before: Findings, after: Findings) -> Notice | None:
+    """Compare the conclusions of two versions of a report; None where none has changed."""
+    old = {one.id: one.conclusion for one in before.syntheses}
+    new = {one.id: one.conclusion for one in after.syntheses}
+    changes = []
+    for name in dict.fromkeys((*old, *new)):
+        earlier, later = old.get(name), new.get(name)
+        if earlier is not None and later is not None and statement(earlier) == statement(later):
+            continue
+        outcome = later or earlier
+        assert outcome is not None  # each name is of one of the two
+        changes.append(
+            ChangedConclusion(
+                outcome=outcome.outcome,
+                before=line(earlier) if earlier else "",
+                after=line(later) if later else "",
+            )
+        )
+    if not changes:
+        return None
+    known = {study.evidence_id for study in before.studies}
+    return Notice(
+        run_id=after.run_id,
+        title=clean(after.title),
+        at=after.at,
+        version=after.version,
+        new_studies=sum(study.evidence_id not in known for study in after.studies),
+        changes=tuple(changes),
+    )
+
+
+def message(notice: Notice) -> str:
+    """The notice as plain text, for a mail."""
+    rows = [f"{notice.title}: version {notice.version} of {notice.at[:10]}", ""]
+    if notice.new_studies:
+        rows += [f"New studies: {notice.new_studies}", ""]
+    for change in notice.changes:
+        rows += [change.outcome, f"  before: {change.before or '-'}", f"  now:    {change.after or '-'}", ""]
+    return "\n".join(map(str.rstrip, rows))
+
+
+def feed(notices: Sequence[Notice]) -> bytes:
+    """The notices of a review as RSS 2.0 (https://www.rssboard.org/rss-specification), the newest first."""
+    newest = sorted(notices, key=lambda one: one.version, reverse=True)[:MAX_ITEMS]
+    root = ElementTree.Element("rss", version="2.0")
+    channel = ElementTree.SubElement(root, "channel")
+
+    def add(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:
+        ElementTree.SubElement(parent, name, attributes).text = text
+
+    title = newest[0].title if newest else "A systematic review"
+    add(channel, "title", title)
+    add(channel, "link", f"urn:determinator:review:{newest[0].run_id if newest else ''}")
+    add(channel, "description", f"Conclusions that changed: {title}")
+    for notice in newest:
+        item = ElementTree.SubElement(channel, "item")
+        add(item, "title", f"Version {notice.version}: {'; '.join(one.outcome for one in notice.changes)}")
+        add(item, "description", message(notice))
+        add(item, "guid", f"{notice.run_id}/{notice.version}", isPermaLink="false")
+        add(item, "pubDate", format_datetime(datetime.fromisoformat(notice.at)))
+    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written

@@ -1,0 +1,140 @@
+"""How well a model screens titles and abstracts by the published criteria of a review.
+
+    python -m benchmarks.screening_model FOLDER --review NAME [--included 30] [--excluded 30] [--seed TEXT]
+        [--calls 6] [--model NAME [--base-url URL]]
+
+FOLDER is that of `benchmarks.screening`. Records are drawn at random among those included and the others, and
+put in a random order; the model reads them by the screener's own prompt, each sentence of the published
+criteria as a criterion. Printed: sensitivity and specificity against the decisions after full texts, with
+exact intervals (unsure excludes nothing), the quotes that stand in their records, and wrong decisions.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import random
+import tempfile
+from pathlib import Path
+
+from activities.contracts.evidence import Evidence, ModelChoice
+from activities.evidence_store import EvidenceStore
+from activities.models.client import OpenAIModel
+from activities.models.sizing import effort_of
+from activities.profiles.loader import load_profile
+from activities.review.accuracy import accuracy
+from activities.review.protocol import Criterion
+from activities.review.steps import RecordDecision, ScreenInput
+from activities.roles.allowances import allowance_of
+from activities.roles.runner import RoleThinker
+from activities.settings import Settings
+from activities.text.normal_form import normalise
+
+
+def criteria_of(text: str) -> tuple[Criterion, ...]:
+    """Each sentence or line of published criteria, under the heading or the verb that says what it is for."""
+    rules: list[Criterion] = []
+    exclude = False
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if len(line) < 40 and "clusion" in line:
+            exclude = line.casefold().startswith("exclusion")
+            continue
+        for part in line.split(". "):
+            leaves_out = exclude or "xclu" in part
+            kind = "exclude" if leaves_out else "include"
+            rules.append(Criterion(id=f"C{len(rules) + 1}", text=part.strip(), kind=kind))
+    return tuple(rules)
+
+
+def drawn(folder: Path, name: str, included: int, excluded: int, seed: str) -> list[tuple[Evidence, bool]]:
+    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    choice = random.Random(seed)
+    chosen = choice.sample([row for row in rows if row["included"] and row["abstract"]], included)
+    chosen += choice.sample([row for row in rows if not row["included"] and row["abstract"]], excluded)
+    choice.shuffle(chosen)
+    return [
+        (
+            Evidence(
+                evidence_id=f"s2:{place}",
+                source="openalex",
+                title=row["title"] or "",
+                text=row["abstract"],
+                year=row["year"],
+            ),
+            bool(row["included"]),
+        )
+        for place, row in enumerate(chosen)
+    ]
+
+
+async def decisions(
+    works: list[Evidence],
+    question: str,
+    criteria: tuple[Criterion, ...],
+    calls: int,
+    args: argparse.Namespace,
+) -> dict[str, RecordDecision]:
+    home = Path(tempfile.mkdtemp(prefix="screening-"))
+    settings = Settings(home=home, openai_base_url=args.base_url or Settings().openai_base_url)
+    store = EvidenceStore.at(str(home / "evidence"))
+    model = OpenAIModel(settings, store)
+    thinker = RoleThinker(lambda _: model, store, settings, lambda: True)
+    choice = ModelChoice(backend="openai", model=args.model)
+    choice = choice.replace(effort=await effort_of(settings, choice))
+    size = -(-len(works) // calls)
+    made: dict[str, RecordDecision] = {}
+    for start in range(0, len(works), size):
+        step = ScreenInput(
+            run_id="screening",
+            question=question,
+            profile=load_profile("general"),
+            model=choice,
+            allowance=allowance_of("screener", choice),
+            evidence=tuple([await store.put(work) for work in works[start : start + size]]),
+            criteria=criteria,
+        )
+        done = await thinker.think("screener", step)
+        made |= {one.evidence_id: one for one in done.output.decisions}
+    await model.aclose()
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--review", required=True)
+    parser.add_argument("--included", type=int, default=30)
+    parser.add_argument("--excluded", type=int, default=30)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--calls", type=int, default=6, help="calls for all records together")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--base-url")
+    args = parser.parse_args()
+    about = json.loads((args.folder / f"{args.review}.review.json").read_text("utf-8"))
+    sample = drawn(args.folder, args.review, args.included, args.excluded, args.seed)
+    works = [work for work, _ in sample]
+    truth = {work.evidence_id: included for work, included in sample}
+    criteria = criteria_of(about["criteria"])
+    made = asyncio.run(decisions(works, about["title"], criteria, args.calls, args))
+    result = accuracy({name: one.verdict != "exclude" for name, one in made.items()}, truth)
+    for name, one in (("sensitivity", result.sensitivity), ("specificity", result.specificity)):
+        print(f"{name} {one.hits} of {one.of} ({one.low:.1%} to {one.high:.1%})")
+    text = {work.evidence_id: normalise(work.text) for work in works}
+    quotes = [(name, words) for name, one in made.items() for words in one.words]
+    held = sum(normalise(words) in text[name] for name, words in quotes)
+    print(
+        f"decided on {len(made)} of {len(works)}; unsure {sum(o.verdict == 'unsure' for o in made.values())}"
+    )
+    print(
+        f"quotes that stand: {held} of {len(quotes)}; decisions with a quote "
+        f"{sum(bool(one.words) for one in made.values())}"
+    )
+    for work in works:
+        one = made.get(work.evidence_id)
+        if one is not None and (one.verdict != "exclude") != truth[work.evidence_id]:
+            print(f"wrong: {one.verdict} ({one.criterion}; {one.reason}) {work.title[:90]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""A living review tells which sentences changed, by each way that was set, and is silent where none did."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from activities.contracts.errors import Refused, Unavailable
+from activities.review.findings import Findings
+from activities.review.living import Notice, compare, feed, message
+from activities.review.notices import pipe, post, write_feed
+from activities.review.synthesis import synthesise
+from tests.activities.review.studies import PROTOCOL
+from tests.activities.review.test_report import FINDINGS, STUDIES
+from tests.activities.review.test_synthesis import COUNTS, TRIAL_FACTS, study
+
+
+def version(number: int, *events: str) -> Findings:
+    rows = [study(place, **{**COUNTS, "events": text}) for place, text in enumerate(events, start=1)]
+    made = synthesise(
+        PROTOCOL.outcomes[0],
+        PROTOCOL.question,
+        rows,
+        {},
+        {row.evidence_id: TRIAL_FACTS for row in rows},
+    )
+    return FINDINGS.replace(version=number, syntheses=(made,), studies=STUDIES[: len(events)])
+
+
+BEFORE, AFTER = version(1, "8"), version(2, "8", "60")
+
+
+def notice() -> Notice:
+    made = compare(BEFORE, AFTER)
+    assert made is not None
+    return made
+
+
+def test_the_sentences_that_changed_are_named() -> None:
+    made = notice()
+    (change,) = made.changes
+    assert change.before != change.after
+    assert "death from any cause" in change.before
+    assert (made.version, made.new_studies) == (2, 1)
+    assert change.after in message(made)
+
+
+def test_nothing_rings_where_no_conclusion_changed() -> None:
+    assert compare(BEFORE, BEFORE.replace(version=2)) is None
+    moved = version(2, "9")  # the figures moved, and the sentence is the same
+    assert moved.syntheses[0].conclusion.works != BEFORE.syntheses[0].conclusion.works
+    assert compare(BEFORE, moved) is None
+
+
+def test_an_outcome_that_is_new_or_gone_is_a_change() -> None:
+    bare = AFTER.replace(syntheses=())
+    assert compare(BEFORE, bare).changes[0].after == ""  # type: ignore[union-attr]
+    assert compare(bare, BEFORE).changes[0].before == ""  # type: ignore[union-attr]
+
+
+def test_the_feed_is_rss_with_the_newest_first(tmp_path: Path) -> None:
+    hostile = notice().replace(version=3, title="A <script> & more")
+    write_feed([notice(), hostile], tmp_path / "feed.rss")
+    channel = ElementTree.parse(tmp_path / "feed.rss").getroot().find("channel")
+    assert channel is not None
+    assert channel.findtext("title") == "A <script> & more"
+    assert [item.findtext("guid") for item in channel.iter("item")] == ["review-1/3", "review-1/2"]
+    assert notice().changes[0].after in (channel.findall("item")[1].findtext("description") or "")
+    assert channel.findall("item")[0].findtext("pubDate") == "Sat, 28 Nov 2026 12:00:00 +0000"
+    assert feed([]).startswith(b"<?xml")
+
+
+def test_a_command_gets_the_notice_on_its_input_and_no_shell_reads_it(tmp_path: Path) -> None:
+    out = tmp_path / "mail.txt"
+    copy = "import sys, pathlib; pathlib.Path(sys.argv[1]).write_text(sys.stdin.read() + sys.argv[2])"
+    pipe(notice(), f"{sys.executable} -c '{copy}' {out} '$(id); x'")
+    assert out.read_text() == message(notice()) + "$(id); x"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [("no-such-program-here", "cannot be run"), ("false", "ends with 1"), ("'", "cannot be run")],
+)
+def test_a_command_that_fails_is_named(command: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        pipe(notice(), command)
+
+
+@asynccontextmanager
+async def hearing(status: str) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server that answers so to everything, and what it got."""
+    got: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        got.append(await reader.readexactly(length))
+        writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook", got
+
+
+async def test_a_webhook_gets_the_changed_sentences() -> None:
+    async with hearing("204 No Content") as (address, got):
+        await post(notice(), address)
+    (body,) = got
+    data = json.loads(body)
+    assert data["changes"][0]["before"] == notice().changes[0].before
+    assert data["run_id"] == "review-1"
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [("503 Busy", Unavailable), ("404 Not Found", Refused), ("302 Found", Refused)]
+)
+async def test_a_webhook_that_is_down_is_tried_again_and_one_that_refuses_is_not(
+    status: str, error: type[Exception]
+) -> None:
+    async with hearing(status) as (address, _):
+        with pytest.raises(error):
+            await post(notice(), address)
+    with pytest.raises(Unavailable):
+        await post(notice(), "http://127.0.0.1:1/hook")

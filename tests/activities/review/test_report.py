@@ -1,0 +1,233 @@
+"""The report of a review: each number adds up, each checklist item has its place, every format has it all."""
+
+import io
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from activities.contracts.appraisal import WorkFacts
+from activities.contracts.evidence import Identifiers, Support, Usage
+from activities.report.formats import WRITTEN, render_document
+from activities.review.archive import Published
+from activities.review.bias import BiasAssessment
+from activities.review.chapters import answered, flow_steps
+from activities.review.checklist import ITEMS, NOT_REPORTED, PLACES, checklist
+from activities.review.counts import Flow
+from activities.review.course import Course, Round
+from activities.review.decisions import Marks
+from activities.review.export import Names
+from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, asked_fields
+from activities.review.findings import ExcludedText, Findings, Study, limitations
+from activities.review.page import document
+from activities.review.protocol import Amendment
+from activities.review.records import Records
+from activities.review.steps import PublishStep, ReviewReport, SearchRow, ToolUse
+from activities.review.studies import SignallingAnswer
+from activities.review.synthesis import synthesise
+from tests.activities.review.studies import PROTOCOL, TRIAL
+from tests.activities.review.test_bias import BEST
+
+QUOTE = Support(evidence_id="pmid:1", quote=TRIAL.text.split(". ")[3])
+FLOW = Flow(
+    identified={"pubmed: drug AND disease": 60, "embase.ris": 40},
+    duplicates=20,
+    screened=70,
+    excluded=62,
+    unread=10,
+    open=0,
+    sought=8,
+    not_retrieved=1,
+    awaited=0,
+    assessed=7,
+    excluded_because={"E1": 3, "I2": 2},
+    undecided=0,
+    included=2,
+)
+
+
+def row(number: int, events: int) -> DecidedStudy:
+    figures = {"events": events, "total": 200, "control_events": 21 + number, "control_total": 200}
+    values = [
+        DecidedValue(field=f"death.{name}", text=str(text), by=AGREED, support=(QUOTE,))
+        for name, text in figures.items()
+    ]
+    dose = DecidedValue(field="dose", text="20 mg <img>", by="Ada Lovelace", support=(QUOTE,))
+    return DecidedStudy(evidence_id=f"pmid:{number}", values=(dose, *values))
+
+
+ROWS = (row(1, 8), row(2, 9))
+STUDIES = tuple(
+    Study(
+        number=number,
+        record=number,
+        evidence_id=f"pmid:{number}",
+        title=f"Trial {number} of the drug",
+        authors=(name,),
+        year=2020,
+        identifiers=Identifiers(pmid=str(number)),
+        evidence_type="randomized_trial",
+    )
+    for number, name in ((1, "Doe, J."), (2, "Roe, R."))
+)
+FINDINGS = Findings(
+    run_id="review-1",
+    title=PROTOCOL.title,
+    at="2026-11-28T12:00:00+00:00",
+    excluded=(
+        ExcludedText(title="Rats", criterion="Animals were studied.", reason="rats", support=(QUOTE,)),
+    ),
+    not_retrieved=("A lost paper",),
+    studies=STUDIES,
+    fields=asked_fields(PROTOCOL),
+    rows=ROWS,
+    bias=(
+        BiasAssessment(
+            evidence_id="pmid:1",
+            outcome="death from any cause",
+            answers=tuple(SignallingAnswer(question=one, answer=answer) for one, answer in BEST.items()),
+            decided_by="Ada Lovelace",
+        ),
+    ),
+    not_assessed=("pmid:2",),
+    syntheses=(
+        synthesise(
+            PROTOCOL.outcomes[0],
+            PROTOCOL.question,
+            ROWS,
+            {study.evidence_id: study.label for study in STUDIES},
+            {study.evidence_id: WorkFacts(randomized=True, full_text=True) for study in STUDIES},
+        ),
+    ),
+)
+STEP = PublishStep(
+    run_id="review-1",
+    protocol="",
+    version=2,
+    amendments=(
+        Amendment(
+            version=2, at="2026-11-01", by="Ada", reason="too wide", keys=("criteria.E1",), stages=("report",)
+        ),
+    ),
+    searches=(
+        SearchRow(
+            origin="pubmed: drug AND disease",
+            source="pubmed",
+            query="drug AND disease",
+            at="2026-10-01",
+            hits=300,
+            records=60,
+            new=60,
+        ),
+    ),
+    records="",
+    titles=Marks.of(0),
+    full_texts=Marks.of(0),
+    screening=Round(course=Course(total=80, read=70, recall=0.953, phase="done")),
+    tools=(
+        ToolUse(
+            stage="extraction",
+            screener="model-a",
+            model="some-model",
+            prompt="data_extractor@12ab34cd",
+            calls=7,
+            decisions=70,
+            usage=Usage(input_tokens=1000, output_tokens=100),
+        ),
+    ),
+    approved_by="Ada Lovelace",
+    at="2026-11-28T12:00:00+00:00",
+)
+PUBLISHED = Published(
+    ReviewReport(flow=FLOW, at=STEP.at),
+    STEP,
+    PROTOCOL.replace(registration="CRD42026000001"),
+    Records(),
+    (),
+    FINDINGS,
+)
+
+
+def page(published: Published = PUBLISHED, form: str = "md") -> bytes:
+    return render_document(document(published, "0.2", Names(published, shown=False)), form)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_format_has_the_whole_report(name: str) -> None:
+    data = page(form=name)
+    if name == "pdf":
+        assert data.startswith(b"%PDF")
+        return
+    if name == "docx":
+        data = zipfile.ZipFile(io.BytesIO(data)).read("word/document.xml")
+    text = data.decode()
+    for part in (
+        "CRD42026000001",
+        "drug AND disease",
+        "A lost paper",
+        "data_extractor@12ab34cd",
+        "person 1",
+        "Doe 2020",
+        "low risk",
+        "Certainty",
+        "PRISMA 2020 checklist",
+    ):
+        assert part in text, part
+    assert "<img>" not in text.replace("\\<img>", "")
+
+
+def test_the_report_names_no_person() -> None:
+    text = page().decode()
+    assert "Lovelace" not in text
+    assert "Ada" not in text
+
+
+def test_the_flow_and_each_pool_are_drawn() -> None:
+    shown = page(form="html").decode()
+    assert shown.count("<svg") == 2
+    assert "Included: 2" in shown
+
+
+def test_the_flow_has_every_number_that_leaves_it() -> None:
+    steps = flow_steps(PUBLISHED)
+    assert [step.lines[0] for step in steps] == [
+        "Identified: 100",
+        "Screened: 70",
+        "Full texts sought: 8",
+        "Assessed: 7",
+        "Included: 2",
+    ]
+    assert steps[1].aside == ("Excluded: 62", "Not read: 10")
+    assert steps[3].aside == ("Excluded: 5", "Animals were studied.: 3", "People were allocated by ch: 2")
+    assert FLOW.faults() == ()
+
+
+def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it() -> None:
+    numbers = {number.rstrip("abcdef") for number, _, _ in ITEMS}
+    assert numbers == {str(number) for number in range(1, 28)}
+    assert {by for _, _, by in ITEMS if by} == set(PLACES)
+    places = {number: place for number, _, place in checklist(answered(FINDINGS, PUBLISHED))}
+    assert (places["16a"], places["24a"]) == ("Flow of records (PRISMA 2020)", "Protocol")
+    assert (places["11"], places["1"]) == ("Risk of bias", NOT_REPORTED)
+    assert places["3"] == places["25"] == places["21"] == NOT_REPORTED
+    bare = FINDINGS.replace(syntheses=(), bias=(), studies=(), rows=())
+    without = replace(PUBLISHED, protocol=PROTOCOL.replace(outcomes=(), extraction=()))
+    bare_places = {number: place for number, _, place in checklist(answered(bare, without))}
+    for number in ("9", "10a", "11", "12", "13d", "17", "18", "20b", "24a"):
+        assert bare_places[number] == NOT_REPORTED, number
+    titles = {chapter.title for chapter in document(PUBLISHED, "", Names(PUBLISHED, shown=True)).chapters}
+    assert {place for place in places.values() if place != NOT_REPORTED} <= titles
+
+
+def test_what_the_findings_cannot_vouch_for_is_said() -> None:
+    said = " ".join(limitations(FINDINGS, PROTOCOL))
+    for part in ("1 full text not retrieved", "applied to 1 study", "risk of bias stands beside it"):
+        assert part in said, part
+    assert "was not assessed" in " ".join(limitations(FINDINGS, PROTOCOL.replace(bias="none")))
+    assert "1 full text not retrieved" in page().decode()
+
+
+def test_a_review_that_read_no_full_text_has_no_such_chapters() -> None:
+    text = page(replace(PUBLISHED, findings=None)).decode()
+    assert "Risk of bias" not in text
+    assert "checklist" not in text
