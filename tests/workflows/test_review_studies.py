@@ -1,0 +1,305 @@
+"""The later stages of a review on a real server: full texts, data, risk of bias, a report, what changes."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from activities.contracts.evidence import Evidence
+from activities.review.protocol import (
+    Calibration,
+    Criterion,
+    ExtractionField,
+    PooledOutcome,
+    Protocol,
+    ReviewQuestion,
+    Screener,
+)
+from activities.review.steps import FileOfRecords
+from client.failures import BadInput
+from client.reviews.exporting import export_to, report_as
+from client.reviews.review import Review
+from client.reviews.studies import (
+    assess,
+    decide_field,
+    extract,
+    missing_texts,
+    open_bias,
+    open_fields,
+    provide,
+)
+from tests.activities.review.test_bias import BEST
+from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
+from tests.replay import Asked, Reply
+from tests.workflows.test_review import Desk, a_desk, made
+
+TRIALS = 6
+EVENTS = (8, 12, 15, 20, 9, 14)
+
+
+def a_trial(number: int) -> Evidence:
+    about = "Rats" if number == TRIALS - 1 else "Adults"
+    return Evidence(
+        evidence_id=f"pmid:{number + 1}",
+        source="library",
+        title=f"Trial {number} of the drug in {about.lower()} with the disease",
+        text=f"{about} with the disease were allocated by chance to the drug or to placebo in trial {number}.",
+        authors=(f"Doe{number}, J.",),
+        year=2000 + number,
+        identifiers={"pmid": str(number + 1)},
+        evidence_type="randomized_trial",
+    )
+
+
+def full_text(number: int) -> str:
+    about = "Rats" if number == TRIALS - 1 else "Adults"
+    filler = "The methods of the trial are described at length in its protocol and here. " * 5
+    return (
+        f"{a_trial(number).title}\n\n{about} with the disease were studied in two large hospitals of one town. "
+        f"A central computer allocated the participants, and nobody knew their group. {filler}"
+        f"Of the 200 given the drug {EVENTS[number]} died, and of the 200 given placebo {30 + number} died. "
+        f"The dose of the drug was {10 + number} mg once a day in all of the participants.\n"
+    )
+
+
+def model(asked: Asked) -> Reply:
+    """Both models include by title; the second one reads another dose in trial 2, and is unsure of trial 1."""
+    second = json.loads(asked.body)["model"] == "second"
+    labels, texts = labels_by_work(asked), sentences_of(asked)
+    by_words = {text: label for label, text in texts.items()}
+
+    def of(part: str) -> list[str]:
+        return [label for text, label in by_words.items() if part in text][:1]
+
+    (work, text), *_ = evidence_of(asked).items()
+    answers: dict[str, Any] = {}
+    match role_of(asked):
+        case "screener":
+            rows = [
+                {"work": one, "verdict": "include", "criterion": "I1", "sentences": labels[one][:1]}
+                for one in evidence_of(asked)
+            ]
+            answers = {"decisions": rows}
+        case "full_text_screener":
+            rats = "Rats with the disease" in text
+            unsure = second and "in trial 1." in text
+            answers = {
+                "decision": "unsure" if unsure else "exclude" if rats else "include",
+                "criterion": "E1" if rats else "",
+                "reason": "rats" if rats else "adults",
+                "sentences": of("were studied in two large hospitals"),
+            }
+        case "data_extractor":
+            number = next(n for n in range(TRIALS) if f"in trial {n}." in text)
+            died, dose = of(f"drug {EVENTS[number]} died"), of("once a day")
+            figures = {"events": EVENTS[number], "total": 200}
+            figures |= {"control_events": 30 + number, "control_total": 200}
+            values = [
+                {"field": f"death.{name}", "value": str(value), "sentences": died}
+                for name, value in figures.items()
+            ]
+            shown = f"{10 + number} mg" if not (second and number == 2) else f"{10 + number} mg once a day"
+            answers = {"values": [*values, {"field": "dose", "value": shown, "sentences": dose}]}
+        case "bias_assessor":
+            by = of("A central computer allocated")
+            answers = {
+                "answers": [
+                    {"question": number, "answer": answer, "reason": "as told", "sentences": by}
+                    for number, answer in BEST.items()
+                    if number != "5.3"
+                ]
+            }
+    return says(answers, usage=(1_000, 100))(asked)
+
+
+PROTOCOL = Protocol(
+    title="The drug in adults with the disease: a systematic review",
+    question=ReviewQuestion(population="adults", intervention="the drug", comparator="placebo"),
+    criteria=(
+        Criterion(id="I1", text="adults with the disease"),
+        Criterion(id="E1", text="animals", kind="exclude"),
+    ),
+    records=("a.ris",),
+    screeners=(
+        Screener(name="m1", kind="model", model="first"),
+        Screener(name="m2", kind="model", model="second"),
+    ),
+    stopping="read_all",
+    calibration=Calibration(records=0),
+    extraction=(ExtractionField(id="dose", label="Dose"),),
+    outcomes=(PooledOutcome(id="death", label="death", measure="RR"),),
+    bias="rob2",
+)
+
+
+@pytest.fixture
+async def desk(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Desk]:
+    async with a_desk(temporal_client, tmp_path) as desk:
+        desk.server.script(model)
+        yield desk
+
+
+async def begun(desk: Desk, protocol: Protocol = PROTOCOL, **more: Any) -> Review:
+    """A review of the trials that waits for their full texts."""
+    refs = [await desk.store.put(a_trial(number)) for number in range(TRIALS)]
+    review = await desk.start_with(protocol, refs, **more)
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    return review
+
+
+async def texts_provided(desk: Desk, review: Review, folder: Path, numbers: range = range(TRIALS)) -> None:
+    folder.mkdir(exist_ok=True)
+    for number in numbers:
+        (folder / f"pmid-{number + 1}.txt").write_text(full_text(number))
+    await provide(review, folder, by="Ada")
+
+
+async def decided(desk: Desk, review: Review) -> None:
+    """A person decides all that waits after the full texts, until the report waits."""
+    async with asyncio.timeout(60):
+        while (seen := await review.progress()).gate != "report":
+            if seen.gate == "decisions":
+                await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
+            elif seen.gate == "extraction":
+                for one in await open_fields(review):
+                    await decide_field(review, one.record, one.field.id, "first", by="Ada")
+            elif seen.gate == "bias":
+                for row in await open_bias(review):
+                    await assess(review, row.record, row.outcome, {"5.3": "N"}, by="Ada")
+            await asyncio.sleep(0.05)
+
+
+async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    assert len(await missing_texts(review)) == TRIALS
+    await texts_provided(desk, review, tmp_path / "texts", range(1, TRIALS))
+    assert [number for number, _ in await missing_texts(review)] == [0]
+    await review.approve(by="Ada")  # the last one cannot be had
+    seen = await desk.until(review, lambda seen: seen.gate == "decisions")
+    assert "full texts" in seen.text
+    await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
+    await desk.until(review, lambda seen: seen.gate == "extraction")
+    (row,) = await open_fields(review)
+    assert (row.record, row.field.id) == (2, "dose")
+    assert row.difference.first is not None
+    assert row.difference.second is not None
+    assert (row.difference.first.text, row.difference.second.text) == ("12 mg", "12 mg once a day")
+    with pytest.raises(BadInput, match="word for word"):
+        await decide_field(review, 2, "dose", "13 mg", by="Ada", quote="words that do not stand in the text")
+    await decide_field(review, 2, "dose", "second", by="Ada", reason="as printed")
+    await desk.until(review, lambda seen: seen.gate == "bias")
+    waiting = await open_bias(review)
+    assert [one.record for one in waiting] == [1, 2, 3, 4]
+    with pytest.raises(BadInput, match="answer 5.3 first"):
+        await assess(review, 1, "death", {}, by="Ada")
+    for one in waiting[:3]:
+        await assess(review, one.record, one.outcome, {"5.3": "N"}, by="Ada")
+    await assess(review, 4, "death", {}, by="Ada", not_a_trial=True)
+    await desk.until(review, lambda seen: seen.gate == "report")
+    published = await review.published()
+    flow = published.report.flow
+    assert flow.faults() == ()
+    assert (flow.sought, flow.not_retrieved, flow.assessed, flow.included) == (6, 1, 5, 4)
+    assert flow.excluded_because == {"E1": 1}
+    findings = published.findings
+    assert findings is not None
+    (synthesis,) = findings.syntheses
+    assert synthesis.pool is not None
+    assert len(synthesis.pool.rows) == 4
+    assert synthesis.conclusion.direction == "lower"
+    assert [one.overall for one in findings.bias] == ["low"] * 3
+    assert findings.not_assessed == ("pmid:5",)
+    assert findings.excluded[0].support[0].quote in full_text(5)
+    text = (await report_as(review, "md")).decode()
+    for part in ("Doe1 2001", "12 mg once a day", "Pooled risk ratio", "PRISMA 2020 checklist", "animals"):
+        assert part in text, part
+    assert "Ada" not in text
+    files = await export_to(review, tmp_path / "out")
+    assert "extraction.csv" in {path.name for path in files}
+    assert {one.stage for one in published.step.tools} == {"screening", "full_texts", "extraction", "bias"}
+
+
+async def test_an_amended_field_is_extracted_again_and_nothing_else_is_read(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    await texts_provided(desk, review, tmp_path / "texts")
+    await decided(desk, review)
+    before = (await review.published()).findings
+    asked = len(desk.server.bodies)
+    amended = PROTOCOL.replace(
+        extraction=(*PROTOCOL.extraction, ExtractionField(id="town", label="Where it was done"))
+    )
+    from activities.review.archive import Archive
+    from workflows.review.types import Amend
+
+    key = await Archive(desk.store).put(amended)
+    await review.send("amend", Amend(by="Ada", reason="the place", protocol=amended, protocol_key=key))
+    await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
+    await decided(desk, review)
+    again = {role_of(one) for one in desk.server.asked[asked:]}
+    assert again == {"data_extractor"}
+    after = (await review.published()).findings
+    assert before is not None
+    assert after is not None
+    assert after.bias == before.bias
+    assert len(after.fields) == len(before.fields) + 1
+    assert (await review.published()).report.notice == ""  # no conclusion changed
+
+
+async def test_an_overruled_full_text_changes_the_report_and_asks_no_model(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    await texts_provided(desk, review, tmp_path / "texts")
+    await decided(desk, review)
+    asked = len(desk.server.bodies)
+    assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
+    await review.overrule(3, "exclude", by="Ada", reason="twice published", criterion="I1", full_texts=True)
+    await desk.until(review, lambda seen: seen.reports == 2)
+    findings = (await review.published()).findings
+    assert findings is not None
+    assert [study.record for study in findings.studies] == [0, 1, 2, 4]
+    assert any(one.reason == "twice published" for one in findings.excluded)
+    assert len(desk.server.bodies) == asked
+
+
+async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path) -> None:
+    people = (PROTOCOL.screeners[0], Screener(name="Bob"))
+    protocol = PROTOCOL.replace(screeners=people, bias="none")
+    refs = [await desk.store.put(a_trial(number)) for number in range(2)]
+    review = await desk.start_with(protocol, refs)
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "decisions")
+    await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob")
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await texts_provided(desk, review, tmp_path / "texts", range(2))
+    await desk.until(review, lambda seen: seen.gate == "decisions")
+    await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob", full_texts=True)
+    seen = await desk.until(review, lambda seen: seen.gate == "extraction")
+    assert "people extract the data of 2 studies" in seen.text
+    with pytest.raises(BadInput, match="no extractor"):
+        await extract(review, 0, {"dose": "10 mg"}, by="Cyd")
+    with pytest.raises(BadInput, match="one number"):
+        await extract(review, 0, {"death.events": "some"}, by="Bob")
+    for number in range(2):
+        figures = {"events": EVENTS[number], "total": 200, "control_events": 30 + number}
+        values = {f"death.{name}": str(value) for name, value in figures.items()}
+        values |= {"death.control_total": "200", "dose": f"{10 + number} mg"}
+        await extract(review, number, values, by="Bob")
+    await desk.until(review, lambda seen: seen.gate == "report")
+    findings = (await review.published()).findings
+    assert findings is not None
+    assert len(findings.rows) == 2
+
+
+async def test_a_review_that_is_ended_reports_what_there_is(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    await texts_provided(desk, review, tmp_path / "texts", range(2))
+    await review.finish()
+    await desk.until(review, lambda seen: seen.gate == "report")
+    flow = (await review.published()).report.flow
+    assert (flow.sought, flow.awaited, flow.undecided, flow.faults()) == (6, 4, 2, ())
