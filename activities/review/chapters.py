@@ -23,7 +23,7 @@ from activities.report.formats.blocks import (
     filled,
     table,
 )
-from activities.report.formats.conclusion_words import in_words, line, reasons
+from activities.report.formats.conclusion_words import found, line, reasons
 from activities.report.formats.figures import Step
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.review.archive import Published
@@ -245,7 +245,7 @@ def _effects(one: Synthesis, findings: Findings) -> Table:
             (
                 cell(labels.get(work.evidence_id, work.evidence_id)),
                 _quoted(effect or "no usable figures", work.support, findings),
-                cell(in_words(work.direction)),
+                cell(found(work.direction)),
                 cell(f"{work.n:,}" if work.n else ""),
                 cell(JUDGEMENT_NAMES[risk] if risk else ""),
             )

@@ -14,8 +14,9 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.evidence_store import EvidenceStore
+from activities.full_text_activity import FullTextActivities
 from activities.models.client import OpenAIModel
 from activities.prepare_activity import PrepareActivities
 from activities.review.archive import Archive, Published
@@ -25,6 +26,8 @@ from activities.review.steps import FileOfRecords, ReviewReport
 from activities.review_activity import ReviewActivities
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
+from activities.sources.http.client import open_http
+from activities.study_activity import StudyActivities
 from client.connection import Connection
 from client.failures import BadInput
 from client.reviews.review import Review
@@ -91,9 +94,13 @@ class Desk:
     reviews: list[WorkflowHandle[Any, ReviewReport]] = field(default_factory=list)
 
     async def start(self, protocol: Protocol = PROTOCOL, **more: Any) -> Review:
-        archive = Archive(self.store)
         refs = [await self.store.put(a_record(number)) for number in range(TOTAL)]
-        file = FileOfRecords(name="a.ris", blob=await archive.put_lines(refs), records=TOTAL)
+        return await self.start_with(protocol, refs, **more)
+
+    async def start_with(self, protocol: Protocol, refs: Sequence[EvidenceRef], **more: Any) -> Review:
+        """Start a review of these records."""
+        archive = Archive(self.store)
+        file = FileOfRecords(name="a.ris", blob=await archive.put_lines(refs), records=len(refs))
         request = ReviewRequest(
             protocol=protocol, protocol_key=await archive.put(protocol), files=(file,), **more
         )
@@ -105,10 +112,10 @@ class Desk:
         return Review(self.settings, connection, handle.id)
 
     async def play(self, review: Review, person: str = "Ada") -> ReviewProgress:
-        """A person who is right labels and decides until the report waits."""
+        """A person who is right labels and decides until the report waits; nobody has a full text."""
         async with asyncio.timeout(PATIENCE):
             while (seen := await review.progress()).gate != "report":
-                if seen.gate == "protocol":
+                if seen.gate in ("protocol", "full_texts"):
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
                     send = review.label if task.kind == "label" else review.decide
@@ -145,23 +152,30 @@ async def a_desk(client: Client, folder: Path) -> AsyncIterator[Desk]:
         )
         store = EvidenceStore.at(settings.evidence_url)
         asked = OpenAIModel(settings, store)
-        activities = ReviewActivities(store, RoleThinker(lambda _: asked, store, settings), dedup.merge)
-        prepare = PrepareActivities(settings, {})
-        names = [
-            name
-            for name in dir(activities)
-            if hasattr(getattr(activities, name), "__temporal_activity_definition")
+        thinker = RoleThinker(lambda _: asked, store, settings)
+        http = open_http(settings)
+        steps = [
+            getattr(of, name)
+            for of in (
+                ReviewActivities(store, thinker, dedup.merge),
+                StudyActivities(settings, store, thinker),
+                FullTextActivities(settings, http, store),
+                PrepareActivities(settings, {}),
+            )
+            for name in dir(of)
+            if hasattr(getattr(of, name), "__temporal_activity_definition")
         ]
         async with Worker(
             client,
             task_queue=queue,
             workflows=[SystematicReview],
-            activities=[prepare.prepare, *(getattr(activities, name) for name in names)],
+            activities=steps,
             workflow_runner=UnsandboxedWorkflowRunner(),
             workflow_failure_exception_types=[Exception],
         ):
             yield Desk(client, store, server, settings, queue)
         await asked.aclose()
+        await http.aclose()
 
 
 @pytest.fixture

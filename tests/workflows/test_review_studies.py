@@ -19,7 +19,6 @@ from activities.review.protocol import (
     ReviewQuestion,
     Screener,
 )
-from activities.review.steps import FileOfRecords
 from client.failures import BadInput
 from client.reviews.exporting import export_to, report_as
 from client.reviews.review import Review
@@ -47,7 +46,7 @@ def a_trial(number: int) -> Evidence:
         evidence_id=f"pmid:{number + 1}",
         source="library",
         title=f"Trial {number} of the drug in {about.lower()} with the disease",
-        text=f"{about} with the disease were allocated by chance to the drug or to placebo in trial {number}.",
+        text=f"{about} with the disease were allocated by chance to the drug or placebo in trial {number}.",
         authors=(f"Doe{number}, J.",),
         year=2000 + number,
         identifiers={"pmid": str(number + 1)},
@@ -59,7 +58,7 @@ def full_text(number: int) -> str:
     about = "Rats" if number == TRIALS - 1 else "Adults"
     filler = "The methods of the trial are described at length in its protocol and here. " * 5
     return (
-        f"{a_trial(number).title}\n\n{about} with the disease were studied in two large hospitals of one town. "
+        f"{a_trial(number).title}\n\n{about} with the disease were studied in two large hospitals of a town. "
         f"A central computer allocated the participants, and nobody knew their group. {filler}"
         f"Of the 200 given the drug {EVENTS[number]} died, and of the 200 given placebo {30 + number} died. "
         f"The dose of the drug was {10 + number} mg once a day in all of the participants.\n"
@@ -67,7 +66,7 @@ def full_text(number: int) -> str:
 
 
 def model(asked: Asked) -> Reply:
-    """Both models include by title; the second one reads another dose in trial 2, and is unsure of trial 1."""
+    """Both models include by title; the second reads another dose in trial 2, and is unsure of trial 1."""
     second = json.loads(asked.body)["model"] == "second"
     labels, texts = labels_by_work(asked), sentences_of(asked)
     by_words = {text: label for label, text in texts.items()}
@@ -75,7 +74,7 @@ def model(asked: Asked) -> Reply:
     def of(part: str) -> list[str]:
         return [label for text, label in by_words.items() if part in text][:1]
 
-    (work, text), *_ = evidence_of(asked).items()
+    text = next(iter(evidence_of(asked).values()))
     answers: dict[str, Any] = {}
     match role_of(asked):
         case "screener":
@@ -153,11 +152,15 @@ async def begun(desk: Desk, protocol: Protocol = PROTOCOL, **more: Any) -> Revie
     return review
 
 
-async def texts_provided(desk: Desk, review: Review, folder: Path, numbers: range = range(TRIALS)) -> None:
+async def texts_provided(review: Review, folder: Path, numbers: range = range(TRIALS)) -> None:
+    write_texts(folder, numbers)
+    await provide(review, folder, by="Ada")
+
+
+def write_texts(folder: Path, numbers: range) -> None:
     folder.mkdir(exist_ok=True)
     for number in numbers:
         (folder / f"pmid-{number + 1}.txt").write_text(full_text(number))
-    await provide(review, folder, by="Ada")
 
 
 async def decided(desk: Desk, review: Review) -> None:
@@ -178,7 +181,7 @@ async def decided(desk: Desk, review: Review) -> None:
 async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
     assert len(await missing_texts(review)) == TRIALS
-    await texts_provided(desk, review, tmp_path / "texts", range(1, TRIALS))
+    await texts_provided(review, tmp_path / "texts", range(1, TRIALS))
     assert [number for number, _ in await missing_texts(review)] == [0]
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
@@ -196,7 +199,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await desk.until(review, lambda seen: seen.gate == "bias")
     waiting = await open_bias(review)
     assert [one.record for one in waiting] == [1, 2, 3, 4]
-    with pytest.raises(BadInput, match="answer 5.3 first"):
+    with pytest.raises(BadInput, match=r"answer 5\.3 first"):
         await assess(review, 1, "death", {}, by="Ada")
     for one in waiting[:3]:
         await assess(review, one.record, one.outcome, {"5.3": "N"}, by="Ada")
@@ -225,9 +228,9 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     assert {one.stage for one in published.step.tools} == {"screening", "full_texts", "extraction", "bias"}
 
 
-async def test_an_amended_field_is_extracted_again_and_nothing_else_is_read(desk: Desk, tmp_path: Path) -> None:
+async def test_an_amended_field_is_extracted_again_and_nothing_else_read(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
-    await texts_provided(desk, review, tmp_path / "texts")
+    await texts_provided(review, tmp_path / "texts")
     await decided(desk, review)
     before = (await review.published()).findings
     asked = len(desk.server.bodies)
@@ -251,9 +254,9 @@ async def test_an_amended_field_is_extracted_again_and_nothing_else_is_read(desk
     assert (await review.published()).report.notice == ""  # no conclusion changed
 
 
-async def test_an_overruled_full_text_changes_the_report_and_asks_no_model(desk: Desk, tmp_path: Path) -> None:
+async def test_an_overruled_full_text_changes_the_report_and_asks_nobody(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
-    await texts_provided(desk, review, tmp_path / "texts")
+    await texts_provided(review, tmp_path / "texts")
     await decided(desk, review)
     asked = len(desk.server.bodies)
     assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
@@ -276,7 +279,7 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     await desk.until(review, lambda seen: seen.gate == "decisions")
     await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
-    await texts_provided(desk, review, tmp_path / "texts", range(2))
+    await texts_provided(review, tmp_path / "texts", range(2))
     await desk.until(review, lambda seen: seen.gate == "decisions")
     await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob", full_texts=True)
     seen = await desk.until(review, lambda seen: seen.gate == "extraction")
@@ -298,7 +301,7 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
 
 async def test_a_review_that_is_ended_reports_what_there_is(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
-    await texts_provided(desk, review, tmp_path / "texts", range(2))
+    await texts_provided(review, tmp_path / "texts", range(2))
     await review.finish()
     await desk.until(review, lambda seen: seen.gate == "report")
     flow = (await review.published()).report.flow
