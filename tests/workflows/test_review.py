@@ -282,6 +282,8 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     await desk.play(review)
     before, asked = await review.published(), len(desk.server.bodies)
     await review.overrule(1, "include", by="Bob", reason="its arm B")
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await review.approve(by="Bob")
     seen = await desk.until(review, lambda seen: seen.reports == 2)
     assert len(desk.server.bodies) == asked
     assert 1 in included(await review.published())
