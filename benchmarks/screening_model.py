@@ -118,8 +118,8 @@ def main() -> None:
     criteria = criteria_of(about["criteria"])
     made = asyncio.run(decisions(works, about["title"], criteria, args.calls, args))
     result = accuracy({name: one.verdict != "exclude" for name, one in made.items()}, truth)
-    for name, one in (("sensitivity", result.sensitivity), ("specificity", result.specificity)):
-        print(f"{name} {one.hits} of {one.of} ({one.low:.1%} to {one.high:.1%})")
+    for name, rate in (("sensitivity", result.sensitivity), ("specificity", result.specificity)):
+        print(f"{name} {rate.hits} of {rate.of} ({rate.low:.1%} to {rate.high:.1%})")
     text = {work.evidence_id: normalise(work.text) for work in works}
     quotes = [(name, words) for name, one in made.items() for words in one.words]
     held = sum(normalise(words) in text[name] for name, words in quotes)
@@ -131,9 +131,9 @@ def main() -> None:
         f"{sum(bool(one.words) for one in made.values())}"
     )
     for work in works:
-        one = made.get(work.evidence_id)
-        if one is not None and (one.verdict != "exclude") != truth[work.evidence_id]:
-            print(f"wrong: {one.verdict} ({one.criterion}; {one.reason}) {work.title[:90]}")
+        decision = made.get(work.evidence_id)
+        if decision is not None and (decision.verdict != "exclude") != truth[work.evidence_id]:
+            print(f"wrong: {decision.verdict} ({decision.criterion}) {work.title[:90]}")
 
 
 if __name__ == "__main__":

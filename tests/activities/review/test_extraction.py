@@ -7,7 +7,6 @@ import pytest
 
 from activities.contracts.errors import DecisionError
 from activities.review.extraction import (
-    ExtractionDecision,
     asked_fields,
     checked,
     decided_study,
@@ -16,7 +15,7 @@ from activities.review.extraction import (
     table_csv,
 )
 from activities.review.protocol import PooledOutcome
-from activities.review.studies import ExtractDataInput, Extraction, Value
+from activities.review.studies import ExtractDataInput, Extraction, ExtractionDecision, Value
 from activities.roles import data_extractor
 from activities.roles.data_extractor import DataAnswer
 from tests.activities.review.studies import PROTOCOL, STEP, TRIAL
