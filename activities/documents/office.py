@@ -11,9 +11,9 @@ import posixpath
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from lxml import etree
@@ -25,6 +25,9 @@ from activities.documents.text import Text, Unreadable, behind_extra, from_pages
 from activities.documents.xml_text import script
 from activities.plural import counted
 
+if TYPE_CHECKING:
+    from pylatexenc.latexwalker import LatexToken, LatexWalker
+
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
 MAX_ROWS = 200_000
@@ -33,14 +36,17 @@ OF_THE_LIBRARY = frozenset({"python-docx", "Steve Canny", "openpyxl"})
 """Names that the libraries' own templates give as the author."""
 _TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
 """What stands for citations and references of LaTeX source."""
+_LATEX_WORDS = re.compile(r"(?:[^\W_]+[ ,.;:()]{0,2}(?!\s))+")
+"""Letters that stand for themselves; no macro takes them for its argument."""
 _OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _WORD_AROUND = (f"{_WORD}fldSimple", f"{_WORD}dir", f"{_WORD}bdo", f"{_MATH}oMathPara")
-_WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/styles.xml")
-_LOOKS = ("latentStyles", "docDefaults", "rPr", "tblPr", "tblStylePr", "tcPr", "trPr", "ind", "spacing")
+_WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_WORD_STYLE_PART = "word/styles.xml"
+_STYLED = (f"{_WORD}pStyle", f"{_WORD}rStyle", f"{_WORD}tblStyle")
 _WORD_STYLES = "p[style-name='Title'] => h1:fresh"
 _NO_TITLE = re.compile(r"(?i)word document|document\d*|untitled|microsoft .*|powerpoint presentation")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -53,11 +59,16 @@ def read_docx(data: bytes) -> Text:
 
     shown = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as document, zipfile.ZipFile(shown, "w") as copy:
-        for name in document.namelist():
-            part = document.read(name)
-            copy.writestr(name, _word_shown(part) if name in _WORD_TEXTS else part)
+        styles: set[str] = set()
+        for name in sorted(document.namelist(), key=_WORD_STYLE_PART.__eq__):
+            if name in _WORD_TEXTS:
+                copy.writestr(name, _word_shown(document.read(name), styles))
+            elif name == _WORD_STYLE_PART:
+                copy.writestr(name, _named_styles(document.read(name), styles))
+            elif name.endswith((".rels", "numbering.xml")) or "/" not in name:
+                copy.writestr(name, document.read(name))
         properties = _properties(document)
-    converted = mammoth.convert_to_html(shown, style_map=_WORD_STYLES).value
+    converted = mammoth.convert_to_html(shown, style_map=_WORD_STYLES, convert_image=lambda _: []).value
     page = html_tree(f"<html><body>{converted}</body></html>")
     for link in list(page.iter("a")):
         if (link.get("href") or "").startswith(("#footnote-ref", "#endnote-ref")):
@@ -229,9 +240,9 @@ def read_tex(data: bytes) -> Text:
     """The body of a LaTeX document, or the whole of a part of one; formulas as far as text can show them."""
     with behind_extra("LaTeX source", "office"):
         from pylatexenc.latex2text import LatexNodes2Text
-        from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode, LatexWalker
+        from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
 
-    nodes, _, _ = LatexWalker(decode(data)).get_latex_nodes()
+    nodes, _, _ = _latex_walker(decode(data)).get_latex_nodes()
     words = LatexNodes2Text(keep_comments=False)
     environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
     body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
@@ -257,6 +268,26 @@ def read_tex(data: bytes) -> Text:
     )
 
 
+def _latex_walker(source: str) -> "LatexWalker":
+    """A parser of LaTeX source that takes words at once, and not letter by letter as the library does."""
+    from pylatexenc.latexwalker import LatexToken, LatexWalker
+
+    class Walker(LatexWalker):
+        def get_token(
+            self,
+            pos: int,
+            include_brace_chars: Sequence[tuple[str, str]] | None = None,
+            environments: bool = True,  # noqa: FBT001, FBT002 - the library's signature
+            **more: object,
+        ) -> LatexToken:
+            words = _LATEX_WORDS.match(self.s, pos) if environments and not include_brace_chars else None
+            if words is not None:
+                return LatexToken(tok="char", arg=words[0], pos=pos, len=len(words[0]), pre_space="")
+            return super().get_token(pos, include_brace_chars, environments, **more)
+
+    return Walker(source)
+
+
 def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
     if path not in names:
         raise Unreadable(f"it is no e-book: {path or 'the package file'} is missing in it")
@@ -274,13 +305,20 @@ def _shape(shape: object) -> Iterator[str]:
         yield from _shape(member)
 
 
-def _word_shown(part: bytes) -> bytes:
+def _named_styles(part: bytes, used: Collection[str]) -> bytes:
+    """The names of the styles that a Word document uses: to read the looks of all takes longer than the text."""
+    styles = etree.fromstring(part, _XML)
+    kept = etree.Element(styles.tag, nsmap=styles.nsmap)
+    kept.extend([style for style in styles if style.get(f"{_WORD}styleId") in used])
+    etree.strip_elements(kept, f"{_WORD}rPr", f"{_WORD}tblPr", f"{_WORD}tblStylePr")
+    return etree.tostring(kept)
+
+
+def _word_shown(part: bytes, styles: set[str]) -> bytes:
     """A part of a Word document with what mammoth passes over as what it reads: formulas as runs, elements
-    around runs as one that it knows, and no hidden text."""
+    around runs as one that it knows, and no hidden text. Adds the styles that it uses to `styles`."""
     root = etree.fromstring(part, _XML)
-    if root.tag == f"{_WORD}styles":  # the looks of styles, which take longer to read than the text
-        etree.strip_elements(root, *(f"{_WORD}{name}" for name in _LOOKS))
-        return etree.tostring(root)
+    styles.update(style.get(f"{_WORD}val", "") for style in root.iter(*_STYLED))
     for formula in list(root.iter(f"{_MATH}oMath")):
         run = etree.Element(f"{_WORD}r")
         text = etree.SubElement(run, f"{_WORD}t")

@@ -4,8 +4,9 @@ import ctypes
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,14 +22,18 @@ RAISED = 0.08
 SMALLER = 0.87
 MAX_LETTERS = 100_000
 """Letters of one page that are read: a page of small print has 20,000."""
+LOW, HIGH = frozenset("acemnorsuvwxz"), frozenset("bdfhkl")
+"""A word with letters of both kinds shows whether those of a font are boxes of one height."""
 MAX_OBJECTS = 20_000
 """Drawn objects of a page that are looked at."""
 MIN_DRAWN = 8
 """Lines and areas of a figure that is drawn; a frame or the rules of a table have fewer."""
 MIN_SIDE = 40.0
 """Shorter side of a figure in points."""
+SOFT_HYPHEN = "\u00ad"
 HYPHEN = "\u2010"
 """PDFium marks a hyphen at the end of a line by a control character; so is it named here."""
+_VISIBLE = re.compile(r"\S+")
 _MATH = re.compile(
     r"CM(MI|SY|EX)|MSBM|MSAM|Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath", re.IGNORECASE
 )
@@ -78,7 +83,9 @@ class Box:
         )
 
 
-class _Letter(NamedTuple):
+class _Piece(NamedTuple):
+    """Letters of a word that are of one size and stand on one line."""
+
     text: str
     left: float
     right: float
@@ -86,38 +93,36 @@ class _Letter(NamedTuple):
     size: float
 
 
-@dataclass(slots=True)
+class _Font(NamedTuple):
+    math: bool
+    fixed: bool
+    bold: bool
+
+
 class _Word:
-    letters: list[_Letter]
-    font: str
-    angle: float
-    size: float = 0.0
-    base: float = 0.0
+    __slots__ = ("angle", "base", "font", "left", "length", "pieces", "right", "size")
 
-    def __post_init__(self) -> None:
-        self.size = max(letter.size for letter in self.letters)
-        self.base = next(letter.base for letter in self.letters if letter.size == self.size)
-
-    @property
-    def left(self) -> float:
-        return self.letters[0].left
-
-    @property
-    def right(self) -> float:
-        return max(letter.right for letter in self.letters)
+    def __init__(self, pieces: list[_Piece], font: _Font, angle: float) -> None:
+        self.pieces, self.font, self.angle = pieces, font, angle
+        largest, self.right, self.length = pieces[0], pieces[0].right, len(pieces[0].text)
+        for piece in pieces[1:]:
+            largest = piece if piece.size > largest.size else largest
+            self.right = max(self.right, piece.right)
+            self.length += len(piece.text)
+        self.left, self.size, self.base = pieces[0].left, largest.size, largest.base
 
     def text(self, size: float, base: float) -> str:
-        """Its letters beside others of this size, those above or below the line as such."""
+        """Return its letters beside others of this size, those above or below the line as such."""
+        if len(self.pieces) == 1 and self.size > SMALLER * size:
+            return self.pieces[0].text
 
-        def place(letter: _Letter) -> str:
-            off = letter.base - base
-            if letter.size > SMALLER * size or abs(off) < RAISED * size:
+        def place(piece: _Piece) -> str:
+            off = piece.base - base
+            if piece.size > SMALLER * size or abs(off) < RAISED * size:
                 return ""
             return "sup" if off > 0 else "sub"
 
-        parts = (
-            (kind, "".join(letter.text for letter in some)) for kind, some in groupby(self.letters, place)
-        )
+        parts = ((kind, "".join(piece.text for piece in some)) for kind, some in groupby(self.pieces, place))
         return "".join(script(text, kind) if kind else text for kind, text in parts)
 
 
@@ -139,14 +144,15 @@ def read_page(page: "PdfPage") -> Page:
 
 
 def _runs(page: "PdfPage") -> list[Run]:
-    words = list(_words(page))
     runs: list[Run] = []
     some: list[_Word] = []
-    for word in words:
-        if some and not _goes_on(some, word):
+    largest: _Word | None = None
+    for word in _words(page):
+        if largest is not None and not _goes_on(some[-1], largest, word):
             runs.append(_run(some))
-            some = []
+            some, largest = [], None
         some.append(word)
+        largest = word if largest is None or word.size > largest.size else largest
     return [*runs, _run(some)] if some else runs
 
 
@@ -207,63 +213,79 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
 
 
 def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdfium2 ships no types
+    count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
+    text = "".join(map(_character, map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))))
+    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, count, 40))
+    name = ctypes.create_string_buffer(128)
+    rectangles, font_of, angle_of = (
+        pdfium.FPDFText_CountRects,
+        pdfium.FPDFText_GetFontInfo,
+        pdfium.FPDFText_GetCharAngle,
+    )
+    piece_of = _pieces(raw, pdfium, text, turned)
+
+    even: dict[bytes, bool] = {}
+    """Name of a font -> whether its letters are boxes of one height, as far as it was seen."""
+    for match in _VISIBLE.finditer(text):
+        first, end = match.span()
+        font_of(raw, first, name, len(name), None)
+        font, angle = name.value, angle_of(raw, first) - turned * math.pi / 2
+        # the letters of one text object have one font and stand on one line
+        if even.get(font) and not turned and rectangles(raw, first, end - first) == 1:
+            whole = piece_of(first, end)
+            if whole.right > whole.left and SOFT_HYPHEN not in whole.text:
+                yield _Word([whole], _font(font), angle)
+                continue
+        pieces: list[_Piece] = []
+        for number in range(first, end):
+            if text[number] == SOFT_HYPHEN:
+                continue
+            piece = piece_of(number, number + 1)
+            apart = pieces and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
+            if apart and not _is_rotated(angle_of(raw, number) - turned * math.pi / 2):
+                yield _Word(pieces, _font(font), angle)
+                font_of(raw, number, name, len(name), None)
+                font, angle, pieces = name.value, angle_of(raw, number) - turned * math.pi / 2, []
+            pieces.append(piece)
+        if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
+            even[font] = bool(font) and len({round(piece.size, 2) for piece in pieces}) == 1
+        if pieces:
+            yield _Word(pieces, _font(font), angle)
+
+
+@lru_cache(maxsize=65_536)
+def _character(code: int) -> str:
+    """The character of a code; a blank for what is none."""
+    if code in (2, 0xFFFE):
+        return HYPHEN
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
+
+
+def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int], _Piece]:  # noqa: ANN401 - as above
+    """A function from the numbers of the first character and of that behind the last one to their piece, as
+    it is read on a page that is turned by quarters."""
     box, across, up = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     to_box, to_across, to_up = ctypes.byref(box), ctypes.byref(across), ctypes.byref(up)
-    name = ctypes.create_string_buffer(128)
-    code_of, box_of, origin_of = (
-        pdfium.FPDFText_GetUnicode,
-        pdfium.FPDFText_GetLooseCharBox,
-        pdfium.FPDFText_GetCharOrigin,
-    )
-    count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
-    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, count, 40))
-    letters: list[_Letter] = []
-    first = 0
+    box_of, origin_of = pdfium.FPDFText_GetLooseCharBox, pdfium.FPDFText_GetCharOrigin
 
-    def word() -> _Word:
-        pdfium.FPDFText_GetFontInfo(raw, first, name, len(name), None)
-        angle = pdfium.FPDFText_GetCharAngle(raw, first) - turned * math.pi / 2
-        return _Word(letters, _font(name.value), angle)
+    def piece(first: int, end: int) -> _Piece:
+        box_of(raw, first, to_box)
+        origin_of(raw, first, to_across, to_up)
+        if turns == 1:
+            return _Piece(text[first:end], box.bottom, box.top, -across.value, box.right - box.left)
+        if turns == 2:
+            return _Piece(text[first:end], -box.right, -box.left, -up.value, box.top - box.bottom)
+        if turns == 3:
+            return _Piece(text[first:end], -box.top, -box.bottom, across.value, box.right - box.left)
+        left, size = box.left, box.top - box.bottom
+        if end > first + 1:
+            if not text[first].isalnum():  # a bracket reaches beyond its line
+                box_of(raw, next((n for n in range(first, end) if text[n].isalnum()), first), to_box)
+                size = box.top - box.bottom
+            box_of(raw, end - 1, to_box)
+        return _Piece(text[first:end], left, box.right, up.value, size)
 
-    for number in range(count):
-        code = code_of(raw, number)
-        if code in (2, 0xFFFE):
-            text = HYPHEN
-        else:
-            text = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
-        if text == "\u00ad":
-            continue
-        if not text or text.isspace():
-            if letters:
-                yield word()
-                letters = []
-            continue
-        box_of(raw, number, to_box)
-        origin_of(raw, number, to_across, to_up)
-        letter = (
-            _Letter(text, box.left, box.right, up.value, box.top - box.bottom)
-            if turned == 0
-            else _turned(text, box, (across.value, up.value), turned)
-        )
-        if letters and not -2 * letter.size < letter.left - letters[-1].right < GAP * letter.size:
-            angle = pdfium.FPDFText_GetCharAngle(raw, number) - turned * math.pi / 2
-            if not _is_rotated(angle):
-                yield word()
-                letters = []
-        if not letters:
-            first = number
-        letters.append(letter)
-    if letters:
-        yield word()
-
-
-def _turned(text: str, box: Any, origin: tuple[float, float], turns: int) -> _Letter:  # noqa: ANN401 - as above
-    """A letter of a page that is read turned by quarters."""
-    if turns == 1:
-        return _Letter(text, box.bottom, box.top, -origin[0], box.right - box.left)
-    if turns == 2:
-        return _Letter(text, -box.right, -box.left, -origin[1], box.top - box.bottom)
-    return _Letter(text, -box.top, -box.bottom, origin[0], box.right - box.left)
+    return piece
 
 
 def _quarter_turns(angles: Iterable[float]) -> int:
@@ -277,33 +299,34 @@ def _is_rotated(angle: float) -> bool:
     return 0.2 < angle % (2 * math.pi) < 2 * math.pi - 0.2
 
 
-def _font(name: bytes) -> str:
-    """The name of a font without the letters that mark a part of it."""
-    return re.sub(r"^[A-Z]{6}\+", "", name.decode(errors="replace"))
+@lru_cache(maxsize=1024)
+def _font(name: bytes) -> _Font:
+    """The kind of a font by its name, without the letters that mark a part of it."""
+    plain = re.sub(r"^[A-Z]{6}\+", "", name.decode(errors="replace"))
+    return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD)))
 
 
-def _goes_on(some: Sequence[_Word], word: _Word) -> bool:
-    """Tell whether a word stands beside those of a run."""
-    before, size = some[-1], max(some[0].size, word.size)
-    first = max(some, key=lambda other: other.size)
+def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
+    """Tell whether a word stands beside the last one of a run, of which one word is the largest."""
+    size = max(before.size, word.size)
     return (
         -0.3 * size < word.left - before.right < GAP * size
-        and abs(word.base - first.base) < (0.6 if word.size < SMALLER * first.size else 0.25) * size
+        and abs(word.base - largest.base) < (0.6 if word.size < SMALLER * largest.size else 0.25) * size
         and abs(word.angle - before.angle) < 0.1
     )
 
 
 def _run(words: Sequence[_Word]) -> Run:
-    plain = [word for word in words if not _FIXED.search(word.font)]  # letters of fixed width are smaller
-    letters = [letter for word in plain or words for letter in word.letters]
-    counts: dict[float, int] = {}
-    for letter in letters:
-        counts[round(letter.size, 1)] = counts.get(round(letter.size, 1), 0) + 1
+    plain = [word for word in words if not word.font.fixed]  # letters of fixed width are smaller
+    pieces = [piece for word in plain or words for piece in word.pieces]
+    counts = Counter[float]()
+    for piece in pieces:
+        counts[round(piece.size, 1)] += len(piece.text)
     size = max(counts, key=lambda some: (counts[some], some))
     largest = max(counts)
-    if counts[largest] * 3 > len(letters):
+    if counts[largest] * 3 > counts.total():
         size = largest
-    base = next(letter.base for letter in letters if round(letter.size, 1) == size)
+    base = next(piece.base for piece in pieces if round(piece.size, 1) == size)
     text = ""
     end = words[0].left
     for word in words:
@@ -311,20 +334,19 @@ def _run(words: Sequence[_Word]) -> Run:
         glued = not text or (word.size < SMALLER * size and word.left - end < 0.12 * size)
         text += shown if glued else f" {shown}"
         end = word.right
-    length = sum(len(word.letters) for word in words)
+    length = sum(word.length for word in words)
 
-    def share(kind: "re.Pattern[str]") -> float:
-        return sum(len(word.letters) for word in words if kind.search(word.font)) / length
+    def share(kind: str) -> float:
+        return sum(word.length for word in words if getattr(word.font, kind)) / length
 
-    angle = words[0].angle
     return Run(
         text=text,
         left=min(word.left for word in words),
         right=max(word.right for word in words),
         base=base,
         size=size,
-        math=share(_MATH),
-        fixed=share(_FIXED),
-        bold=share(_BOLD) > 0.7,
-        rotated=_is_rotated(angle),
+        math=share("math"),
+        fixed=share("fixed"),
+        bold=share("bold") > 0.7,
+        rotated=_is_rotated(words[0].angle),
     )

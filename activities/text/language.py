@@ -21,7 +21,7 @@ of a script without blanks. Of 567 questions each in English, German and Spanish
 right."""
 MIN_SHARE = 0.02
 """Share of documents from which their language counts among those of a folder."""
-READ = 2_000
+READ = 1_000
 """Characters of a text that are read for its language."""
 STEMMERS = {
     "ar": "arabic",

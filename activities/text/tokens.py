@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 
 from activities.text import thesaurus
 from activities.text.language import ENGLISH, stemmer, stop_words
@@ -16,7 +16,7 @@ from activities.text.vocabulary import irregular, vocabulary
 
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Signs that belong to a word, and scripts whose vowels are such signs."""
-_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:[-'./](?:[^\W_]|[{_MARKS}])+)*")
+_WORD = re.compile(rf"(?:[^\W_]++|[{_MARKS}])+(?:[-'./](?:[^\W_]++|[{_MARKS}])+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _DESIGNATION = re.compile(r"\d{1,2}|[IVX]{1,4}|[A-Z]")
 """What sets a name apart behind a common word: type 2, factor V, group B."""
@@ -29,7 +29,7 @@ GREEK = {
     if code != 0x3C2
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
-_GREEK_NAMES = str.maketrans(GREEK)
+_GREEK = re.compile(f"[{''.join(GREEK)}]")
 MAX_COMMON = 10
 """Times that a word was met in WordNet's tagged texts, at most, so that it is not held to be common."""
 _REMEMBERED = 4_000
@@ -69,8 +69,8 @@ def fold(text: str) -> str:
         return text.casefold()
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
-        text = _DASHES.sub("-", text).translate(_GREEK_NAMES)
+        text = "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFD", text)))
+        text = _GREEK.sub(lambda letter: GREEK[letter[0]], _DASHES.sub("-", text))
     return text
 
 
