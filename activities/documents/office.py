@@ -26,7 +26,7 @@ from activities.documents.xml_text import script
 from activities.plural import counted
 
 if TYPE_CHECKING:
-    from pylatexenc.latexwalker import LatexToken, LatexWalker
+    from pylatexenc.latexwalker import LatexWalker
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -277,7 +277,7 @@ def _latex_walker(source: str) -> "LatexWalker":
             self,
             pos: int,
             include_brace_chars: Sequence[tuple[str, str]] | None = None,
-            environments: bool = True,  # noqa: FBT001, FBT002 - the library's signature
+            environments: bool = True,
             **more: object,
         ) -> LatexToken:
             words = _LATEX_WORDS.match(self.s, pos) if environments and not include_brace_chars else None
@@ -306,7 +306,7 @@ def _shape(shape: object) -> Iterator[str]:
 
 
 def _named_styles(part: bytes, used: Collection[str]) -> bytes:
-    """The names of the styles that a Word document uses: to read the looks of all takes longer than the text."""
+    """The names of the styles that a Word document uses: the looks of all take longer to read than its text."""
     styles = etree.fromstring(part, _XML)
     kept = etree.Element(styles.tag, nsmap=styles.nsmap)
     kept.extend([style for style in styles if style.get(f"{_WORD}styleId") in used])
