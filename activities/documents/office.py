@@ -306,7 +306,7 @@ def _shape(shape: object) -> Iterator[str]:
 
 
 def _named_styles(part: bytes, used: Collection[str]) -> bytes:
-    """The names of the styles that a Word document uses: the looks of all take longer to read than its text."""
+    """The names of the styles that a Word document uses: reading the looks of all takes long."""
     styles = etree.fromstring(part, _XML)
     kept = etree.Element(styles.tag, nsmap=styles.nsmap)
     kept.extend([style for style in styles if style.get(f"{_WORD}styleId") in used])

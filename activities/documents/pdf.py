@@ -252,7 +252,7 @@ def _assembled(
     unfinished: Block | None = None
     waiting: list[Block] = []
 
-    def add(block: Block, before: str) -> None:
+    def add(block: Block, between: str) -> None:
         nonlocal text
         words = (
             "\n".join(block.rows)
@@ -263,8 +263,8 @@ def _assembled(
             return
         text = (
             hyphens.put_together(text, words)
-            if before == " "
-            else f"{text}{before}{words}"
+            if between == " "
+            else f"{text}{between}{words}"
             if text
             else words
         )
@@ -278,6 +278,7 @@ def _assembled(
         waiting.clear()
 
     formula = False
+    before: Block | None = None
     for block in blocks:
         if block.kind in _APART:
             lines = [line.text.replace(HYPHEN, "-") for line in block.lines]
@@ -292,6 +293,11 @@ def _assembled(
         ):
             add(block, " ")
             continue
+        if block.kind is Kind.CODE and before is not None and before.page != block.page:
+            add(block, "\n")  # a program goes on in the next page
+            before = block
+            continue
+        before = block if block.kind is Kind.CODE and not waiting else None
         if block.kind in _BETWEEN and unfinished is not None:
             waiting.append(block)
             continue

@@ -93,17 +93,21 @@ class Line:
 
     @property
     def bold(self) -> bool:
-        return all(run.bold for run in self.runs)
+        return self._share("bold") > 0.7
 
     @property
     def fixed(self) -> float:
         """Share of its characters in fonts of fixed width."""
-        return sum(run.fixed * len(run.text) for run in self.runs) / max(len(self.text), 1)
+        return self._share("fixed")
 
     @property
     def math(self) -> float:
         """Share of its characters in fonts for formulas."""
-        return sum(run.math * len(run.text) for run in self.runs) / max(len(self.text), 1)
+        return self._share("math")
+
+    def _share(self, kind: str) -> float:
+        length = sum(len(run.text) for run in self.runs)
+        return sum(getattr(run, kind) * len(run.text) for run in self.runs) / max(length, 1)
 
     def is_like(self, other: "Line") -> bool:
         """Tell whether its letters are as large as another's; those of fixed width differ in height."""
@@ -322,6 +326,8 @@ def _kinds(lines: Sequence[Line], body: float, pitch: float) -> list[Kind]:
         for place in order:  # the bounds of a sum, the sides of a fraction
             line, beside = lines[place], lines[place + step]
             near = abs(line.base - beside.base) < 1.6 * pitch
+            if near and kinds[place + step] is Kind.CODE and kinds[place] is Kind.PROSE and line.fixed > 0.5:
+                kinds[place] = Kind.CODE  # symbols that its font lacks stand in another one
             piece = near and _words(line) < 2 and len(line.text) < 30 and not _STOP.search(line.text)
             if kinds[place + step] is Kind.FORMULA and kinds[place] is not Kind.CODE and piece:
                 kinds[place] = Kind.FORMULA

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 GAP = 0.9
 """Empty space between words of one run at most, in heights of a letter."""
+MIN_BLANK = 0.8
+"""Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.08
 """Distance from the line, in heights of a letter, of a super- or subscript, which is smaller as well."""
 SMALLER = 0.87
@@ -60,7 +62,8 @@ class Run:
     """Share of its characters in fonts for formulas."""
     fixed: float = 0.0
     """Share of its characters in fonts of fixed width."""
-    bold: bool = False
+    bold: float = 0.0
+    """The same in bold fonts."""
     rotated: bool = False
 
     @property
@@ -328,12 +331,15 @@ def _run(words: Sequence[_Word]) -> Run:
         size = largest
     base = next(piece.base for piece in pieces if round(piece.size, 1) == size)
     text = ""
-    end = words[0].left
+    end, fixed = words[0].left, False
     for word in words:
         shown = word.text(size, base)
-        glued = not text or (word.size < SMALLER * size and word.left - end < 0.12 * size)
+        gap = word.left - end
+        glued = not text or (word.size < SMALLER * size and gap < 0.12 * size)
+        if fixed and word.font.fixed:  # the symbols of a program are drawn apart without a blank
+            glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
         text += shown if glued else f" {shown}"
-        end = word.right
+        end, fixed = word.right, word.font.fixed
     length = sum(word.length for word in words)
 
     def share(kind: str) -> float:
@@ -347,6 +353,6 @@ def _run(words: Sequence[_Word]) -> Run:
         size=size,
         math=share("math"),
         fixed=share("fixed"),
-        bold=share("bold") > 0.7,
+        bold=share("bold"),
         rotated=_is_rotated(words[0].angle),
     )
