@@ -272,7 +272,7 @@ def _latex_walker(source: str) -> "LatexWalker":
     """A parser of LaTeX source that takes words at once, and not letter by letter as the library does."""
     from pylatexenc.latexwalker import LatexToken, LatexWalker
 
-    class Walker(LatexWalker):
+    class Walker(LatexWalker):  # type: ignore[misc]  # pylatexenc ships no types
         def get_token(
             self,
             pos: int,
@@ -308,7 +308,7 @@ def _shape(shape: object) -> Iterator[str]:
 def _named_styles(part: bytes, used: Collection[str]) -> bytes:
     """The names of the styles that a Word document uses: reading the looks of all takes long."""
     styles = etree.fromstring(part, _XML)
-    kept = etree.Element(styles.tag, nsmap=styles.nsmap)
+    kept = etree.Element(styles.tag)
     kept.extend([style for style in styles if style.get(f"{_WORD}styleId") in used])
     etree.strip_elements(kept, f"{_WORD}rPr", f"{_WORD}tblPr", f"{_WORD}tblStylePr")
     return etree.tostring(kept)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from activities.documents import tables
-from activities.documents.pdf_page import HYPHEN, Box, Run
+from activities.documents.pdf_page import HYPHEN, SMALLER, Box, Run
 
 MAX_RUNS = 3_000
 """Runs of a page that are looked at for columns and tables; a page of text has 300."""
@@ -107,7 +107,7 @@ class Line:
 
     def _share(self, kind: str) -> float:
         length = sum(len(run.text) for run in self.runs)
-        return sum(getattr(run, kind) * len(run.text) for run in self.runs) / max(length, 1)
+        return sum(float(getattr(run, kind)) * len(run.text) for run in self.runs) / max(length, 1)
 
     def is_like(self, other: "Line") -> bool:
         """Tell whether its letters are as large as another's; those of fixed width differ in height."""
@@ -270,15 +270,24 @@ def _is_table(before: Sequence[Run], after: Sequence[Run], size: float) -> bool:
 def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
     """Runs of a column by the lines on which they stand, from the top."""
     rows: list[list[Run]] = []
+    largest: Run | None = None
     for run in sorted(runs, key=_down):
-        row = rows[-1] if rows else None
-        if row and abs(row[0].base - run.base) < 0.35 * max(row[0].size, run.size):
-            row.append(run)
-        elif row and run.size < 0.87 * row[0].size and run.top > row[0].base - 0.4 * row[0].size:
-            row.append(run)  # a subscript that stands apart
-        else:
-            rows.append([run])
+        if largest is None or not _is_beside(largest, run):
+            rows.append([])
+            largest = None
+        rows[-1].append(run)
+        largest = run if largest is None or run.size > largest.size else largest
     return [sorted(row, key=lambda run: run.left) for row in rows]
+
+
+def _is_beside(largest: Run, run: Run) -> bool:
+    """Tell whether a run stands on a line above or level with it, of whose runs one is the largest."""
+    lower = largest.base - run.base
+    if lower < 0.35 * max(largest.size, run.size):
+        return True
+    if run.size < SMALLER * largest.size:  # a subscript that stands apart
+        return run.top > largest.base - 0.4 * largest.size
+    return largest.size < SMALLER * run.size and len(largest.text) < 4 and lower < 0.7 * run.size
 
 
 def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
@@ -328,7 +337,14 @@ def _kinds(lines: Sequence[Line], body: float, pitch: float) -> list[Kind]:
             near = abs(line.base - beside.base) < 1.6 * pitch
             if near and kinds[place + step] is Kind.CODE and kinds[place] is Kind.PROSE and line.fixed > 0.5:
                 kinds[place] = Kind.CODE  # symbols that its font lacks stand in another one
-            piece = near and _words(line) < 2 and len(line.text) < 30 and not _STOP.search(line.text)
+            goes_on = (
+                place > 0
+                and kinds[place - 1] is Kind.PROSE
+                and abs(line.left - lines[place - 1].left) < 2
+                and line.math < 0.3
+            )
+            piece = near and not goes_on and _words(line) < 2 and len(line.text) < 30
+            piece = piece and not _STOP.search(line.text)
             if kinds[place + step] is Kind.FORMULA and kinds[place] is not Kind.CODE and piece:
                 kinds[place] = Kind.FORMULA
     return kinds

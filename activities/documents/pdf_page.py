@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GAP = 0.9
 """Empty space between words of one run at most, in heights of a letter."""
-MIN_BLANK = 0.8
+MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.08
 """Distance from the line, in heights of a letter, of a super- or subscript, which is smaller as well."""
@@ -39,6 +39,11 @@ _VISIBLE = re.compile(r"\S+")
 _MATH = re.compile(
     r"CM(MI|SY|EX)|MSBM|MSAM|Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath", re.IGNORECASE
 )
+_LARGE = re.compile(r"^(?:CM|LM|EU|TX|PX|N?TX|Esint|Fourier-?Math)\w{0,12}?EX|Extension", re.IGNORECASE)
+_LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨∑∏∫∪∩⊎√√√√√")  # noqa: RUF001 - they are meant
+"""Sums and roots by their places in TeX's font of large symbols (The TeXbook, Appendix F)."""
+AXIS = 0.25
+"""Height above the line, in heights of a letter, of the middle of a large symbol."""
 _FIXED = re.compile(
     r"Mono|Courier|CMTT|Typewriter|Consol|Inconsolata|SFTT|LMTT|Menlo|TXTT|ZI4", re.IGNORECASE
 )
@@ -100,6 +105,8 @@ class _Font(NamedTuple):
     math: bool
     fixed: bool
     bold: bool
+    large: bool
+    """Its symbols hang below the line, and are named by letters."""
 
 
 class _Word:
@@ -244,10 +251,12 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
             if text[number] == SOFT_HYPHEN:
                 continue
             piece = piece_of(number, number + 1)
+            font_of(raw, number, name, len(name), None)
+            if not turned and (_font(name.value).large or piece.text == "√"):
+                piece = _large_symbol(raw, pdfium, number, piece)
             apart = pieces and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
             if apart and not _is_rotated(angle_of(raw, number) - turned * math.pi / 2):
                 yield _Word(pieces, _font(font), angle)
-                font_of(raw, number, name, len(name), None)
                 font, angle, pieces = name.value, angle_of(raw, number) - turned * math.pi / 2, []
             pieces.append(piece)
         if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
@@ -291,6 +300,17 @@ def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int]
     return piece
 
 
+def _large_symbol(raw: Any, pdfium: Any, number: int, piece: _Piece) -> _Piece:  # noqa: ANN401 - as above
+    """A sum or a root as the sign that it is, on the line on which its middle stands."""
+    sides = [ctypes.c_double() for _ in range(4)]
+    size = pdfium.FPDFText_GetFontSize(raw, number)
+    if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)) or not 4 < size < 40:
+        return piece
+    _, _, bottom, top = (side.value for side in sides)
+    text = piece.text.translate(_LARGE_SYMBOLS)
+    return piece._replace(text=text, base=(bottom + top) / 2 - AXIS * size, size=min(size, top - bottom))
+
+
 def _quarter_turns(angles: Iterable[float]) -> int:
     """By how many quarters most of the text of a page is turned."""
     counts = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles)
@@ -306,7 +326,7 @@ def _is_rotated(angle: float) -> bool:
 def _font(name: bytes) -> _Font:
     """The kind of a font by its name, without the letters that mark a part of it."""
     plain = re.sub(r"^[A-Z]{6}\+", "", name.decode(errors="replace"))
-    return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD)))
+    return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD, _LARGE)))
 
 
 def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
