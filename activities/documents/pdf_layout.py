@@ -24,6 +24,10 @@ MIN_ROWS = 3
 """Rows that a table has at least, with its headings."""
 CELL_CHARS = 60
 """Longest line of a cell; columns of running text have longer ones or no values."""
+MIN_LABELS, LABEL_CHARS, MAX_LABEL_LINES = 4, 30, 3
+"""Labels of a list, their longest, and the lines that their texts have in the mean."""
+MIN_TAB = 1.0
+"""Width of the space behind a label, in heights of a letter."""
 LARGER = 1.12
 """How much larger than the text a heading is printed."""
 NOTE = 0.93
@@ -297,6 +301,8 @@ def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
     while place < len(rows):
         end, table = _table_at(rows, place)
         if table is None:
+            end, table = _labelled_at(rows, place)
+        if table is None:
             loose.append(Line(rows[place]))
             place += 1
             continue
@@ -449,6 +455,31 @@ def _table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list
         if last < end - 2:
             break
     return start, None
+
+
+def _labelled_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list[str]] | None]:
+    """Where a list of labels with their texts ends that begins with a row, and its labels and texts; None
+    where none begins. All texts begin at one place, well behind their labels."""
+    first = rows[start]
+    if len(first) < 2 or _ITEM.match(f"{first[0].text} x") or len(first[0].text) > LABEL_CHARS:
+        return start, None
+    left, tab, size = first[0].left, first[1].left, first[0].size
+    table: list[list[str]] = []
+    end = start
+    while end < len(rows):
+        row = rows[end]
+        apart = len(row) > 1 and abs(row[1].left - tab) < 2 and row[1].left - row[0].right > MIN_TAB * size
+        words = " ".join(run.text for run in (row[1:] if apart else row))
+        if apart and abs(row[0].left - left) < 2 and len(row[0].text) <= LABEL_CHARS:
+            table.append([row[0].text, words])
+        elif table and abs(row[0].left - tab) < 2:
+            above = table[-1][1]
+            table[-1][1] = f"{above[:-1]}{words}" if above.endswith(HYPHEN) else f"{above} {words}"
+        else:
+            break
+        end += 1
+    whole = len(table) >= MIN_LABELS and end - start <= MAX_LABEL_LINES * len(table)
+    return (end, table) if whole else (start, None)
 
 
 def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:

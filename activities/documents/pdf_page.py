@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from activities.documents.xml_text import script
@@ -26,6 +26,8 @@ MAX_LETTERS = 100_000
 """Letters of one page that are read: a page of small print has 20,000."""
 LOW, HIGH = frozenset("acemnorsuvwxz"), frozenset("bdfhkl")
 """A word with letters of both kinds shows whether those of a font are boxes of one height."""
+NARROW, WIDE = frozenset("fijlrt"), frozenset("mwABDGHMNOQRW")
+"""The same of their widths."""
 MAX_OBJECTS = 20_000
 """Drawn objects of a page that are looked at."""
 MIN_DRAWN = 8
@@ -236,6 +238,13 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
 
     even: dict[bytes, bool] = {}
     """Name of a font -> whether its letters are boxes of one height, as far as it was seen."""
+    fixed: dict[bytes, bool] = {}
+    """The same, whether they are of one width."""
+
+    def kind_of(font: bytes) -> _Font:
+        kind = _font(font)
+        return kind._replace(fixed=True) if fixed.get(font) else kind
+
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
         font_of(raw, first, name, len(name), None)
@@ -244,7 +253,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
         if even.get(font) and not turned and rectangles(raw, first, end - first) == 1:
             whole = piece_of(first, end)
             if whole.right > whole.left and SOFT_HYPHEN not in whole.text:
-                yield _Word([whole], _font(font), angle)
+                yield _Word([whole], kind_of(font), angle)
                 continue
         pieces: list[_Piece] = []
         for number in range(first, end):
@@ -256,13 +265,31 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
                 piece = _large_symbol(raw, pdfium, number, piece)
             apart = pieces and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
             if apart and not _is_rotated(angle_of(raw, number) - turned * math.pi / 2):
-                yield _Word(pieces, _font(font), angle)
+                yield _Word(pieces, kind_of(font), angle)
                 font, angle, pieces = name.value, angle_of(raw, number) - turned * math.pi / 2, []
             pieces.append(piece)
         if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
             even[font] = bool(font) and len({round(piece.size, 2) for piece in pieces}) == 1
+        last = end - 1
+        if (
+            font not in fixed
+            and not NARROW.isdisjoint(text[first:last])
+            and not WIDE.isdisjoint(text[first:last])
+        ):
+            fixed[font] = _is_even(raw, pdfium, first, end)
         if pieces:
-            yield _Word(pieces, _font(font), angle)
+            yield _Word(pieces, kind_of(font), angle)
+
+
+def _is_even(raw: Any, pdfium: Any, first: int, end: int) -> bool:  # noqa: ANN401 - as above
+    """Tell whether letters stand equally far from each other."""
+    across, up = ctypes.c_double(), ctypes.c_double()
+    places = []
+    for number in range(first, end):
+        pdfium.FPDFText_GetCharOrigin(raw, number, ctypes.byref(across), ctypes.byref(up))
+        places.append(across.value)
+    steps = [after - before for before, after in pairwise(places)]
+    return max(steps) < 1.02 * min(steps)
 
 
 @lru_cache(maxsize=65_536)
