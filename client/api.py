@@ -328,6 +328,14 @@ class Determinator:
             )
         return Review(self.settings, connection, run_id)
 
+    async def reviews(self) -> list[str]:
+        """The ids of all reviews, the newest first. Raises NoConnection."""
+        from client.reviews.start import review_ids
+
+        if self.is_new:
+            return []
+        return list(dict.fromkeys(await review_ids((await self.connect(worker=False)).client)))
+
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
         """Runs, the newest first. Raises NoConnection."""
         if self.is_new:
@@ -474,6 +482,7 @@ class BlockingDeterminator(Blocking[Determinator]):
         self.close()
 
     runs = Blocks(Determinator.runs)
+    reviews = Blocks(Determinator.reviews)
     plan = Blocks(Determinator.plan)
     refresh = Blocks(Determinator.refresh)
     verify = Blocks(Determinator.verify)

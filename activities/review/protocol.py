@@ -22,6 +22,8 @@ MAX_BYTES = 256 * 1024
 MAX_CRITERIA = 40
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+"""Of a person, as they sign in on the page, or of a screener."""
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 Stage = Literal[
     "search", "calibration", "screening", "full_texts", "extraction", "bias", "synthesis", "report"
@@ -66,7 +68,7 @@ class SourceQuery(Frozen):
 
 
 class Screener(Frozen):
-    name: Id
+    name: Name
     kind: Literal["model", "person"] = "person"
     model: str = ""
     """The model's name; empty for the one that the settings name."""
@@ -139,6 +141,8 @@ class Protocol(Frozen):
     """`rob2`: risk of bias of randomised trials by the five domains of RoB 2."""
     budgets: Budgets = Budgets()
     living: Living | None = None
+    deciders: tuple[Name, ...] = ()
+    """People beside the screeners who may open the review on a page with sign-in, to label and to decide."""
     registration: str = ""
     """Where the protocol is registered, such as a PROSPERO number."""
 
@@ -261,6 +265,7 @@ RESTS_ON: Mapping[str, Stage | None] = {
     "bias": "bias",
     "budgets": None,
     "living": None,
+    "deciders": None,
     "registration": "report",
 }
 """Key of a protocol -> the first stage that is made again where it changes; None: none is."""

@@ -22,6 +22,7 @@ from client.web.home import Home
 from client.web.reading import Reading
 from client.web.rendering import STATIC, rendered, stylesheet
 from client.web.running import Running
+from client.web.screening import Screening
 from client.web.settings_page import SettingsPage
 from client.web.talking import Talking
 
@@ -64,7 +65,14 @@ def page_app(access: Access, sign_in: SignIn) -> FastAPI:
     talking = Talking(frame, home)
     reading = Reading(frame, talking)
     sign_in.add_to(app, rendered)
-    for part in (home, reading, talking, Running(frame, home, reading, talking), SettingsPage(frame)):
+    for part in (
+        home,
+        reading,
+        talking,
+        Running(frame, home, reading, talking),
+        SettingsPage(frame),
+        Screening(frame),
+    ):
         app.include_router(part.router())
     app.include_router(reading.shared_router())
     for kind in HANDLED:

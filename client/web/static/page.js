@@ -53,6 +53,13 @@ const addCard = () => {
   cards.append(card);
   find("[name=title]", card).focus();
 };
+// Presses what has the key, or moves into it where that is a field of text.
+const press = (key) => {
+  const hit = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key);
+  if (!hit) return false;
+  hit.matches("input:not([type=radio])") ? hit.focus() : hit.click();
+  return true;
+};
 
 document.addEventListener("click", (event) => {
   const at = (selector) => event.target.closest?.(selector);
@@ -85,6 +92,7 @@ document.addEventListener("keydown", (event) => {
     if (menu) (menu.open = false), find("summary", menu).focus();
     else close();
   } else if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  else if (press(event.key)) event.preventDefault();
   else if (event.key === "/") event.preventDefault(), (find("main .box textarea, .talk textarea") ?? find(".runs [type=search]")).focus();
   else if (event.key === "?") find("#help").togglePopover();
   else if (stage && (event.key === "j" || event.key === "k")) step(event.key === "j" ? 1 : -1);

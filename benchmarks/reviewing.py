@@ -1,0 +1,269 @@
+"""How fast are 10,000 records screened, and what do kills cost?
+
+    python -m benchmarks.reviewing FOLDER [--records 10000] [--kills 20] [--seconds 0.1] [--at-once 8]
+
+FOLDER holds screened records as for `benchmarks.screening`. A review of `--records` of them (repeated under
+other titles) with two scripted models is started from a home of its own on the embedded server; a person
+labels and decides meanwhile, one decision a message, and is right. Server and worker are killed at random
+moments. Printed: records a minute, calls that a model was asked twice though it had answered, bytes and events
+of each history, the memory of the worker, the decisions of the person and how long each took.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import csv
+import gzip
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+from activities.review.decisions import Made
+from client.api import Determinator
+from client.configuration import load_settings
+from client.embedded.server import stop_embedded
+from client.failures import Failure
+from client.reviews.review import Review
+from tests.client.harness import living, processes_of
+from tests.fake_openai import FakeOpenAI, labels_by_work, says
+from tests.replay import Asked, Reply
+
+_TITLE = re.compile(r"^\[(E\d+)\] Record (\d+)", re.MULTILINE)
+PROTOCOL = """title = "Scale"
+records = ["records.csv"]
+[question]
+population = "people and animals"
+intervention = "what was tried"
+[[criteria]]
+id = "I1"
+text = "it was tried"
+[[screeners]]
+name = "first"
+kind = "model"
+model = "first"
+[[screeners]]
+name = "second"
+kind = "model"
+model = "second"
+[calibration]
+records = 100
+"""
+
+
+class Models:
+    """Two screeners of sensitivity 0.95 and specificity 0.97 who answer after some time, and a count of what
+    they were asked."""
+
+    def __init__(self, truth: list[bool], seconds: float) -> None:
+        self.truth, self.seconds = truth, seconds
+        self.answered: dict[str, float] = {}
+        self.twice: list[tuple[float, float]] = []
+        """When a question was answered, and when it came again."""
+        self.calls = 0
+
+    def __call__(self, asked: Asked) -> Reply:
+        began = time.monotonic()
+        key = hashlib.sha256(asked.body).hexdigest()
+        if key in self.answered:
+            self.twice.append((self.answered[key], began))
+        self.calls += 1
+        body = json.loads(asked.body)
+        text = "\n".join(message["content"] for message in body["messages"])
+        numbers = {label: int(number) for label, number in _TITLE.findall(text)}
+        rows = []
+        for work, labels in labels_by_work(asked).items():
+            true = self.truth[numbers[work]]
+            chance = random.Random(f"{body['model']}/{numbers[work]}").random()
+            included = chance < (0.95 if true else 0.03)
+            verdict = "include" if included else "exclude"
+            rows.append({"work": work, "verdict": verdict, "criterion": "I1", "sentences": labels[:1]})
+        time.sleep(max(0.0, self.seconds - (time.monotonic() - began)))
+        reply = says({"decisions": rows}, usage=(len(text) // 4, 40 * len(rows)))(asked)
+        self.answered[key] = time.monotonic()
+        return reply
+
+
+def write_records(folder: Path, path: Path, wanted: int) -> list[bool]:
+    """Write so many records; return which are relevant."""
+    rows = []
+    for name in sorted(folder.glob("*.jsonl.gz")):
+        with gzip.open(name, "rt", encoding="utf-8") as lines:
+            rows += [json.loads(line) for line in lines]
+    truth = []
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["title", "abstract", "year"])
+        for number in range(wanted):
+            row = rows[number % len(rows)]
+            writer.writerow(
+                [f"Record {number}: {row['title']}", row["abstract"] or row["title"], row["year"]]
+            )
+            truth.append(bool(row["included"]))
+    return truth
+
+
+class Watch:
+    """What was measured while the review ran."""
+
+    def __init__(self) -> None:
+        self.kills: list[float] = []
+        self.waits: list[float] = []
+        self.memory = 0
+
+
+async def person(review: Review, models: Models, watch: Watch) -> None:
+    """Decide what waits, one decision a message, until the report waits."""
+    while True:
+        try:
+            seen = await review.progress()
+            if seen.gate == "report":
+                return
+            if seen.gate == "protocol":
+                await review.approve(by="Ada")
+            tasks = await review.tasks("Ada", 50)
+            for task in tasks:
+                verdict = "include" if models.truth[task.number] else "exclude"
+                made = Made.model_validate({"record": task.number, "verdict": verdict, "criterion": "I1"})
+                began = time.monotonic()
+                await (review.label if task.kind == "label" else review.decide)([made], by="Ada")
+                watch.waits.append(time.monotonic() - began)
+            if not tasks:
+                await asyncio.sleep(0.5)
+        except Failure:  # killed at that moment, or decided already
+            await asyncio.sleep(1.0)
+
+
+async def killer(home: Path, kills: int, models: Models, expected: int, watch: Watch) -> None:
+    """Kill server and worker at moments that are spread over the calls."""
+    chance = random.Random("kills")
+    for number in range(kills):
+        wanted = expected * (number + chance.random()) / (kills + 1)
+        while models.calls < wanted:
+            await asyncio.sleep(0.05)
+        found = await asyncio.to_thread(living, home)
+        pids = [pid for several in found.values() for pid in several]
+        chance.shuffle(pids)
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        watch.kills.append(time.monotonic())
+
+
+async def memory(home: Path, watch: Watch) -> None:
+    while True:
+        for pid in (await asyncio.to_thread(processes_of, home))["worker"]:
+            with contextlib.suppress(OSError, IndexError):
+                status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+                watch.memory = max(watch.memory, int(status.split("VmHWM:")[1].split()[0]))
+        await asyncio.sleep(1.0)
+
+
+async def histories(review: Review) -> list[tuple[int, int]]:
+    """Bytes and events of each run of the workflow."""
+    client = review.connection.client
+    rows = []
+    async for one in client.list_workflows(f"WorkflowId = '{review.id}'"):
+        described = await client.get_workflow_handle(review.id, run_id=one.run_id).describe()
+        info = described.raw_description.workflow_execution_info
+        rows.append((info.history_size_bytes, info.history_length))
+    return rows
+
+
+async def main_async(options: argparse.Namespace, home: Path) -> None:
+    truth = write_records(options.folder, home / "records.csv", options.records)
+    (home / "protocol.toml").write_text(PROTOCOL, encoding="utf-8")
+    models, watch = Models(truth, options.seconds), Watch()
+    with FakeOpenAI() as server:
+        server.script(models)
+        os.environ |= {
+            "DETERMINATOR_HOME": str(home),
+            "OPENAI_BASE_URL": server.base_url,
+            "OPENAI_API_KEY": "none",
+            "DETERMINATOR_MODEL": "first",
+            "DETERMINATOR_OFFLINE": "true",
+        }
+        async with Determinator(load_settings(), say=print) as client:
+            began = time.monotonic()
+            review = await client.start_review(home / "protocol.toml")
+            print(f"started in {time.monotonic() - began:.1f} s: {review.id}", flush=True)
+            began = time.monotonic()
+            beside = [
+                asyncio.ensure_future(killer(home, options.kills, models, options.expected, watch)),
+                asyncio.ensure_future(memory(home, watch)),
+            ]
+            while True:
+                watcher = asyncio.ensure_future(person(review, models, watch))
+                done, _ = await asyncio.wait([watcher], timeout=60)
+                if done and watcher.exception() is None:
+                    break
+                watcher.cancel()
+                with contextlib.suppress(Exception, asyncio.CancelledError):
+                    seen = await review.progress()
+                    print(
+                        f"{time.monotonic() - began:5.0f} s: {seen.phase}, {seen.settled} settled", flush=True
+                    )
+                review = await client.review(review.id)
+            seconds = time.monotonic() - began
+            for task in beside:
+                task.cancel()
+            seen = await review.progress()
+            published = await review.published()
+            flow = published.report.flow
+            print(
+                f"{flow.screened:,} records screened in {seconds:.0f} s: {flow.screened * 60 / seconds:.0f} a minute"
+            )
+            print(
+                f"stopped with {flow.unread:,} unread, recall at least {seen.recall}, faults {flow.faults()}"
+            )
+            found = sum(
+                truth[n] for n, state in enumerate(published.step.titles.states()) if state == "included"
+            )
+            print(f"recall reached {found / sum(truth):.3f} of {sum(truth)}")
+            print(f"{models.calls:,} calls, {len(watch.kills)} kills")
+            print(
+                f"asked again after an answer: {len(models.twice)}, not explained by a kill: {unexplained(models, watch)}"
+            )
+            for size, events in await histories(review):
+                print(f"history: {size / 2**20:.2f} MB, {events:,} events")
+            print(f"memory of the worker at most {watch.memory / 1024:.0f} MB")
+            waits = sorted(watch.waits)
+            if waits:
+                print(
+                    f"{len(waits)} decisions of a person, {waits[len(waits) // 2] * 1000:.0f} ms each, longest {waits[-1]:.1f} s"
+                )
+
+
+def unexplained(models: Models, watch: Watch) -> int:
+    """Questions that came again although their answer had come half a second before the next kill."""
+    return sum(
+        not any(answered - 0.1 <= kill <= answered + 0.5 for kill in watch.kills)
+        for answered, _ in models.twice
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--records", type=int, default=10_000)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=0.1)
+    options = parser.parse_args()
+    options.expected = options.records // 10 * 2 // 3
+    with tempfile.TemporaryDirectory(prefix="reviewing-") as name:
+        home = Path(name)
+        try:
+            asyncio.run(main_async(options, home))
+        finally:
+            stop_embedded(home)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Screening on the page: by keys, by two people apart, by who may."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from client.access import Access
+from client.reviews.review import Review
+from determinator import Determinator
+from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
+
+pytestmark = pytest.mark.timeout(180)
+
+PROTOCOL = """title = "Two people"
+records = ["a.csv"]
+deciders = ["cyd"]
+[question]
+population = "adults"
+intervention = "metformin"
+[[criteria]]
+id = "I1"
+text = "on metformin"
+[[criteria]]
+id = "E1"
+kind = "exclude"
+text = "animals <b>alone</b>"
+[[screeners]]
+name = "ada"
+[[screeners]]
+name = "bob"
+"""
+FORM = "//form[contains(@action, '/decide')]"
+TITLE = "//article/h2"
+
+
+async def a_review(client: Determinator, folder: Path) -> Review:
+    rows = [f"Trial {n} of metformin,Metformin was tried in {n + 20} adults over a year." for n in range(12)]
+    (folder / "a.csv").write_text("\n".join(("title,abstract", *rows)))
+    (folder / "protocol.toml").write_text(PROTOCOL)
+    return await client.start_review(folder / "protocol.toml")
+
+
+async def decided(http: httpx.AsyncClient, at: str, verdict: str, criterion: str = "") -> tuple[str, Any]:
+    """Decide on the record that is shown; return its number and the part that follows."""
+    (form,) = (await page_with(http, at, FORM)).xpath(FORM)
+    fields = {**fields_in(form), "verdict": verdict, "criterion": criterion}
+    answer = await http.post(str(form.get("action")), data=fields, headers=PART)
+    assert answer.status_code == 200, answer.text
+    return fields_in(form)["record"][0], tree_of(answer.text)
+
+
+async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
+    file_home: Path, tmp_path: Path
+) -> None:
+    async with Determinator() as client:
+        review = await a_review(client, tmp_path)
+        app, at = app_of(Access(client, shared=True)), f"/review/{review.id}"
+        async with (
+            visitor(app, "ada") as ada,
+            visitor(app, "bob") as bob,
+            visitor(app, "cyd") as cyd,
+            visitor(app, "eve") as eve,
+        ):
+            assert (await eve.get(at)).status_code == 404
+            assert review.id not in (await eve.get("/review")).text
+            assert review.id in (await ada.get("/review")).text
+            approve = f"//form[@action='{at}/approve']"
+            assert await page_with(ada, at, approve) is not None
+            assert (await ada.post(f"{at}/approve")).status_code == 303
+            page = await page_with(ada, at, FORM)
+            keys = {str(one) for one in page.xpath("//@data-key")}
+            assert keys >= {"i", "e", "u", "j", "1", "2"}
+            assert "<b>alone" not in (await ada.get(at)).text
+            first, after = await decided(ada, at, "i")
+            assert "Backspace" in after.xpath("string()")
+            assert after.xpath("//a[@data-key='Backspace']/@href")[0].endswith(f"at={first}&kind=screen")
+            # the same record, nothing of what ada said
+            page = await page_with(bob, at, FORM)
+            assert fields_in(page.xpath(FORM)[0])["record"] == [first]
+            assert "include" not in page.xpath("string(//article)")
+            assert not (await page_with(cyd, at, "//p[contains(., 'Nothing waits')]")).xpath(FORM)
+            await decided(bob, at, "e", "E1")
+            page = await page_with(cyd, at, FORM)
+            said = page.xpath("string(//article)")
+            assert "ada: include" in said
+            assert "bob: exclude (E1)" in said
+            await decided(cyd, at, "i")
+            assert (await review.view()).titles.state(int(first)) == "included"
+            # eve cannot decide, and nobody decides in the name of another
+            (form,) = (await page_with(ada, at, FORM)).xpath(FORM)
+            fields = {**fields_in(form), "verdict": "i", "by": "bob"}
+            assert (await eve.post(f"{at}/decide", data=fields)).status_code == 404
+            assert (await ada.post(f"{at}/decide", data=fields)).status_code == 303
+            assert {one.by for one in await review.decisions()} == {"ada", "bob", "cyd"}
+            await asyncio.gather(*(finish(http, at) for http in (ada, bob)))
+            await page_with(ada, at, approve)
+            assert (await ada.post(f"{at}/approve")).status_code == 303
+            flow = (await review.published()).report.flow
+            assert (flow.screened, flow.faults()) == (12, ())
+
+
+async def finish(http: httpx.AsyncClient, at: str) -> None:
+    """Include whatever is shown until nothing is."""
+    while True:
+        tree = await page_with(http, at, f"{FORM} | //p[contains(., 'Nothing waits')]")
+        if tree.xpath("//form[contains(@action, '/approve')]"):
+            return
+        if tree.xpath(FORM):
+            await decided(http, at, "i")
+        await asyncio.sleep(0.05)
+
+
+async def test_without_sign_in_a_person_gives_a_name(file_home: Path, tmp_path: Path) -> None:
+    async with Determinator() as client:
+        review = await a_review(client, tmp_path)
+        at = f"/review/{review.id}"
+        async with visitor(app_of(Access(client, shared=False)), "local") as http:
+            await page_with(http, at, f"//form[@action='{at}/approve']")
+            assert (await http.post(f"{at}/approve", data={})).status_code == 400
+            assert (await http.post(f"{at}/approve", data={"by": "ada"})).status_code == 303
+            assert not tree_of((await http.get(at)).text).xpath(FORM)
+            number, _ = await decided(http, f"{at}?by=ada", "u")
+            (one,) = await review.decisions()
+            assert (one.record, one.by, one.verdict) == (int(number), "ada", "unsure")
+            answer = await http.get(f"{at}?by=ada&at=11")
+            assert "Trial 11 of metformin" in answer.text
+            assert (await http.get(f"{at}?by=ada&at=99")).status_code == 400
+        await review.cancel()
