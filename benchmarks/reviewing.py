@@ -5,8 +5,8 @@
 FOLDER holds screened records as for `benchmarks.screening`. A review of `--records` of them (repeated under
 other titles) with two scripted models is started from a home of its own on the embedded server; a person
 labels and decides meanwhile, one decision a message, and is right. Server and worker are killed at random
-moments. Printed: records a minute, calls that a model was asked twice though it had answered, bytes and events
-of each history, the memory of the worker, the decisions of the person and how long each took.
+moments. Printed: records a minute, calls that a model was asked twice though it had answered, bytes and
+events of each history, the memory of the worker, the decisions of the person and how long each took.
 """
 
 import argparse
@@ -144,7 +144,7 @@ async def killer(home: Path, kills: int, models: Models, expected: int, watch: W
     chance = random.Random("kills")
     for number in range(kills):
         wanted = expected * (number + chance.random()) / (kills + 1)
-        while models.calls < wanted:
+        while models.calls < wanted:  # noqa: ASYNC110 - counted by the threads of a server
             await asyncio.sleep(0.05)
         found = await asyncio.to_thread(living, home)
         pids = [pid for several in found.values() for pid in several]
@@ -159,9 +159,13 @@ async def memory(home: Path, watch: Watch) -> None:
     while True:
         for pid in (await asyncio.to_thread(processes_of, home))["worker"]:
             with contextlib.suppress(OSError, IndexError):
-                status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-                watch.memory = max(watch.memory, int(status.split("VmHWM:")[1].split()[0]))
+                watch.memory = max(watch.memory, peak_of(pid))
         await asyncio.sleep(1.0)
+
+
+def peak_of(pid: int) -> int:
+    """The most memory that a process has had, in kilobytes."""
+    return int(Path(f"/proc/{pid}/status").read_text(encoding="ascii").split("VmHWM:")[1].split()[0])
 
 
 async def histories(review: Review) -> list[tuple[int, int]]:
@@ -215,28 +219,22 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             seen = await review.progress()
             published = await review.published()
             flow = published.report.flow
-            print(
-                f"{flow.screened:,} records screened in {seconds:.0f} s: {flow.screened * 60 / seconds:.0f} a minute"
-            )
-            print(
-                f"stopped with {flow.unread:,} unread, recall at least {seen.recall}, faults {flow.faults()}"
-            )
-            found = sum(
-                truth[n] for n, state in enumerate(published.step.titles.states()) if state == "included"
-            )
+            minutes = seconds / 60
+            print(f"{flow.screened:,} records in {seconds:.0f} s: {flow.screened / minutes:.0f} a minute")
+            print(f"{flow.unread:,} unread, recall at least {seen.recall}, faults {flow.faults()}")
+            states = published.step.titles.states()
+            found = sum(truth[n] for n, state in enumerate(states) if state == "included")
             print(f"recall reached {found / sum(truth):.3f} of {sum(truth)}")
-            print(f"{models.calls:,} calls, {len(watch.kills)} kills")
             print(
-                f"asked again after an answer: {len(models.twice)}, not explained by a kill: {unexplained(models, watch)}"
+                f"{models.calls:,} calls, {len(watch.kills)} kills; asked again after an answer: "
+                f"{len(models.twice)}, of these not explained by a kill: {unexplained(models, watch)}"
             )
             for size, events in await histories(review):
                 print(f"history: {size / 2**20:.2f} MB, {events:,} events")
             print(f"memory of the worker at most {watch.memory / 1024:.0f} MB")
-            waits = sorted(watch.waits)
-            if waits:
-                print(
-                    f"{len(waits)} decisions of a person, {waits[len(waits) // 2] * 1000:.0f} ms each, longest {waits[-1]:.1f} s"
-                )
+            if waits := sorted(watch.waits):
+                usual = waits[len(waits) // 2] * 1000
+                print(f"{len(waits)} decisions of a person, {usual:.0f} ms each, longest {waits[-1]:.1f} s")
 
 
 def unexplained(models: Models, watch: Watch) -> int:

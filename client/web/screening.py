@@ -64,10 +64,8 @@ class Screening:
         if verdict is None or not number.isdigit() or kind not in KINDS:
             raise HTTPException(400, "choose include, exclude or unsure")
         criterion = text_of(form, "criterion") if verdict == "exclude" else ""
-        made = [
-            Made(record=int(number), verdict=verdict, criterion=criterion, reason=text_of(form, "reason"))
-        ]
-        await (review.label if kind == "label" else review.decide)(made, by=by)
+        made = Made(record=int(number), verdict=verdict, criterion=criterion)
+        await (review.label if kind == "label" else review.decide)([made], by=by)
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=f"{number}.{kind}"), SEE_OTHER)
         return await self._shown(request, await self._values(review, by) | {"before": f"{number}.{kind}"})

@@ -65,14 +65,8 @@ def page_app(access: Access, sign_in: SignIn) -> FastAPI:
     talking = Talking(frame, home)
     reading = Reading(frame, talking)
     sign_in.add_to(app, rendered)
-    for part in (
-        home,
-        reading,
-        talking,
-        Running(frame, home, reading, talking),
-        SettingsPage(frame),
-        Screening(frame),
-    ):
+    running = Running(frame, home, reading, talking)
+    for part in (home, reading, talking, running, SettingsPage(frame), Screening(frame)):
         app.include_router(part.router())
     app.include_router(reading.shared_router())
     for kind in HANDLED:
