@@ -35,12 +35,14 @@ class AutoResearch(ResearchHandlers):
         """Choose a mode and continue as its workflow. Only a cancel ends the run here."""
         await self.research.preparation.initialize()
         state, request = self.research.state, self.research.request
-        fitting = state.parsed.research_mode if state.parsed else "iterative"
+        fitting = state.question.parsed.research_mode if state.question.parsed else "iterative"
         mode: Mode = settled_mode(request) or fitting
         if request.graph is not None:
-            state.chosen_because = REASON_GRAPH
-        reason = state.chosen_because or "the simplest mode that fits"
-        read = state.parsed is not None and reason == state.parsed.rationale  # then `read` has stated it
+            state.question.chosen_because = REASON_GRAPH
+        reason = state.question.chosen_because or "the simplest mode that fits"
+        read = (
+            state.question.parsed is not None and reason == state.question.parsed.rationale
+        )  # then `read` has stated it
         message = f"{mode} research" if read else f"{mode} research: {reason}"
         self.research.events.emit(ModeChosen(mode=mode, reason=reason), message)
         request = self._with_defaults(mode)

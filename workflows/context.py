@@ -82,7 +82,7 @@ class RunContext:
     @property
     def lineage(self) -> str:
         """The same for all executions of a run, also after it was rewound, and different for another run."""
-        job = self.state.job
+        job = self.state.sections.job
         if job is not None and job.lineage:
             return f"{job.lineage}/{job.section.id}"
         return workflow.info().first_execution_run_id
@@ -108,8 +108,8 @@ class RunContext:
         began: more than the events that a run has by then, so that none stands for two events. Of a section
         they begin there with the event `rewound`: what the workflow task of the boundary decides again before
         it (the last judgement) is known to the parent under its old number."""
-        control = self.state.control
-        if self._renumber and not (self.state.job and self.was_rewound):
+        control = self.state.people
+        if self._renumber and not (self.state.sections.job and self.was_rewound):
             self._renumber = False
             began = self.budget.started_at
             control.last_seq = max(control.last_seq, int((workflow.now().timestamp() - began) * 1000))
@@ -137,13 +137,13 @@ class RunContext:
 
     @property
     def must_end(self) -> bool:
-        return self.state.control.finish or self.is_out_of_time
+        return self.state.people.finish or self.is_out_of_time
 
     @property
     def prepared(self) -> Prepared:
         """What the worker offers. `Preparation.initialize` must have run."""
-        assert self.state.prepared is not None
-        return self.state.prepared
+        assert self.state.question.prepared is not None
+        return self.state.question.prepared
 
     @property
     def profile(self) -> Profile:
@@ -153,26 +153,30 @@ class RunContext:
     @property
     def section_id(self) -> str:
         """The section of a deep run that this run researches; empty for a run of its own."""
-        return self.state.job.section.id if self.state.job else ""
+        return self.state.sections.job.section.id if self.state.sections.job else ""
 
     @property
     def question(self) -> str:
         """The question of this loop: its section's, that of a plan with one section, or the run's."""
-        if self.state.job:
-            return self.state.job.section.key_question
-        if self.traits.single_section and self.state.plan and self.state.plan.report_outline:
-            return self.state.plan.report_outline[0].key_question
+        if self.state.sections.job:
+            return self.state.sections.job.section.key_question
+        if (
+            self.traits.single_section
+            and self.state.question.plan
+            and self.state.question.plan.report_outline
+        ):
+            return self.state.question.plan.report_outline[0].key_question
         return self.run_question
 
     @property
     def run_question(self) -> str:
         """The question of the whole run: as it was typed, or, of a follow-up, as it stands alone."""
-        return self.state.question or self.request.question
+        return self.state.question.reworded or self.request.question
 
     @property
     def outline(self) -> tuple[ReportPlanSection, ...]:
         """The sections of the plan; empty before there is one."""
-        return self.state.plan.report_outline if self.state.plan else ()
+        return self.state.question.plan.report_outline if self.state.question.plan else ()
 
     @property
     def max_sections(self) -> int:
@@ -183,17 +187,22 @@ class RunContext:
         """Who searches now: the member of a team whose turn it is, or whom mode `auto` handed the question
         over to. A section of a longer report has its own question."""
         name, state = self.member, self.state
-        if not name and state.parsed and self.traits.mode in ("simple", "iterative") and not state.job:
-            name = state.parsed.specialist
+        if (
+            not name
+            and state.question.parsed
+            and self.traits.mode in ("simple", "iterative")
+            and not state.sections.job
+        ):
+            name = state.question.parsed.specialist
         return specialists_of(self.profile).get(name)
 
     def step_inputs(
         self, *, question: str = "", facts: Iterable[str] | None = None, instruction: str | None = None
     ) -> StepInputs:
         """The fields that the input of every step of a role has in common. By default the question is that of
-        this loop, the facts are those of the team, and the instruction is that of the turn."""
-        background = self.state.plan.background_context if self.state.plan else ""
-        lines = self.state.team.facts if facts is None else facts
+        this loop, the facts are those of the run, and the instruction is that of the turn."""
+        background = self.state.question.plan.background_context if self.state.question.plan else ""
+        lines = self.state.evidence.facts if facts is None else facts
         asked = question or self.question
         return {
             "run_id": self.run_id,
@@ -218,8 +227,10 @@ class RunContext:
 
     def set_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's; section ids that are given and unique are kept."""
-        self.state.plan = number_sections(plan)
-        self.state.plan_hash = hashlib.sha256(self.state.plan.model_dump_json().encode()).hexdigest()[:16]
+        self.state.question.plan = number_sections(plan)
+        self.state.question.plan_hash = hashlib.sha256(
+            self.state.question.plan.model_dump_json().encode()
+        ).hexdigest()[:16]
 
     def history_is_long(self) -> bool:
         """Whether to continue as new at this boundary."""

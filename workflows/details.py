@@ -18,12 +18,12 @@ TEXT_CHARS = 300
 def progress_of(context: RunContext) -> Progress:
     """The state of the run: phase, counts, sections, scores, what it waits for."""
     state, budget = context.state, context.budget
-    control, judged = state.control, state.loop.judged
+    control, judged = state.people, state.loop.judged
     return Progress(
         run_id=context.run_id,
         question=context.run_question,
         mode=context.traits.mode or context.request.mode,
-        profile=state.prepared.profile.name if state.prepared else context.request.profile,
+        profile=state.question.prepared.profile.name if state.question.prepared else context.request.profile,
         phase=control.phase,
         message=control.message,
         waiting_for=control.waiting_for,
@@ -32,16 +32,17 @@ def progress_of(context: RunContext) -> Progress:
         iteration=state.loop.iteration,
         max_iterations=state.loop.max_iterations,
         evidence=state.items,
-        searches=rows(state.searches[-SEARCHES_SHOWN:]),
-        searches_total=len(state.searches) + sum(section.searches for section in state.running),
-        sections=tuple(state.sections.values()),
-        budget=budget.status(context.now(), state.running),
+        searches=rows(state.evidence.searches[-SEARCHES_SHOWN:]),
+        searches_total=len(state.evidence.searches)
+        + sum(section.searches for section in state.sections.running),
+        sections=tuple(state.sections.progress.values()),
+        budget=budget.status(context.now(), state.sections.running),
         confidence=judged.confidence if judged else None,
         scores=judged.scores if judged else {},
         steering=tuple(control.steering),
-        readings=state.clarified.readings if state.clarified else (),
+        readings=state.question.clarified.readings if state.question.clarified else (),
         candidates=tuple(state.part(CandidatesState).candidates),
-        chosen_because=state.chosen_because,
+        chosen_because=state.question.chosen_because,
         continues=state.part(DialogueState).continues,
         stop_reason=state.stop_reason,
         started_at=datetime.fromtimestamp(budget.started_at, UTC).isoformat(timespec="seconds"),
@@ -67,14 +68,14 @@ def details_of(context: RunContext) -> str:
 
 def _waiting(state: RunState) -> Iterator[str]:
     """What a reviewer decides on."""
-    if state.control.waiting_for == "plan" and state.plan:
-        for number, section in enumerate(state.plan.report_outline[:MAX_ROWS], start=1):
+    if state.people.waiting_for == "plan" and state.question.plan:
+        for number, section in enumerate(state.question.plan.report_outline[:MAX_ROWS], start=1):
             yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"
-    elif state.control.waiting_for == "clarification" and state.clarified:
+    elif state.people.waiting_for == "clarification" and state.question.clarified:
         yield 'or update `answer` with `{"answers": ["..."]}`; an empty answer leaves what is assumed:'
-        for one in state.clarified.readings:
+        for one in state.question.clarified.readings:
             yield f"1. {escaped(one.question)} ({escaped(one.assumed)})"
-    elif state.control.waiting_for == "candidates":
+    elif state.people.waiting_for == "candidates":
         for candidate in state.part(CandidatesState).candidates[:MAX_ROWS]:
             why = escaped(candidate.proposed_mechanism or candidate.mechanism)
             yield f"- **{escaped(candidate.name)}**: {why}"

@@ -56,7 +56,7 @@ class EventLog:
 
     def emit(self, details: EventData, message: str) -> None:
         """Append an event: what query `events` returns and the command line prints. Long texts are cut."""
-        state, control = self.context.state, self.context.state.control
+        state, control = self.context.state, self.context.state.people
         most = PARAGRAPH_CHARS if isinstance(details, Streaming) else MESSAGE_CHARS
         dumped = details.model_dump(mode="json", exclude_defaults=True, exclude={"type"})
         data = {name: value[:most] if isinstance(value, str) else value for name, value in dumped.items()}
@@ -75,7 +75,7 @@ class EventLog:
 
     def adopt_events(self, section: str, events: Sequence[AgentEvent]) -> None:
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
-        control = self.context.state.control
+        control = self.context.state.people
         for event in events:
             if event.seq <= control.adopted.get(section, 0):
                 continue
@@ -91,11 +91,11 @@ class EventLog:
 
     def latest(self, room: int) -> tuple[AgentEvent, ...]:
         """The end of the log, oldest first, as far as it fits into `room` bytes."""
-        return tuple(reversed(within(reversed(self.context.state.control.events), room)))
+        return tuple(reversed(within(reversed(self.context.state.people.events), room)))
 
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
         """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""
-        control = self.context.state.control
+        control = self.context.state.people
         fitting = within((e for e in control.events if e.seq > control.reported_seq), room)
         if fitting:
             control.reported_seq = fitting[-1].seq
@@ -104,7 +104,7 @@ class EventLog:
 
     @property
     def has_unreported(self) -> bool:
-        control = self.context.state.control
+        control = self.context.state.people
         return control.last_seq > control.reported_seq
 
     # drafts; the quotes are checked when the report is published
@@ -149,12 +149,12 @@ class EventLog:
 
     def _streamed(self, section_id: str) -> dict[int, str]:
         """Number of a paragraph -> digest of its text in the log."""
-        return self.context.state.control.streamed.setdefault(section_id, {})
+        return self.context.state.people.streamed.setdefault(section_id, {})
 
     async def store_older_events(self, *, always: bool = False) -> None:
         """Move all but the latest events to the evidence store once there are many, or `always`. When the
         store cannot be written they stay in the state."""
-        control = self.context.state.control
+        control = self.context.state.people
         many = EVENTS_CARRIED if always else EVENTS_KEPT
         if len(control.events) <= many:
             return
@@ -185,7 +185,7 @@ class EventLog:
 
     def set_phase(self, phase: Phase, message: str) -> None:
         """Show the phase in the queries, in the Web UI's details and in the search attributes."""
-        control = self.context.state.control
+        control = self.context.state.people
         changed = control.phase != phase
         control.phase, control.message = phase, message
         self.show_details()
@@ -201,7 +201,7 @@ class EventLog:
         sections these wait, so its own phase stays."""
         self.show_details()
         if self.context.request.indexed:
-            control = self.context.state.control
+            control = self.context.state.people
             phase: Phase = "paused" if control.paused else control.phase
             if phase != self._indexed_phase:
                 self._index_phase(phase)
@@ -218,7 +218,7 @@ class EventLog:
         if mode != self._indexed_mode:
             self._indexed_mode = mode
             updates.append(MODE.value_set(mode))
-        if self.context.state.prepared and self.context.profile.name != self._indexed_profile:
+        if self.context.state.question.prepared and self.context.profile.name != self._indexed_profile:
             self._indexed_profile = self.context.profile.name
             updates.append(PROFILE.value_set(self._indexed_profile))
         if stop is not None:
@@ -228,8 +228,8 @@ class EventLog:
     def _figures(self) -> list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]]:
         """Where the run stands, sent with a new phase: an update of its own would be one more event."""
         state, loop = self.context.state, self.context.state.loop
-        iteration = max([loop.iteration, *(s.iteration for s in state.sections.values())])
-        confidence = loop.judged.confidence if loop.judged else state.section_confidence
+        iteration = max([loop.iteration, *(s.iteration for s in state.sections.progress.values())])
+        confidence = loop.judged.confidence if loop.judged else state.sections.confidence
         return [
             ITERATION.value_set(min(iteration, INT64)),
             TOKENS.value_set(min(self.context.budget.used.tokens, INT64)),

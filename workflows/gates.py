@@ -33,7 +33,7 @@ class Gates:
     async def checkpoint(self) -> None:
         """A step boundary: wait while the run is paused. The signal handler stops the clock, not this wait:
         in a deep run several boundaries may wait at once."""
-        control = self.context.state.control
+        control = self.context.state.people
         if control.fault and self.context.state.stop_reason is None:
             raise asyncio.CancelledError  # the SDK absorbs a cancel that meets the end of a step
         if self.context.was_rewound:
@@ -50,7 +50,7 @@ class Gates:
 
     def end_pause(self) -> None:
         """End a pause and restart the clock."""
-        self.context.state.control.paused = False
+        self.context.state.people.paused = False
         self.context.budget.release_clock("pause", self.context.now())
 
     async def approval_gate(self, gate: Gate, message: str) -> bool:
@@ -59,7 +59,7 @@ class Gates:
         Without a time-out it waits without bound; with one, the request's default action applies. A reviewer
         who asked to finish is not asked about the plan and the candidates, but still about the report.
         """
-        control = self.context.state.control
+        control = self.context.state.people
         if not self.context.request.waits_at(gate):
             return True
         if gate not in control.answers and not self._waived(gate):
@@ -73,14 +73,14 @@ class Gates:
 
     def close(self) -> None:
         """Close the gate that waits, if any."""
-        control = self.context.state.control
+        control = self.context.state.people
         control.waiting_for, control.gate_opened_at = None, 0.0
         self.context.budget.release_clock("gate", self.context.now())
 
     def record_decision(self, gate: Gate, action: Action, by: str = "", note: str = "") -> None:
         """Record who decided what and when; for a plan also its hash. An edit leaves the gate open."""
-        state, control = self.context.state, self.context.state.control
-        plan_hash = state.plan_hash if gate == "plan" else ""
+        state, control = self.context.state, self.context.state.people
+        plan_hash = state.question.plan_hash if gate == "plan" else ""
         at, by, note = self.context.timestamp(), by[:NAME_CHARS], note[:NOTE_CHARS]
         decision = Decision(gate=gate, action=action, by=by, note=note, at=at, plan_hash=plan_hash)
         control.decisions.append(decision)
@@ -94,12 +94,12 @@ class Gates:
         )
 
     def waits_for(self, gate: Gate) -> bool:
-        control = self.context.state.control
+        control = self.context.state.people
         return control.waiting_for == gate and gate not in control.answers
 
     async def _wait_for_decision(self, gate: Gate) -> None:
         """Return when the gate is decided, timed out or waived; continue as new meanwhile if needed."""
-        context, control, request = self.context, self.context.state.control, self.context.request
+        context, control, request = self.context, self.context.state.people, self.context.request
         timeout = request.approval_timeout_seconds
         left = None if timeout is None else max(timeout - (context.now() - control.gate_opened_at), 0.0)
         try:
@@ -118,11 +118,11 @@ class Gates:
 
     def _waived(self, gate: Gate) -> bool:
         """Whether the reviewer's request to finish opens a gate."""
-        return self.context.state.control.finish and gate != "report"
+        return self.context.state.people.finish and gate != "report"
 
     def _open(self, gate: Gate, message: str) -> None:
         """Show that a gate waits; one that was opened before continue-as-new keeps its opening time."""
-        control, now = self.context.state.control, self.context.now()
+        control, now = self.context.state.people, self.context.now()
         self.events.set_phase("waiting_for_approval", message)
         if control.waiting_for != gate:
             control.waiting_for, control.gate_opened_at = gate, now

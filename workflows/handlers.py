@@ -106,7 +106,7 @@ class ResearchHandlers:
     @signal
     async def pause(self, *_: object) -> None:
         """Pause the run at its next step; no input."""
-        context, control = self.research.context, self.research.state.control
+        context, control = self.research.context, self.research.state.people
         if not (control.paused or control.finish or control.cancelled):
             control.paused = True
             context.budget.hold_clock("pause", context.now())
@@ -117,7 +117,7 @@ class ResearchHandlers:
     @signal
     async def resume(self, *_: object) -> None:
         """Resume a paused run; no input."""
-        if self.research.state.control.paused:
+        if self.research.state.people.paused:
             self.research.gates.end_pause()
             self.research.events.emit(NoData(type="resumed"), "a reviewer resumed the run")
             self.research.events.show_paused()
@@ -129,7 +129,7 @@ class ResearchHandlers:
         steer = self._read_signal("steer", Steer, args)
         text = steer.text.strip()[:STEERING_CHARS] if steer else ""
         if steer and text:
-            control = self.research.state.control
+            control = self.research.state.people
             control.steering = [*control.steering, text][-STEERING_KEPT:]
             control.steered += 1
             self.research.events.emit(Steered(text=text), text)
@@ -139,7 +139,7 @@ class ResearchHandlers:
     async def add_source(self, *args: object) -> None:
         """Search another source too: {"source": "pubmed"}"""
         request = self._read_signal("add_source", AddSource, args)
-        added = self.research.state.control.added_sources
+        added = self.research.state.people.added_sources
         name = request.source.strip()[:NAME_CHARS] if request else ""
         if request and name and name not in added and len(added) < SOURCES_ADDED:
             added.append(name)
@@ -149,8 +149,8 @@ class ResearchHandlers:
     @signal
     async def finish_now(self, *_: object) -> None:
         """Stop searching and write the report from what was found; no input."""
-        if not self.research.state.control.finish:
-            self.research.state.control.finish = True
+        if not self.research.state.people.finish:
+            self.research.state.people.finish = True
             self.research.gates.end_pause()
             self.research.events.emit(
                 NoData(type="finishing"),
@@ -194,8 +194,8 @@ class ResearchHandlers:
     def offer_evidence(self, *args: object) -> None:
         """Sent by a run to its section: what other sections found."""
         offer = self._read_signal("offer_evidence", SharedEvidence, args)
-        if offer is not None and self.research.state.job is not None:
-            self.research.state.offered += offer.items  # until it comes to its next step
+        if offer is not None and self.research.state.sections.job is not None:
+            self.research.state.sections.offered += offer.items  # until it comes to its next step
 
     # Signal of a writing step, to the run that follows the draft.
 
@@ -252,7 +252,7 @@ class ResearchHandlers:
         self.research.events.emit(
             Planned(
                 sections=len(context.outline),
-                plan_hash=context.state.plan_hash,
+                plan_hash=context.state.question.plan_hash,
                 by=edit.by[:NAME_CHARS] or "a reviewer",
             ),
             f"the plan now has {plural(len(context.outline), 'section')}",
@@ -299,19 +299,19 @@ class ResearchHandlers:
     async def answer(self, reply: Answers) -> tuple[Reading, ...]:
         """Answer what the run asks back, which opens the gate."""
         state = self.research.state
-        assert state.clarified is not None
-        texts = [*reply.answers, *[""] * len(state.clarified.readings)]
+        assert state.question.clarified is not None
+        texts = [*reply.answers, *[""] * len(state.question.clarified.readings)]
         readings = tuple(
             one.replace(answer=" ".join(text.split()))
-            for one, text in zip(state.clarified.readings, texts, strict=False)
+            for one, text in zip(state.question.clarified.readings, texts, strict=False)
         )
-        state.clarified = Clarified(readings=readings)
+        state.question.clarified = Clarified(readings=readings)
         self.research.gates.record_decision("clarification", "answered", reply.by)
         return readings
 
     @answer.validator
     def _check_answers(self, reply: Answers) -> None:
-        clarified = self.research.state.clarified
+        clarified = self.research.state.question.clarified
         waits = self.research.gates.waits_for("clarification")
         _refuse(answers_fault(reply.answers, len(clarified.readings) if clarified else 0, waits=waits))
 
@@ -324,13 +324,13 @@ class ResearchHandlers:
         names = {name.casefold() for name in choice.names}
         own = state.part(CandidatesState)
         others = [c for c in own.candidates if c.name.casefold() not in names]
-        state.control.left_out += [name for c in others for name in (c.name, c.generic_name) if name]
+        state.people.left_out += [name for c in others for name in (c.name, c.generic_name) if name]
         own.candidates = [c for c in own.candidates if c.name.casefold() in names]
         own.hypotheses = [h for h in own.hypotheses if h.drug.casefold() in names]
-        state.control.chosen = [c.name for c in own.candidates]
-        note = ", ".join(state.control.chosen)
+        state.people.chosen = [c.name for c in own.candidates]
+        note = ", ".join(state.people.chosen)
         self.research.gates.record_decision("candidates", "chosen", choice.by, note)
-        return tuple(state.control.chosen)
+        return tuple(state.people.chosen)
 
     @choose_candidates.validator
     def _check_choice(self, choice: ChooseCandidates) -> None:
@@ -347,22 +347,22 @@ class ResearchHandlers:
     @query
     def clarification(self) -> Clarified:
         """What the run asks back before it searches, with what it assumes and what was answered."""
-        return self.research.state.clarified or Clarified()
+        return self.research.state.question.clarified or Clarified()
 
     @query
     def budget(self) -> BudgetStatus:
         """What was used, what is held for calls under way, what is left."""
         context = self.research.context
-        return context.budget.status(context.now(), context.state.running)
+        return context.budget.status(context.now(), context.state.sections.running)
 
     @query
     def plan(self) -> PlanView:
         """The plan, its hash, and whether it was approved."""
         state = self.research.state
-        decision = state.control.answers.get("plan")
+        decision = state.people.answers.get("plan")
         return PlanView(
-            plan=state.plan,
-            plan_hash=state.plan_hash,
+            plan=state.question.plan,
+            plan_hash=state.question.plan_hash,
             approved=decision is not None and decision.action in APPROVED,
             asked="plan" in self.research.request.approve,
         )
@@ -370,7 +370,7 @@ class ResearchHandlers:
     @query
     def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
         """What was found, as many items as fit: {"after": 0}"""
-        items = self.research.state.evidence
+        items = self.research.state.evidence.refs
         return EvidenceIndex(
             items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
         )
@@ -386,13 +386,13 @@ class ResearchHandlers:
     @query
     def events(self, after: ItemsAfter | None = None) -> list[AgentEvent]:
         """Events after a number, the oldest first: {"after": 0}"""
-        seq, events = after.after if after else 0, self.research.state.control.events
+        seq, events = after.after if after else 0, self.research.state.people.events
         return list(within((event for event in events if event.seq > seq), ROOM))
 
     @query
     def event_log(self) -> EventLogView:
         """Where the older part of the event log is stored."""
-        control = self.research.state.control
+        control = self.research.state.people
         return EventLogView(stored=tuple(control.stored_events), last_seq=control.last_seq)
 
     @query
@@ -401,7 +401,7 @@ class ResearchHandlers:
         published = self.research.publisher.published
         if published is None:
             return ReportView()
-        return ReportView(blob=published.blob, draft=self.research.state.control.phase != "done")
+        return ReportView(blob=published.blob, draft=self.research.state.people.phase != "done")
 
 
 def _refuse(fault: str) -> None:

@@ -13,7 +13,8 @@ from activities.contracts.step import Role
 from workflows.context import ModeTraits
 from workflows.event_types import BestAttempt
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import Attempt, NextStep, better
+from workflows.part_state import PartState
+from workflows.rules.stopping import Attempt, Happened, NextStep, better
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
@@ -21,6 +22,13 @@ from workflows.team import TEMPERATURES, Team
 from workflows.types import Outcome, ResearchRequest
 
 TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperatures=TEMPERATURES)
+
+
+class SubTeamState(PartState, defer_build=True):
+    """The best attempt of a sub-team."""
+
+    name = "sub_team"
+    best: Attempt | None = None
 
 
 @workflow.defn(sandboxed=False)
@@ -57,24 +65,27 @@ class SubTeamResearch(ResearchHandlers):
         await self.research.approve_single_section_plan()
         return await self.research.loop.run(self._execute_round, self._team.decide)
 
-    async def _execute_round(self, step: NextStep) -> None:
+    async def _execute_round(self, step: NextStep) -> Happened:
         """A round of the team; a judgement made in it is an attempt, of which the best is kept."""
         state = self.research.state
         before = state.loop.judged
-        await self._team.execute_round(step)
+        happened = await self._team.execute_round(step)
         judged = state.loop.judged
         if judged is not None and judged is not before and not state.loop.judge_failures:
             attempt = Attempt(iteration=state.loop.iteration, judged=judged, relevant=judged.relevant)
-            state.best = better(state.best, attempt)
+            own = state.part(SubTeamState)
+            own.best = better(own.best, attempt)
+        return happened
 
     async def _conclude(self, stop: StopReason) -> Outcome:
         """Return the best attempt: its judgement, and what was relevant in it first."""
         self._team.reporter_turn(stop)
         state = self.research.state
-        if state.best is not None and state.best.judged != state.loop.judged:
-            state.loop.judged = state.best.judged
-            state.relevant = list(state.best.relevant)
-            kept, last = state.best.iteration, state.loop.iteration
+        best = state.part(SubTeamState).best
+        if best is not None and best.judged != state.loop.judged:
+            state.loop.judged = best.judged
+            state.evidence.relevant = list(best.relevant)
+            kept, last = best.iteration, state.loop.iteration
             message = f"attempt {kept} of {last} is kept: it has the best score"
             self.research.events.emit(BestAttempt(attempt=kept), message)
         return await self.research.conclude_single_section(stop)

@@ -1,7 +1,7 @@
 """IterativeResearch: observe, evaluate gaps, select tools, search, judge, until code decides to write.
 
-It runs on its own, and as the child of a deep run (`state.job` is set): then it returns findings instead of a
-report, and asks its parent for budget when its lease is used up.
+It runs on its own, and as the child of a deep run: then it returns findings instead of a report, and asks its
+parent for budget when its lease is used up.
 """
 
 from temporalio import workflow
@@ -9,7 +9,7 @@ from temporalio import workflow
 from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import NextStep
+from workflows.rules.stopping import Happened, NextStep
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.types import Outcome, ResearchRequest
@@ -34,12 +34,14 @@ class IterativeResearch(ResearchHandlers):
             return "rejected_by_reviewer"
         return await self.research.loop.run(self._execute_step)
 
-    async def _execute_step(self, step: NextStep) -> None:
+    async def _execute_step(self, step: NextStep) -> Happened:
+        """Execute a step of the loop, and return what was done."""
         steps = self.research.steps
         match step.step:
             case "observe":
-                if not await steps.pass_on():
-                    await steps.observe()
+                if await steps.reuse_known_searches():
+                    return "select_tools"
+                await steps.observe()
             case "evaluate_gaps":
                 await steps.evaluate_gaps()
             case "select_tools":
@@ -50,4 +52,5 @@ class IterativeResearch(ResearchHandlers):
                 await self.research.judging.judge()
                 await self.research.parts.act("after_judging", use_model=True)
             case "write":
-                return
+                raise AssertionError("the loop ends before it writes")
+        return step.step

@@ -78,7 +78,7 @@ class RunParts:
     ) -> Outcome:
         """Research, then conclude; a run that is cancelled concludes with what it has found so far. Raises
         ApplicationError for an id that leaves no room for those of sections and files."""
-        if self.state.job is None and len(self.context.run_id) > MAX_ID_CHARS:
+        if self.state.sections.job is None and len(self.context.run_id) > MAX_ID_CHARS:
             reason = (
                 f"the id of a run has at most {MAX_ID_CHARS} characters, this one {len(self.context.run_id)}"
             )
@@ -92,7 +92,11 @@ class RunParts:
             if not is_cancelled_exception(error):
                 raise
             outcome = self._outcome or await self._conclude_cancelled(conclude)
-        if outcome.stop_reason == "cancelled" and self.state.control.cancelled and self.state.job is None:
+        if (
+            outcome.stop_reason == "cancelled"
+            and self.state.people.cancelled
+            and self.state.sections.job is None
+        ):
             raise asyncio.CancelledError
         return outcome
 
@@ -106,18 +110,18 @@ class RunParts:
     async def conclude_single_section(self, stop: StopReason) -> Outcome:
         """The end of a run whose report has one section: candidates, the section, the report. A run that is
         itself a section returns its findings instead."""
-        if self.state.job is not None:
+        if self.state.sections.job is not None:
             return await self.parent.return_findings(stop, self.writing.citable())
         use_model = STOPS[stop].pays
         await self.parts.act("before_writing", use_model)
         section = self._single_section()
-        if use_model and section.id not in self.state.drafts:
+        if use_model and section.id not in self.state.draft.sections:
             await self.parts.act("before_draft", use_model)
             await self.parts.act("before_answer", use_model)
         await run_all((self._draft(section, stop, use_model), *self.parts.beside_writing(use_model)))
         await self.writing.finish([section.id], use_model)
         await self.parts.act("before_publishing", use_model)
-        sections, judged = (self.state.drafts[section.id],), self.state.loop.judged
+        sections, judged = (self.state.draft.sections[section.id],), self.state.loop.judged
         return await self.publisher.release(sections, stop, judged.confidence if judged else None)
 
     async def analyse_now(self) -> str:
@@ -134,8 +138,8 @@ class RunParts:
         )
 
     async def _draft(self, section: ReportPlanSection, stop: StopReason, use_model: bool) -> None:
-        if section.id not in self.state.drafts:
-            self.state.drafts[section.id] = PlannedSection(
+        if section.id not in self.state.draft.sections:
+            self.state.draft.sections[section.id] = PlannedSection(
                 section=section,
                 draft=await self.writing.write_single(section, use_model),
                 status="complete" if STOPS[stop].complete else "partial",
@@ -143,12 +147,12 @@ class RunParts:
 
     async def approve_single_section_plan(self) -> bool:
         """Make the question the plan of a run with one section, and wait for approval if requested."""
-        if self.state.plan is None:
+        if self.state.question.plan is None:
             question = self.context.question
             self.context.adopt_plan(
                 ReportPlan(
                     report_title=question,
-                    background_context=self.state.job.background if self.state.job else "",
+                    background_context=self.state.sections.job.background if self.state.sections.job else "",
                     report_outline=(ReportPlanSection(title="Findings", key_question=question),),
                 )
             )
@@ -169,7 +173,7 @@ class RunParts:
 
     async def _conclude_cancelled(self, conclude: Callable[[StopReason], Awaitable[Outcome]]) -> Outcome:
         """Conclude with what was found and written before the cancel; no model is called."""
-        self.state.control.cancelled = True
+        self.state.people.cancelled = True
         self.gates.end_pause()
         self.gates.close()
         if fault := self.state.control.fault:

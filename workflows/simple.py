@@ -10,7 +10,7 @@ from temporalio import workflow
 from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import NextStep, decide_next
+from workflows.rules.stopping import Happened, NextStep, decide_next
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.types import Outcome, ResearchRequest
@@ -42,10 +42,10 @@ class SimpleResearch(ResearchHandlers):
             return "rejected_by_reviewer"
         return await self.research.loop.run(self._execute_step, self._decide)
 
-    def _decide(self) -> NextStep:
+    def _decide(self, happened: Happened) -> NextStep:
         """Decide as every loop does; besides, a judge that gives advice must recommend to synthesize."""
         loop = self.research.state.loop
-        step = decide_next(loop, self.research.context.profile)
+        step = decide_next(happened, loop, self.research.context.profile)
         recommended = loop.judged.recommendation if loop.judged else ""
         if step.stop != "sufficient_evidence" or recommended != "continue":
             return step
@@ -53,18 +53,21 @@ class SimpleResearch(ResearchHandlers):
             return step
         return NextStep(step="observe", reason="the judge recommends to search on")
 
-    async def _execute_step(self, step: NextStep) -> None:
+    async def _execute_step(self, step: NextStep) -> Happened:
         """An iteration has two steps: the searches, chosen without a model, and the judgement."""
         steps = self.research.steps
         match step.step:
             case "observe":
                 await self._choose_searches()
+                return "select_tools"
             case "search":
                 await steps.search(at_once=SEARCHES_AT_ONCE, reflect=False)
+                return "search"
             case "judge":
                 await self.research.judging.judge()
+                return "judge"
             case "evaluate_gaps" | "select_tools" | "write":
-                return
+                raise AssertionError(f"{step.step} is no step of this mode")
 
     async def _choose_searches(self) -> None:
         """Choose searches from the first queries that have any left to make."""
@@ -74,18 +77,18 @@ class SimpleResearch(ResearchHandlers):
         for queries in self._queries():
             state.loop.gaps = queries[:QUERIES]
             await self.research.steps.select_tools(per_gap=len(sources), use_model=False)
-            if state.tasks:
+            if state.loop.selected:
                 return
 
     def _queries(self) -> list[tuple[str, ...]]:
         """What to search for in this iteration, the preferred queries first."""
         context, state = self.research.context, self.research.state
-        question, parsed = context.question, state.parsed
+        question, parsed = context.question, state.question.parsed
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
         if state.loop.iteration == 1:
             own = parsed.research_questions if parsed and question == context.run_question else ()
             first = tuple(dict.fromkeys((question, *own)))
         else:
-            first = tuple(state.recommended)
-        asked_for = state.control.searches_asked_for
+            first = tuple(state.loop.recommended)
+        asked_for = state.people.searches_asked_for
         return [queries for queries in ((*asked_for, *first), first, general) if queries]

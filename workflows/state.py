@@ -2,7 +2,7 @@
 
 import base64
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
@@ -26,12 +26,10 @@ from activities.contracts.search import Preview
 from activities.contracts.step import Instruction, InstructionKind, Role
 from activities.contracts.write import Edited
 from workflows.event_types import AgentEvent
-from workflows.graph.definition import GraphDefinition
 from workflows.memory import LoopMemory
 from workflows.part_state import PartState
 from workflows.rules.budget import Budget
-from workflows.rules.stopping import Attempt, LoopState
-from workflows.rules.team import TeamState
+from workflows.rules.stopping import LoopState
 from workflows.sections.types import SectionFindings, SectionJob
 from workflows.types import Phase, SectionProgress, StoredEvents
 
@@ -45,11 +43,13 @@ EVENTS_KEPT = 400
 """Events in the state from which the older ones are moved to the evidence store at the next boundary."""
 EVENTS_CARRIED = 60
 """Events that stay in the state when the older ones are moved."""
+MAX_FACTS = 24
+"""Facts that are kept, the latest, of all sub-teams together."""
 CARRIED_PLAINLY = 128 * 1024
 """Bytes of JSON up to which a state is carried over as it is; a larger one is packed."""
 
 
-class ControlState(BaseModel, defer_build=True):
+class PeopleState(BaseModel, defer_build=True):
     """The decisions and instructions of people, and the progress that they are shown."""
 
     phase: Phase = "starting"
@@ -107,32 +107,6 @@ class ControlState(BaseModel, defer_build=True):
         return tuple(text for text in self.steering if role in CONCERNED.get(kinds.get(text), (role,)))
 
 
-VISITED_KEPT = 100
-"""Nodes that a graph run remembers having visited: the latest."""
-
-
-class GraphState(BaseModel, defer_build=True):
-    """The position of a graph run, and the results of its nodes."""
-
-    definition: GraphDefinition | None = None
-    """The graph that is walked, once it has been checked."""
-    at: str = ""
-    """The node that runs, or runs next; empty before the first."""
-    running: list[str] = Field(default_factory=list)
-    """The nodes that run now."""
-    visited: list[str] = Field(default_factory=list)
-    visits: dict[str, int] = Field(default_factory=dict)
-    passes: dict[str, int] = Field(default_factory=dict)
-    """Decision -> how often it was passed in this iteration."""
-    results: dict[str, str] = Field(default_factory=dict)
-
-    def record(self, name: str, result: str) -> None:
-        """Record a visit that has ended."""
-        self.visits[name] = self.visits.get(name, 0) + 1
-        self.visited = [*self.visited, name][-VISITED_KEPT:]
-        self.results[name] = result
-
-
 class Unread(BaseModel, defer_build=True):
     """What a source has listed in this loop."""
 
@@ -142,93 +116,149 @@ class Unread(BaseModel, defer_build=True):
     """Names of those that were read, or could not be."""
 
 
-class RunState(BaseModel, defer_build=True):
-    """Everything a research workflow knows beside its request."""
+class QuestionState(BaseModel, defer_build=True):
+    """What is asked, and what the worker offers for it. Written when a run is prepared and planned."""
 
-    control: ControlState = Field(default_factory=ControlState)
-    budget: Budget | None = None
     prepared: Prepared | None = None
     clarified: Clarified | None = None
     """How the question is meant, once a model was asked."""
     parsed: ParsedQuery | None = None
+    reworded: str = ""
+    """The question as it is researched, where the one that was typed does not stand alone."""
     chosen_because: str = ""
-    loop: LoopState = Field(default_factory=LoopState)
-    memory: LoopMemory = Field(default_factory=LoopMemory)
-    """The record of each iteration: gaps, searches, findings and reasoning."""
-    evidence: list[EvidenceRef] = Field(default_factory=list)
+    plan: ReportPlan | None = None
+    plan_hash: str = ""
+
+
+class EvidenceState(BaseModel, defer_build=True):
+    """What was found and judged. Written by searches and judgements."""
+
+    refs: list[EvidenceRef] = Field(default_factory=list)
     listed: dict[str, Unread] = Field(default_factory=dict)
     """Source -> what it has listed and how far that was read."""
+    searches: list[SearchRecord] = Field(default_factory=list)
+    identified: int = 0
+    duplicates: int = 0
     judgements: dict[str, WorkJudgement] = Field(default_factory=dict)
     """Evidence id -> what a model judged of the work for the question of this loop."""
-    refused: list[Refused] = Field(default_factory=list)
-    """What checks refused of all that models wrote outside of drafts."""
     relevant: list[str] = Field(default_factory=list)
     """Ids of items the judge found helpful, best first."""
     screened: int = 0
     """How many items a judge was shown, the most in one judgement."""
-    tasks: list[AgentTask] = Field(default_factory=list)
+    refused: list[Refused] = Field(default_factory=list)
+    """What checks refused of all that models wrote outside of drafts."""
+    facts: tuple[str, ...] = ()
+    """What a manager or a step of one's own calls established, the latest."""
+    works: list[str] = Field(default_factory=list)
+    """Evidence ids of all that the sections of a deep run found, each once."""
+    most_items: int = 0
+    """The highest `RunState.items` when a section ended: uniting its works with those of others leaves
+    fewer."""
+
+    def add_facts(self, facts: Iterable[str]) -> None:
+        """Add facts, each once."""
+        self.facts = tuple(dict.fromkeys((*self.facts, *facts)))[-MAX_FACTS:]
+
+    @property
+    def usable(self) -> dict[str, EvidenceRef]:
+        """Evidence id -> what was found and is not retracted."""
+        return {ref.evidence_id: ref for ref in self.refs if ref.standing != "retracted"}
+
+    @property
+    def ranked(self) -> list[EvidenceRef]:
+        """What was found, most promising first: what a judge found relevant, then the newest."""
+        rank, newest = {name: place for place, name in enumerate(self.relevant)}, reversed(self.refs)
+        return sorted(newest, key=lambda ref: rank.get(ref.evidence_id, len(rank)))
+
+
+class Loop(LoopState, defer_build=True):
+    """The loop of search and judgement: what its decisions depend on, and what its steps tell each other."""
+
+    memory: LoopMemory = Field(default_factory=LoopMemory)
+    """The record of each iteration: gaps, searches, findings and reasoning."""
+    observation: str = ""
+    selected: list[AgentTask] = Field(default_factory=list)
     """The searches selected for this iteration."""
     recommended: list[str] = Field(default_factory=list)
     """Searches the judge or the reflector recommended."""
     steering_read: int = 0
     """How many steering texts a gap evaluation has read."""
-    searches: list[SearchRecord] = Field(default_factory=list)
-    identified: int = 0
-    duplicates: int = 0
-    works: list[str] = Field(default_factory=list)
-    """Evidence ids of all that the sections of a deep run found, each once."""
-    most_items: int = 0
-    """The highest `items` when a section ended: uniting its works with those of others leaves fewer."""
-    observation: str = ""
-    gaps: list[str] = Field(default_factory=list)
-    models: list[str] = Field(default_factory=list)
-    prompt_versions: list[str] = Field(default_factory=list)
-    notes: list[Statement | str] = Field(default_factory=list)
-    """What the report's limitations must say."""
-    plan: ReportPlan | None = None
-    plan_hash: str = ""
-    best: Attempt | None = None
-    """The best attempt of a sub-team."""
-    team: TeamState = Field(default_factory=TeamState)
-    """Ledger and turns of a team."""
-    graph: GraphState = Field(default_factory=GraphState)
-    model_down: bool = False
-    unusable: list[ModelChoice] = Field(default_factory=list)
-    """Models that failed for good (authentication, unknown name): they are not called again."""
-    stop_reason: StopReason | None = None
 
+
+class SectionsState(BaseModel, defer_build=True):
+    """What a run and its sections know of each other. Written by the coordinator, and by a section's link."""
+
+    progress: dict[str, SectionProgress] = Field(default_factory=dict)
+    findings: dict[str, SectionFindings] = Field(default_factory=dict)
+    """The outcome of each section; its evidence and searches have gone into the run's."""
+    found: dict[str, list[str]] = Field(default_factory=dict)
+    """Ids of the items each section returned, best first."""
+    pool: dict[str, list[EvidenceRef]] = Field(default_factory=dict)
+    """Section -> what it has found, to be offered to the others."""
+    offers: dict[str, list[str]] = Field(default_factory=dict)
+    """Section -> ids of what it has been offered."""
+    owners: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> section that it belongs to, where sections are drafted at the same time."""
+
+    job: SectionJob | None = None
+    """Set for a section of a deep run, as are the fields below."""
+    exhausted: bool = False
+    """The parent said that no budget is left."""
     offered: list[EvidenceRef] = Field(default_factory=list)
     """What other sections found and this one has not adopted yet."""
     taken_over: list[str] = Field(default_factory=list)
     """Ids of a section's items that other sections found."""
     shared: list[str] = Field(default_factory=list)
     """Ids of a section's own items that its parent knows."""
-    pool: dict[str, list[EvidenceRef]] = Field(default_factory=dict)
-    """Section -> what it has found, to be offered to the others."""
-    offers: dict[str, list[str]] = Field(default_factory=dict)
-    """Section -> ids of what it has been offered."""
 
-    job: SectionJob | None = None
-    """Set for a section of a deep run."""
-    exhausted: bool = False
-    """The parent said that no budget is left."""
+    @property
+    def running(self) -> tuple[SectionProgress, ...]:
+        """The sections that are researched now; what they found and used is not part of the run's yet."""
+        return tuple(section for section in self.progress.values() if section.status == "running")
 
-    sections: dict[str, SectionProgress] = Field(default_factory=dict)
-    findings: dict[str, SectionFindings] = Field(default_factory=dict)
-    """The outcome of each section; its evidence and searches have gone into the run's."""
-    found: dict[str, list[str]] = Field(default_factory=dict)
-    """Ids of the items each section returned, best first."""
-    drafts: dict[str, PlannedSection] = Field(default_factory=dict)
-    question: str = ""
-    """The question as it is researched, where the one that was typed does not stand alone."""
+    @property
+    def confidence(self) -> float | None:
+        """The mean confidence of the sections that have ended, 0 to 1: a part of the question without an
+        answer counts. None where no model judged."""
+        confidences = [f.confidence for f in self.findings.values()]
+        judged = [one for one in confidences if one is not None]
+        return sum(judged) / len(confidences) if judged else None
+
+
+class DraftState(BaseModel, defer_build=True):
+    """What is written of the report. Written by the writing steps."""
+
+    sections: dict[str, PlannedSection] = Field(default_factory=dict)
     edited: Edited | None = None
     """What the editor made of the drafts."""
-    owners: dict[str, str] = Field(default_factory=dict)
-    """Evidence id -> section that it belongs to, where sections are drafted at the same time."""
 
+
+class ModelsState(BaseModel, defer_build=True):
+    """The models that were called. Written by the calls of roles."""
+
+    names: list[str] = Field(default_factory=list)
+    prompt_versions: list[str] = Field(default_factory=list)
+    down: bool = False
+    unusable: list[ModelChoice] = Field(default_factory=list)
+    """Models that failed for good (authentication, unknown name): they are not called again."""
+
+
+class RunState(BaseModel, defer_build=True):
+    """Everything a research workflow knows beside its request, by who writes it."""
+
+    people: PeopleState = Field(default_factory=PeopleState)
+    question: QuestionState = Field(default_factory=QuestionState)
+    evidence: EvidenceState = Field(default_factory=EvidenceState)
+    loop: Loop = Field(default_factory=Loop)
+    sections: SectionsState = Field(default_factory=SectionsState)
+    draft: DraftState = Field(default_factory=DraftState)
+    models: ModelsState = Field(default_factory=ModelsState)
+    budget: Budget | None = None
+    stop_reason: StopReason | None = None
+    notes: list[Statement | str] = Field(default_factory=list)
+    """What the report's limitations must say."""
     parts: dict[str, Any] = Field(default_factory=dict)
-    """Name of a part -> its state (`workflows.part_state`), as JSON until the part is asked for."""
-
+    """Name of a part or of a mode -> its own state (`PartState`), as JSON until it is asked for."""
     packed: str = ""
     """All of the above, when it is too large to travel as it is."""
 
@@ -239,50 +269,31 @@ class RunState(BaseModel, defer_build=True):
             state = self.parts[kind.name] = kind.model_validate(state or {})
         return state
 
-    @property
-    def running(self) -> tuple[SectionProgress, ...]:
-        """The sections that are researched now; what they found and used is not part of the run's yet."""
-        return tuple(section for section in self.sections.values() if section.status == "running")
-
-    @property
-    def usable(self) -> dict[str, EvidenceRef]:
-        """Evidence id -> what was found and is not retracted."""
-        return {ref.evidence_id: ref for ref in self.evidence if ref.standing != "retracted"}
-
-    @property
-    def ranked(self) -> list[EvidenceRef]:
-        """What was found, most promising first: what a judge found relevant, then the newest."""
-        rank, newest = {name: place for place, name in enumerate(self.relevant)}, reversed(self.evidence)
-        return sorted(newest, key=lambda ref: rank.get(ref.evidence_id, len(rank)))
+    def set_part(self, state: PartState) -> None:
+        """Put another state of a part in the place of the one before."""
+        self.parts[state.name] = state
 
     @property
     def items(self) -> int:
         """What was found, as progress shows it: never fewer than before. A work that several sections found
         counts for each of them."""
-        return max(self.most_items, len(self.evidence) + sum(section.evidence for section in self.running))
-
-    @property
-    def section_confidence(self) -> float | None:
-        """The mean confidence of the sections that have ended, 0 to 1: a part of the question without an
-        answer counts. None where no model judged."""
-        confidences = [f.confidence for f in self.findings.values()]
-        judged = [one for one in confidences if one is not None]
-        return sum(judged) / len(confidences) if judged else None
+        running = sum(section.evidence for section in self.sections.running)
+        return max(self.evidence.most_items, len(self.evidence.refs) + running)
 
     def current_iteration(self, now: str = "") -> IterationRecord | None:
         """The iteration under way (`now`, in ISO form: the one that ends now); None before the first."""
         if self.loop.iteration == 0:
             return None
-        section = self.job.section.id if self.job else ""
+        section = self.sections.job.section.id if self.sections.job else ""
         used = self.budget.used if self.budget else Usage()
-        return self.memory.record(self.loop.iteration, section, self.searches, used, now)
+        return self.loop.memory.record(self.loop.iteration, section, self.evidence.searches, used, now)
 
     @property
     def iterations(self) -> tuple[IterationRecord, ...]:
         """Every iteration of a run and of its sections, the one under way included: those of the run's own
         loop first, then section by section, each in the order of its loop."""
         current = self.current_iteration()
-        records = [*self.memory.records, *([current] if current else [])]
+        records = [*self.loop.memory.records, *([current] if current else [])]
         return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
     def carried(self) -> "RunState":

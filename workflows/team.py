@@ -19,8 +19,8 @@ from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState
 from workflows.rules.payload_limits import within
-from workflows.rules.stopping import NextStep
-from workflows.rules.team import apply_ledger, decide_round
+from workflows.rules.stopping import Happened, NextStep
+from workflows.rules.team import TeamState, apply_ledger, decide_round
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.role_steps import MANAGE
@@ -53,58 +53,63 @@ class Team:
     def __init__(self, run: RunParts) -> None:
         self.run = run
 
-    def decide(self) -> NextStep:
-        state = self.run.state
-        return decide_round(state.loop, state.team, self.run.context.profile)
+    @property
+    def own(self) -> TeamState:
+        return self.run.state.part(TeamState)
 
-    async def execute_round(self, _: NextStep) -> None:
+    def decide(self, happened: Happened) -> NextStep:
+        return decide_round(self.run.state.loop, self.own, self.run.context.profile)
+
+    async def execute_round(self, step: NextStep) -> Happened:
         """One round: the manager's ledger, then the turn of the member that code lets work."""
         state = self.run.state
         ledger = await self._ask_manager()
-        state.team, turn = apply_ledger(ledger, state.team, state.loop)
+        state.evidence.facts = ledger.facts
+        team, turn = apply_ledger(ledger, self.own, state.loop)
+        state.set_part(team)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
-            self.run.events.emit(Replanning(resets=state.team.resets), message)
-            return
+            self.run.events.emit(Replanning(resets=team.resets), message)
+            return "observe"
         await self.run.gates.checkpoint()
         if self.run.context.must_end:
-            return
+            return "observe"
         self.run.events.emit(
             TurnBegins(member=turn.member, instruction=turn.instruction, overruled=turn.overruled),
             f"{turn.member}: {turn.instruction}",
         )
         result, new = await self._execute_turn(turn.member, turn.instruction)
-        state.team = state.team.with_turn(
-            TeamTurn(
-                round=state.loop.iteration,
-                member=turn.member,
-                instruction=turn.instruction,
-                result=result,
-                new=new,
-            )
+        done = TeamTurn(
+            round=state.loop.iteration,
+            member=turn.member,
+            instruction=turn.instruction,
+            result=result,
+            new=new,
         )
+        state.set_part(team.with_turn(done))
+        return "observe"
 
     async def _ask_manager(self) -> TeamLedger:
-        run, state, team = self.run, self.run.state, self.run.state.team
+        run, state, team = self.run, self.run.state, self.own
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged
         step = ManagerInput(
             **run.context.step_inputs(facts=()),  # they are a field of their own
             round=state.loop.iteration,
             members=self._members(),
-            facts=team.facts,
+            facts=state.evidence.facts,
             plan=team.plan,
             replan=team.replan,
             turns=tuple(team.turns),
-            found=len(state.evidence),
+            found=len(state.evidence.refs),
             unjudged=state.loop.unjudged,
             judged_gaps=judged.gaps if judged else (),
             judged_reasons=_reasons(judged) if judged else "",
             judgements=within(run.judging.judgements(), JUDGEMENTS_ROOM),
-            titles={ref.evidence_id: ref.title for ref in state.ranked[:MAX_TITLES]},
+            titles={ref.evidence_id: ref.title for ref in state.evidence.ranked[:MAX_TITLES]},
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
         )
-        state.steering_read = state.control.steered
+        state.loop.steering_read = state.people.steered
         ledger = await run.models.execute(MANAGE, step)
         run.events.emit(
             Managed(next_speaker=ledger.next_speaker, instruction=ledger.instruction),
@@ -149,7 +154,7 @@ class Team:
         queries = dict.fromkeys((instruction or run.context.question, *gaps))
         loop.gaps = tuple(queries)[: run.request.limits.max_gaps]
         await run.steps.select_tools()
-        if not run.state.tasks:
+        if not run.state.loop.selected:
             return "no search is left that has not been made", False
         await run.steps.search(reflect=False)
         return (
@@ -168,13 +173,13 @@ class Team:
 
     def reporter_turn(self, stop: StopReason) -> None:
         """The turn in which every team ends; what the manager asked of the reporter goes with it."""
-        team = self.run.state.team
+        team = self.own
         self.run.context.instruction = team.report_instruction
         if team.last is None or team.last.member != "reporter":
             text = stop.replace("_", " ")
             turn = TeamTurn(round=self.run.state.loop.iteration, member="reporter", result=text)
             self.run.events.emit(TurnBegins(member="reporter"), f"reporter: {text}")
-            self.run.state.team = team.with_turn(turn)
+            self.run.state.set_part(team.with_turn(turn))
 
 
 def _reasons(judged: JudgeAssessment) -> str:

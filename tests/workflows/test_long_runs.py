@@ -172,12 +172,11 @@ def test_a_state_that_is_too_large_is_packed_and_comes_back_whole() -> None:
 
     small = RunState()
     assert small.carried() is small
-    state = RunState(
-        evidence=[
-            EvidenceRef(evidence_id=f"pmid:{n}", blob="b" * 90, source="pubmed", title=f"{n} " * 60)
-            for n in range(1_000)
-        ]
-    )
+    state = RunState()
+    state.evidence.refs = [
+        EvidenceRef(evidence_id=f"pmid:{n}", blob="b" * 90, source="pubmed", title=f"{n} " * 60)
+        for n in range(1_000)
+    ]
     before = state.model_dump_json()
     carried = state.carried()
     assert len(before) > CARRIED_PLAINLY

@@ -11,8 +11,9 @@ from activities.contracts.judge import JudgeAssessment
 from tests.workflows.script import PROFILE
 from workflows.rules.stopping import (
     MAX_JUDGE_FAILURES,
-    Last,
+    Happened,
     LoopState,
+    NextStep,
     all_failed,
     decide_next,
     off_subject,
@@ -24,8 +25,18 @@ GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
 POOR = JudgeAssessment(scores={"relevance": 9}, confidence=0.5)
 
 
-def state(last: Last = "start", **more: Any) -> LoopState:
-    return LoopState.model_validate({"last": last, "iteration": 1, "max_iterations": 5, **more})
+class After(LoopState):
+    """A loop after a step."""
+
+    happened: Happened
+
+
+def state(happened: Happened = "start", **more: Any) -> After:
+    return After.model_validate({"happened": happened, "iteration": 1, "max_iterations": 5, **more})
+
+
+def decide(after: After) -> NextStep:
+    return decide_next(after.happened, after, PROFILE)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +58,8 @@ def state(last: Last = "start", **more: Any) -> LoopState:
         (state("judge", judged=POOR, iteration=5), "max_iterations_reached"),
     ],
 )
-def test_every_stop_reason_is_reached(given_state: LoopState, expected: StopReason) -> None:
-    step = decide_next(given_state, PROFILE)
+def test_every_stop_reason_is_reached(given_state: After, expected: StopReason) -> None:
+    step = decide(given_state)
     assert (step.step, step.stop) == ("write", expected)
     assert step.reason
 
@@ -70,32 +81,32 @@ def test_people_come_before_limits_and_limits_before_evidence(which: list[int]) 
     more: dict[str, object] = {}
     for place in which:
         more |= ORDER[place][1]
-    assert decide_next(state("judge", **more), PROFILE).stop == ORDER[min(which)][0]
+    assert decide(state("judge", **more)).stop == ORDER[min(which)][0]
 
 
 def test_the_loop_executes_its_steps_in_order() -> None:
-    assert decide_next(state("start"), PROFILE).step == "observe"
-    assert decide_next(state("observe"), PROFILE).step == "evaluate_gaps"
-    assert decide_next(state("evaluate_gaps", gaps=("a",)), PROFILE).step == "select_tools"
-    assert decide_next(state("select_tools", tasks=2), PROFILE).step == "search"
-    assert decide_next(state("search", statuses=("ok",), evidence=3, unjudged=3), PROFILE).step == "judge"
-    assert decide_next(state("judge", judged=POOR), PROFILE).step == "observe"
+    assert decide(state("start")).step == "observe"
+    assert decide(state("observe")).step == "evaluate_gaps"
+    assert decide(state("evaluate_gaps", gaps=("a",))).step == "select_tools"
+    assert decide(state("select_tools", tasks=2)).step == "search"
+    assert decide(state("search", statuses=("ok",), evidence=3, unjudged=3)).step == "judge"
+    assert decide(state("judge", judged=POOR)).step == "observe"
 
 
 def test_an_outage_of_some_sources_is_no_reason_to_stop() -> None:
     statuses: tuple[SearchStatus, ...] = ("unavailable", "empty")
     assert not all_failed(statuses)
-    assert decide_next(state("search", statuses=statuses), PROFILE).step == "observe"
+    assert decide(state("search", statuses=statuses)).step == "observe"
 
 
 def test_nothing_new_is_not_judged_again() -> None:
     again = state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=0)
-    assert decide_next(again, PROFILE).step == "observe"
+    assert decide(again).step == "observe"
 
 
 def test_new_items_are_judged_even_when_as_many_old_ones_were_forgotten() -> None:
     full = state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=10)
-    assert decide_next(full, PROFILE).step == "judge"
+    assert decide(full).step == "judge"
 
 
 @pytest.mark.parametrize(
@@ -107,10 +118,10 @@ def test_new_items_are_judged_even_when_as_many_old_ones_were_forgotten() -> Non
         state("search", statuses=("empty",), stalled=2, unread_steering=1),
     ],
 )
-def test_what_a_reviewer_said_is_acted_on_before_the_run_ends(done: LoopState) -> None:
-    assert decide_next(done, PROFILE).step == "observe"
+def test_what_a_reviewer_said_is_acted_on_before_the_run_ends(done: After) -> None:
+    assert decide(done).step == "observe"
     last = done.model_copy(update={"iteration": 5})
-    assert decide_next(last, PROFILE).stop == "max_iterations_reached"
+    assert decide(last).stop == "max_iterations_reached"
 
 
 def test_confidence_alone_does_not_suffice() -> None:
@@ -127,26 +138,26 @@ def test_a_criterion_that_does_not_apply_has_no_score_and_keeps_nothing_back() -
 
 def test_a_judge_that_recommends_to_write_is_believed() -> None:
     advice = JudgeAssessment(recommendation="synthesize", relevant=("a",), confidence=0.4)
-    assert decide_next(state("judge", judged=advice), PROFILE).stop == "sufficient_evidence"
+    assert decide(state("judge", judged=advice)).stop == "sufficient_evidence"
     nothing = advice.model_copy(update={"relevant": ()})
-    assert decide_next(state("judge", judged=nothing), PROFILE).stop == "searched_out"
+    assert decide(state("judge", judged=nothing)).stop == "searched_out"
 
 
 def test_a_judge_that_names_gaps_is_believed_while_rounds_bring_works_that_answer() -> None:
     advice = GOOD.model_copy(
         update={"recommendation": "continue", "gaps": ("a gap",), "recommended_searches": ("a search",)}
     )
-    assert decide_next(state("judge", judged=advice, gained=2), PROFILE).step == "observe"
-    assert decide_next(state("judge", judged=advice, gained=0), PROFILE).stop == "sufficient_evidence"
+    assert decide(state("judge", judged=advice, gained=2)).step == "observe"
+    assert decide(state("judge", judged=advice, gained=0)).stop == "sufficient_evidence"
     nowhere = advice.model_copy(update={"recommended_searches": ()})
-    assert decide_next(state("judge", judged=nowhere, gained=2), PROFILE).stop == "sufficient_evidence"
+    assert decide(state("judge", judged=nowhere, gained=2)).stop == "sufficient_evidence"
     last = state("judge", judged=advice, gained=2, iteration=5)
-    assert decide_next(last, PROFILE).stop == "max_iterations_reached"
+    assert decide(last).stop == "max_iterations_reached"
 
 
 def test_without_a_model_one_look_is_enough() -> None:
     looked = JudgeAssessment(by_code=True, relevant=("a",))
-    assert decide_next(state("judge", judged=looked), PROFILE).stop == "searched_out"
+    assert decide(state("judge", judged=looked)).stop == "searched_out"
 
 
 def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is_not_judged() -> None:
@@ -158,5 +169,5 @@ def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is
     assert not worth_judging(0, 0)
     judged = JudgeAssessment(confidence=0.2, recommendation="continue")
     after = state("judge", iteration=2, judged=judged, off_subject=True)
-    assert decide_next(after, PROFILE).stop == "searched_out"
-    assert decide_next(after.model_copy(update={"off_subject": False}), PROFILE).step == "observe"
+    assert decide(after).stop == "searched_out"
+    assert decide(after.model_copy(update={"off_subject": False})).step == "observe"

@@ -24,7 +24,7 @@ Manager = Callable[[ManagerInput], TeamLedger]
 def after(member: Member, *, new: bool = True, **more: object) -> TeamState:
     """A team whose last turn was this member's."""
     turns = [TeamTurn(round=1, member=member, new=new)]
-    return TeamState.model_validate({"turns": turns, "facts": ("a fact",), "plan": ("a plan",), **more})
+    return TeamState.model_validate({"turns": turns, "plan": ("a plan",), **more})
 
 
 def ledger(member: str, **more: object) -> TeamLedger:
@@ -86,11 +86,11 @@ def test_a_manager_that_stalls_loops_or_ends_too_early_stalls_the_team(said: dic
     assert team.stalls == 1
 
 
-def test_the_third_stall_makes_the_plan_again_and_keeps_the_facts() -> None:
+def test_the_third_stall_makes_the_plan_again() -> None:
     before = after("searcher", new=False, stalls=MAX_STALLS - 1)
     team, turn = apply_ledger(ledger("searcher"), before, LoopState())
     assert turn.member is None
-    assert (team.facts, team.plan, team.replan) == (("a fact",), (), True)
+    assert (team.plan, team.replan) == ((), True)
     assert (team.stalls, team.resets) == (0, 1)
 
 

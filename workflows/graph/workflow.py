@@ -32,12 +32,13 @@ from workflows.graph.definition import (
     RoleNode,
     StateNode,
 )
+from workflows.graph.state import GraphState
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import CandidatesState
 from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
-from workflows.state import GraphState, RunState
+from workflows.state import RunState
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.writing import run_all
@@ -88,12 +89,12 @@ class GraphResearch(ResearchHandlers):
             visits=walk.visits,
             results=walk.results,
             nodes=tuple(definition.nodes) if definition else (),
-            state=self._facts().model_dump() if self.research.state.prepared else {},
+            state=self._facts().model_dump() if self.research.state.question.prepared else {},
         )
 
     @property
     def _walk(self) -> GraphState:
-        return self.research.state.graph
+        return self.research.state.part(GraphState)
 
     @property
     def _definition(self) -> GraphDefinition:
@@ -143,7 +144,7 @@ class GraphResearch(ResearchHandlers):
         """Why the walk ends before the next node; None when it goes on."""
         state, walk, definition = self.research.state, self._walk, self._definition
         at_exit = definition.is_exit(walk.at)
-        if at_exit and state.findings:
+        if at_exit and state.sections.findings:
             return write(self._loops.results.overall_stop(), "every section has been researched")
         stop = must_stop(state.loop)
         if stop is None and at_exit:
@@ -175,9 +176,9 @@ class GraphResearch(ResearchHandlers):
             tasks=loop.tasks,
             stalled=loop.stalled,
             judge_failures=loop.judge_failures,
-            last=loop.last,
-            evidence=len(state.evidence),
-            searches=len(state.searches),
+            last=self._walk.happened,
+            evidence=len(state.evidence.refs),
+            searches=len(state.evidence.searches),
             gaps=len(loop.gaps),
             confidence=(judged.confidence or 0.0) if judged else 0.0,
             lowest_score=min(judged.scores.values(), default=0) if judged else 0,
@@ -244,38 +245,43 @@ class GraphResearch(ResearchHandlers):
             case "search_question":
                 queries: tuple[str, ...] = ()
             case "search_recommended":
-                queries = tuple(state.recommended) or (loop.judged.gaps if loop.judged else ())
+                queries = tuple(state.loop.recommended) or (loop.judged.gaps if loop.judged else ())
         await self.research.steps.read_instructions()
-        asked_for = state.control.searches_asked_for
+        asked_for = state.people.searches_asked_for
         searched = dict.fromkeys((*asked_for, *(queries or (self.research.context.question,))))
-        loop.gaps, loop.last = tuple(searched)[: self.research.request.limits.max_gaps], "evaluate_gaps"
+        loop.gaps = tuple(searched)[: self.research.request.limits.max_gaps]
         return f"{len(loop.gaps)} to search for"
 
     async def _begin_iteration(self) -> None:
         await self.research.loop.begin_iteration()
-        self._walk.passes = {}
+        self._walk.passes, self._walk.happened = {}, "start"
 
     async def _execute_step(self, name: str, node: AgentNode) -> str:
         research, state, loop, step = self.research, self.research.state, self.research.state.loop, node.step
+        walk = self._walk
         if step != "plan" and loop.iteration == 0:
             await self._begin_iteration()
         match step:
             case "plan":
                 return await self._plan()
             case "observe":
-                if await research.steps.pass_on():
+                if await research.steps.reuse_known_searches():
+                    walk.happened = "select_tools"
                     return "the next searches are known"
                 await research.steps.observe()
+                walk.happened = "observe"
                 return "summarized what is known"
             case "evaluate_gaps":
-                if loop.last == "select_tools":
+                if walk.happened == "select_tools":
                     return f"{len(loop.gaps)} gaps, known before"
                 await research.steps.evaluate_gaps()
+                walk.happened = "evaluate_gaps"
                 return f"{len(loop.gaps)} gaps"
             case "select_tools":
                 return await self._select_tools(node.tools)
             case "judge":
                 await research.judging.judge()
+                walk.happened = "judge"
                 if not self._hypothesizes():
                     await research.parts.act("after_judging", use_model=True)
                 if loop.judge_failures or loop.judged is None:
@@ -295,13 +301,14 @@ class GraphResearch(ResearchHandlers):
     async def _select_tools(self, tools: tuple[str, ...]) -> str:
         """Choose searches, in `tools` only where the node has them."""
         state, loop = self.research.state, self.research.state.loop
-        if loop.last == "select_tools":
+        if self._walk.happened == "select_tools":
             if tools:
-                state.tasks = [task for task in state.tasks if task.agent in tools]
-                loop.tasks = len(state.tasks)
+                state.loop.selected = [task for task in state.loop.selected if task.agent in tools]
+                loop.tasks = len(state.loop.selected)
             if loop.tasks or not tools:
                 return f"{plural(loop.tasks, 'search')}, known before"
         await self.research.steps.select_tools(only=tools)
+        self._walk.happened = "select_tools"
         return f"{plural(loop.tasks, 'search')} selected"
 
     def _hypothesizes(self) -> bool:
@@ -322,12 +329,13 @@ class GraphResearch(ResearchHandlers):
                 if loop.iteration == 0:
                     await self._begin_iteration()
                 await self.research.steps.search()
+                self._walk.happened = "search"
                 return f"{plural(loop.new_evidence, 'new item')} from {plural(loop.tasks, 'search')}"
             case "parallel_loops":
                 await self._plan()
                 if not loop.rejected:
                     await self._loops.research_all()
-                return f"{plural(len(state.findings), 'section')} researched"
+                return f"{plural(len(state.sections.findings), 'section')} researched"
             case "branches":
                 return await self._execute_branches(name)
 

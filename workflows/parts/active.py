@@ -39,7 +39,7 @@ class Parts:
         context = self._run.context
         for name, row in PARTS.items():
             acts = stage is None or stage in row.acts
-            if acts and context.state.prepared is not None and row.is_wanted(context):
+            if acts and context.state.question.prepared is not None and row.is_wanted(context):
                 yield self.load(name)
 
     async def act(self, stage: Stage, use_model: bool) -> None:

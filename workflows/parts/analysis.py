@@ -37,7 +37,7 @@ class AnalysisPart(Part):
         analysis did not have."""
         request, state = self.context.request, self.context.state
         own = state.part(AnalysisState)
-        if state.control.cancelled:
+        if state.people.cancelled:
             return
         table = state.part(TableState).table or Table()
         if own.done is not None and own.done.works == len(table.rows):
@@ -46,7 +46,7 @@ class AnalysisPart(Part):
         step = AnalyseInput(
             run_id=self.context.run_id,
             table=table,
-            evidence=tuple(ref for ref in state.evidence if ref.evidence_id in rows),
+            evidence=tuple(ref for ref in state.evidence.refs if ref.evidence_id in rows),
             effects=request.effects,
             expected=request.expected,
         )

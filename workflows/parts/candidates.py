@@ -70,7 +70,7 @@ class CandidatesPart(Part):
         await run_all((self._look_up_all(), self._read_both_sides(offered, verdicts)))
         self._leave_out_refuted(offered, verdicts)
         if not await self.run.gates.approval_gate("candidates", "the candidates wait for approval"):
-            state.control.left_out += [c.name for c in self.own.candidates]
+            state.people.left_out += [c.name for c in self.own.candidates]
             self.own.candidates, self.own.hypotheses = [], []
             self.events.add_limitation("candidates_rejected")
         if use_model:
@@ -80,9 +80,14 @@ class CandidatesPart(Part):
         """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
         test them. Nothing without a profile that has candidates, or without budget for it."""
         context, state, loop = self.context, self.context.state, self.context.state.loop
-        if not context.profile.candidates or self.own.guided or not state.relevant or loop.judge_failures:
+        if (
+            not context.profile.candidates
+            or self.own.guided
+            or not state.evidence.relevant
+            or loop.judge_failures
+        ):
             return
-        last = loop.iteration >= loop.max_iterations or state.control.finish
+        last = loop.iteration >= loop.max_iterations or state.people.finish
         if last or enough(context.profile, loop.judged, loop.gained):
             return
         if self.models.refusal("hypothesis_generator") is None:
@@ -97,12 +102,12 @@ class CandidatesPart(Part):
         named = {hypothesis.drug.casefold() for hypothesis in self.own.hypotheses}
         self.own.hypotheses = list(answer.hypotheses) or self.own.hypotheses
         searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
-        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
+        state.loop.recommended = list(dict.fromkeys([*searches, *state.loop.recommended]))
         return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
 
     async def _propose(self, use_model: bool) -> None:
         state = self.context.state
-        if not state.prepared or not self.context.profile.candidates or not state.evidence:
+        if not state.question.prepared or not self.context.profile.candidates or not state.evidence.refs:
             return
         if self.own.named or state.stop_reason == "rejected_by_reviewer":
             return
@@ -126,7 +131,7 @@ class CandidatesPart(Part):
         self.events.emit(Items(type="hypothesizing", items=len(waiting)), message)
         running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
         try:
-            await until_finished(running, lambda: state.control.finish)
+            await until_finished(running, lambda: state.people.finish)
         finally:
             done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
             by_name = {candidate.name: candidate for candidate in done}
@@ -135,11 +140,11 @@ class CandidatesPart(Part):
             try:
                 task.result()
             except (asyncio.CancelledError, ActivityError) as error:
-                if not (state.control.finish and is_cancelled_exception(error)):
+                if not (state.people.finish and is_cancelled_exception(error)):
                     raise
 
     def _sources(self) -> tuple[str, ...]:
-        if self.context.state.prepared is None:
+        if self.context.state.question.prepared is None:
             return ()
         offered, named = self.context.prepared.sources, self.context.request.sources
         return permitted_sources(offered, self.run.searches.sources(), named, self.context.profile.look_up)
@@ -175,14 +180,14 @@ class CandidatesPart(Part):
         step = VerifyInput(
             **self.context.step_inputs(),
             sentences=sentences,
-            evidence=tuple(ref for ref in self.context.state.evidence if ref.evidence_id in cited),
+            evidence=tuple(ref for ref in self.context.state.evidence.refs if ref.evidence_id in cited),
         )
         verdicts.append(await self.models.execute(VERIFY, step))
 
     def _leave_out_refuted(self, offered: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
         """Leave out what does not speak for the side where it stands."""
         state = self.context.state
-        in_favour = {name for name, judged in state.judgements.items() if judged.direction == "yes"}
+        in_favour = {name for name, judged in state.evidence.judgements.items() if judged.direction == "yes"}
         every = tuple(one for answer in verdicts for one in answer.verdicts)
         read, left_out = both_sides.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
         by_name = {candidate.name: candidate for candidate in read}
@@ -202,7 +207,7 @@ class CandidatesPart(Part):
         evidence = shown(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
         self.events.emit(Items(type="hypothesizing", items=len(evidence)), message)
-        chosen = tuple(self.context.state.control.chosen)
+        chosen = tuple(self.context.state.people.chosen)
         step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=chosen)
         answer = await self.models.execute(kind, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)

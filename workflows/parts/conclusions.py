@@ -56,8 +56,8 @@ class ConclusionsPart(Part):
         is_overview = "overview" in asks and "comparison" not in asks
         if state.part(ConclusionsState).appraisal is not None or is_overview:
             return ()
-        judged, usable = state.judgements, state.usable
-        answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
+        judged, usable = state.evidence.judgements, state.evidence.usable
+        answering = [n for n in state.evidence.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
         related = [n for n, judgement in judged.items() if judgement.answers and judgement.compares]
         works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
         compare = any(judged[ref.evidence_id].compares for ref in works)
@@ -74,7 +74,7 @@ class ConclusionsPart(Part):
         state = self.context.state
         message = f"reading the effects of {plural(len(works), 'work')}"
         self.events.emit(Items(type="extracting", items=len(works)), message)
-        judged = (state.judgements[ref.evidence_id].replace(support=()) for ref in works)
+        judged = (state.evidence.judgements[ref.evidence_id].replace(support=()) for ref in works)
         step = AppraiseInput(
             **self.context.step_inputs(),
             evidence=shown(works, MAX_APPRAISED),
@@ -82,4 +82,4 @@ class ConclusionsPart(Part):
         )
         appraisal = await self.models.execute(APPRAISE, step)
         state.part(ConclusionsState).appraisal = appraisal
-        state.refused += appraisal.refused
+        state.evidence.refused += appraisal.refused

@@ -42,9 +42,9 @@ class DialoguePart(Part):
             self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
             return None
         own.continues = Continued(run_id=earlier.run_id, question=imported.question)
-        merged = merge(state.evidence, imported.items, "")
-        state.evidence = [ref.replace(sections=()) for ref in merged.refs]
-        state.identified += len(imported.items)
+        merged = merge(state.evidence.refs, imported.items, "")
+        state.evidence.refs = [ref.replace(sections=()) for ref in merged.refs]
+        state.evidence.identified += len(imported.items)
         state.loop.unjudged += len(merged.new_ids)
         items, run_id = len(merged.new_ids), earlier.run_id
         self.events.add_limitation("follow_up", run_id=run_id, items=items)

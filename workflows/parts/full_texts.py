@@ -37,7 +37,7 @@ class FullTextsPart(Part):
         Nothing is read without a model that judged them and writes, nor twice."""
         state, ways = self.context.state, self.ways()
         left = self.context.research_seconds()
-        if not ways or state.control.finish or (left is not None and left < MIN_SECONDS):
+        if not ways or state.people.finish or (left is not None and left < MIN_SECONDS):
             return tuple(evidence)
         wanted = [ref for ref in evidence if self._is_wanted(ref)][: self.context.request.limits.full_texts]
         if not wanted:
@@ -58,13 +58,13 @@ class FullTextsPart(Part):
         finally:
             self.reading -= 1
         read = {ref.evidence_id: ref for ref in done.evidence}
-        state.evidence = [read.get(ref.evidence_id, ref) for ref in state.evidence]
+        state.evidence.refs = [read.get(ref.evidence_id, ref) for ref in state.evidence.refs]
         return tuple(read.get(ref.evidence_id, ref) for ref in evidence)
 
     def _is_wanted(self, ref: EvidenceRef) -> bool:
         state = self.context.state
-        judged = {**state.judgements}
-        for findings in state.findings.values():
+        judged = {**state.evidence.judgements}
+        for findings in state.sections.findings.values():
             judged |= {one.evidence_id: one for one in findings.judgements}
         judgement = judged.get(ref.evidence_id)
         answers = judgement is not None and judgement.answers >= MIN_ANSWERS
@@ -72,7 +72,7 @@ class FullTextsPart(Part):
 
     def ways(self) -> tuple[Way, ...]:
         """How full texts may be had, in the order of trying; none without a model that writes."""
-        prepared, request = self.context.state.prepared, self.context.request
+        prepared, request = self.context.state.question.prepared, self.context.request
         if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
             return ()
         return ways_of(self.run.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)

@@ -5,6 +5,7 @@ from temporalio.exceptions import ActivityError
 
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
 from workflows.event_types import Failed, Gap
+from workflows.graph.state import GraphState
 from workflows.part_state import CandidatesState
 from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
@@ -46,7 +47,7 @@ class OwnStepsPart(Part):
             prompt=prompt,
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
-            evidence=shown(state.ranked, MAX_WORKS),
+            evidence=shown(state.evidence.ranked, MAX_WORKS),
             judgements=self.run.judging.findings(),
             hypotheses=tuple(
                 one.replace(supporting_evidence=(), contradicting_evidence=())
@@ -57,8 +58,9 @@ class OwnStepsPart(Part):
     def _apply(self, answer: OwnStepOutput) -> str:
         state, loop = self.context.state, self.context.state.loop
         if answer.gaps:
-            loop.gaps, loop.last = answer.gaps[: self.context.request.limits.max_gaps], "evaluate_gaps"
+            loop.gaps = answer.gaps[: self.context.request.limits.max_gaps]
+            state.part(GraphState).happened = "evaluate_gaps"
             for gap in loop.gaps:
                 self.events.emit(Gap(gap=gap, by="own_role"), gap)
-        state.team = state.team.with_facts(answer.facts)
+        state.evidence.add_facts(answer.facts)
         return answer.said or f"{len(answer.gaps)} gaps, {len(answer.facts)} facts"

@@ -33,18 +33,18 @@ class TablePart(Part):
         """Fill the reader's columns for the works that answer and have no row yet; nothing without columns or
         a model."""
         state = self.context.state
-        if state.prepared is None or not use_model:
+        if state.question.prepared is None or not use_model:
             return
         columns = self.context.request.columns or self.context.profile.columns
         if self.context.request.analyse or state.part(AnalysisState).requested:
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return
-        usable, own = state.usable, state.part(TableState)
+        usable, own = state.evidence.usable, state.part(TableState)
         table = own.table or Table(columns=columns)
         filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
-        judged = state.judgements
-        relevant = (name for name in state.relevant if name in usable)
+        judged = state.evidence.judgements
+        relevant = (name for name in state.evidence.relevant if name in usable)
         answering = [n for n in relevant if n not in judged or judged[n].answers >= MIN_ANSWERS]
         works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
         if not works:
@@ -63,7 +63,7 @@ class TablePart(Part):
         kept = [row for row in table.rows if row.evidence_id in filled_in]
         new = [row for answer in filled for row in answer.table.rows]
         own.table = Table(columns=columns, rows=(*kept, *new))
-        state.refused += [refused for answer in filled for refused in answer.refused]
+        state.evidence.refused += [refused for answer in filled for refused in answer.refused]
 
 
 def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:

@@ -16,7 +16,8 @@ from activities.contracts.stop_reasons import StopReason
 from activities.plural import plural
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
-Last = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
+Happened = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
+"""The step that was completed last in an iteration."""
 
 MAX_JUDGE_FAILURES = 3
 """Judgements that fail in a row before the run ends in `judge_unavailable`."""
@@ -31,8 +32,6 @@ MAX_FAR_FOR_ONE = 20
 class LoopState(BaseModel, defer_build=True):
     """Everything the decision depends on; the workflow keeps it up to date."""
 
-    last: Last = "start"
-    """The step that was completed last in this iteration."""
     iteration: int = 0
     """Iterations begun."""
     max_iterations: int = 5
@@ -125,12 +124,12 @@ def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
     return bool(statuses) and not any(status in ANSWERED for status in statuses)
 
 
-def decide_next(state: LoopState, profile: Profile) -> NextStep:
-    """The next step of the loop, and why."""
+def decide_next(happened: Happened, state: LoopState, profile: Profile) -> NextStep:
+    """The next step of the loop after the one that happened, and why."""
     stop = must_stop(state)
     if stop is not None:
         return stop
-    match state.last:
+    match happened:
         case "start":
             return NextStep(step="observe", reason="a new iteration begins")
         case "observe":

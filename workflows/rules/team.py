@@ -6,15 +6,15 @@ false claims, repeats itself or names no member can therefore waste rounds, and 
 prolong it.
 """
 
-from collections.abc import Iterable
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from activities.contracts.evidence import Frozen
 from activities.contracts.plan import TeamLedger, TeamTurn
 from activities.contracts.profile import Profile
 from activities.contracts.step import Member
+from workflows.part_state import PartState
 from workflows.rules.stopping import LoopState, NextStep, all_failed, enough, must_stop, write
 
 MAX_STALLS = 3
@@ -22,14 +22,12 @@ MAX_STALLS = 3
 MAX_RESETS = 2
 """How often the plan is made again."""
 MAX_TURNS_KEPT = 12
-MAX_FACTS_KEPT = 24
-"""The latest, of all sub-teams together."""
 
 
-class TeamState(BaseModel, defer_build=True):
+class TeamState(PartState, defer_build=True):
     """The task ledger and what the rounds have come to; carried over when the run continues as new."""
 
-    facts: tuple[str, ...] = ()
+    name = "team"
     plan: tuple[str, ...] = ()
     turns: list[TeamTurn] = Field(default_factory=list)
     """The latest, oldest first."""
@@ -44,11 +42,6 @@ class TeamState(BaseModel, defer_build=True):
     def last(self) -> TeamTurn | None:
         """The turn before this round; None in the first."""
         return self.turns[-1] if self.turns else None
-
-    def with_facts(self, facts: Iterable[str]) -> "TeamState":
-        """This state with more facts, each once."""
-        kept = tuple(dict.fromkeys((*self.facts, *facts)))[-MAX_FACTS_KEPT:]
-        return self.model_copy(update={"facts": kept})
 
     def with_turn(self, turn: TeamTurn) -> "TeamState":
         return self.model_copy(update={"turns": [*self.turns, turn][-MAX_TURNS_KEPT:]})
@@ -91,7 +84,6 @@ def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[
     stalls = team.stalls + 1 if stalled else max(team.stalls - 1, 0)
     after = team.model_copy(
         update={
-            "facts": ledger.facts,
             "plan": ledger.plan,
             "stalls": stalls,
             "replan": False,

@@ -65,7 +65,7 @@ class ParentLink:
         """What the section had spent at its last report."""
         self._closed = False
         """Whether no report is sent any more: the section ends, or its parent is gone."""
-        if self.context.state.job is not None:
+        if self.context.state.sections.job is not None:
             events.on_event = self.report
             context.before_continue_as_new.append(self._reported)
 
@@ -74,7 +74,7 @@ class ParentLink:
         state = self.context.state
         self.context.budget.extend(grant.tokens, grant.cost_microusd, grant.seconds, grant.iterations)
         state.loop.max_iterations += grant.iterations
-        state.exhausted = grant.final
+        state.sections.exhausted = grant.final
         if grant.tokens or grant.cost_microusd or grant.final:
             self._asked = False
         self._grants += 1
@@ -82,14 +82,19 @@ class ParentLink:
     async def request_budget(self, allowance: Allowance, least: Allowance, price: Price | None) -> bool:
         """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
         state, left = self.context.state, self.context.research_seconds()
-        control = state.control
-        if state.job is None or state.exhausted or control.finish or (left is not None and left <= 0):
+        control = state.people
+        if (
+            state.sections.job is None
+            or state.sections.exhausted
+            or control.finish
+            or (left is not None and left <= 0)
+        ):
             return False
         seen = self._grants
         if not self._asked:
             cost = worst_cost(allowance, price)
             request = LeaseRequest(
-                section_id=state.job.section.id,
+                section_id=state.sections.job.section.id,
                 tokens=allowance.tokens * LEASE_FACTOR,
                 least_tokens=least.tokens,
                 cost_microusd=cost * LEASE_FACTOR,
@@ -110,7 +115,7 @@ class ParentLink:
         """Report to the parent what happened and how far the section is, without waiting for the delivery.
         While a report is under way the next one collects: a report is a signal, which costs two workflow
         tasks and five events."""
-        followed = self.context.state.control.events[-1].type in FOLLOWED
+        followed = self.context.state.people.events[-1].type in FOLLOWED
         if not self._closed and not followed and (self._reporting is None or self._reporting.done()):
             self._reporting = asyncio.create_task(self._send_reports())
 
@@ -126,7 +131,7 @@ class ParentLink:
             await self._reporting
 
     def _progress(self) -> SectionProgress:
-        state, job = self.context.state, self.context.state.job
+        state, job = self.context.state, self.context.state.sections.job
         assert job is not None
         spent = dict(self.context.budget.by_role)
         changed = {role: usage for role, usage in spent.items() if self._by_role.get(role) != usage}
@@ -134,10 +139,10 @@ class ParentLink:
         return SectionProgress(
             id=job.section.id,
             status="running",
-            phase=state.control.phase,
+            phase=state.people.phase,
             iteration=state.loop.iteration,
-            evidence=len(state.evidence),
-            searches=len(state.searches),
+            evidence=len(state.evidence.refs),
+            searches=len(state.evidence.searches),
             by_role=changed,
             spent_microusd=self.context.budget.spent_microusd,
             events=self.events.unreported(EVENTS_ROOM),
@@ -152,12 +157,12 @@ class ParentLink:
         await self._reported()
         self._closed = True
         self.events.set_phase("done", stop.replace("_", " "))
-        self.events.emit(Complete(stop_reason=stop), state.control.message)
+        self.events.emit(Complete(stop_reason=stop), state.people.message)
         findings = self._findings(stop, citable)
         return Outcome(
             run_id=self.context.run_id,
             stop_reason=stop,
-            answered=bool(state.evidence),
+            answered=bool(state.evidence.refs),
             report_blob="",
             markdown_blob="",
             findings=findings,
@@ -165,8 +170,8 @@ class ParentLink:
 
     def _findings(self, stop: StopReason, citable: Sequence[EvidenceRef]) -> SectionFindings:
         state, judged, budget = self.context.state, self.context.state.loop.judged, self.context.budget
-        searches = rows(state.searches)
-        if len(searches) < len(state.searches):
+        searches = rows(state.evidence.searches)
+        if len(searches) < len(state.evidence.searches):
             self.events.add_statement(ROWS_MISSING)
         status: Literal["complete", "partial"] = "complete" if STOPS[stop].complete else "partial"
         findings = SectionFindings(
@@ -174,23 +179,29 @@ class ParentLink:
             status="cancelled" if stop == "cancelled" else status,
             stop_reason=stop,
             evidence=within(citable, REFS_ROOM),
-            works=tuple(ref.evidence_id for ref in state.evidence if ref.evidence_id not in state.taken_over),
-            relevant=tuple(name for name in state.relevant if name not in state.taken_over)[:SHARED_AT_ONCE],
-            screened=state.screened,
-            identified=state.identified,
+            works=tuple(
+                ref.evidence_id
+                for ref in state.evidence.refs
+                if ref.evidence_id not in state.sections.taken_over
+            ),
+            relevant=tuple(name for name in state.evidence.relevant if name not in state.sections.taken_over)[
+                :SHARED_AT_ONCE
+            ],
+            screened=state.evidence.screened,
+            identified=state.evidence.identified,
             searches=searches,
             iterations=state.loop.iteration,
             by_role=budget.by_role,
             spent_microusd=budget.spent_microusd,
             confidence=judged.confidence if judged else None,
             scores=judged.scores if judged else {},
-            judgements=judgements_of(citable, state.judgements),
-            refused=tuple(state.refused[:MAX_REFUSED]),
+            judgements=judgements_of(citable, state.evidence.judgements),
+            refused=tuple(state.evidence.refused[:MAX_REFUSED]),
             events=self.events.unreported(EVENTS_ROOM),
-            facts=state.team.facts,
-            instruction=state.team.report_instruction,
-            models=tuple(state.models),
-            prompt_versions=tuple(state.prompt_versions),
+            facts=state.evidence.facts,
+            instruction=self.context.instruction,
+            models=tuple(state.models.names),
+            prompt_versions=tuple(state.models.prompt_versions),
             notes=tuple(state.notes),
         )
         history = self._unreported_iterations(ended=True)
@@ -200,10 +211,12 @@ class ParentLink:
         """What the judge found relevant and the parent does not know yet, best first; neither retracted work
         nor what other sections found."""
         state = self.context.state
-        skip = {*state.shared, *state.taken_over}
-        refs = state.usable
-        fresh = [name for name in state.relevant if name in refs and name not in skip][:SHARED_AT_ONCE]
-        state.shared += fresh
+        skip = {*state.sections.shared, *state.sections.taken_over}
+        refs = state.evidence.usable
+        fresh = [name for name in state.evidence.relevant if name in refs and name not in skip][
+            :SHARED_AT_ONCE
+        ]
+        state.sections.shared += fresh
         return tuple(without_history(refs[name]) for name in fresh)
 
     def adopt_offered_evidence(self) -> None:
@@ -211,16 +224,16 @@ class ParentLink:
         judge sees it. What the judge does not find relevant is left out of the section's findings."""
         state = self.context.state
         # What others found must not stand in for the searches of a section that begins after them.
-        if not state.offered or state.loop.iteration < 2:
+        if not state.sections.offered or state.loop.iteration < 2:
             return
-        offered, state.offered = state.offered, []
-        own_ids = {ref.evidence_id for ref in state.evidence}
-        merged = merge(state.evidence, offered, self.context.section_id)
+        offered, state.sections.offered = state.sections.offered, []
+        own_ids = {ref.evidence_id for ref in state.evidence.refs}
+        merged = merge(state.evidence.refs, offered, self.context.section_id)
         new = [ref for ref in merged.refs if ref.evidence_id not in own_ids]
-        state.evidence = list(merged.refs)
-        state.taken_over += [ref.evidence_id for ref in new]
+        state.evidence.refs = list(merged.refs)
+        state.sections.taken_over += [ref.evidence_id for ref in new]
         state.loop.unjudged += len(new)
-        state.memory.shared_items += len(new)
+        state.loop.memory.shared_items += len(new)
         if new:
             message = f"{plural(len(new), 'work')} that other sections found"
             self.events.emit(Items(type="evidence_shared", items=len(new)), message)
@@ -229,13 +242,13 @@ class ParentLink:
         """The iterations that the parent does not know yet; `ended`: with the last one."""
         state = self.context.state
         last = state.current_iteration(self.context.timestamp()) if ended else None
-        records = (*state.memory.records[state.memory.reported :], *([last] if last else []))
-        state.memory.reported = len(state.memory.records)
+        records = (*state.loop.memory.records[state.loop.memory.reported :], *([last] if last else []))
+        state.loop.memory.reported = len(state.loop.memory.records)
         return records
 
     async def _signal_parent(self, signal: str, payload: LeaseRequest | SectionProgress) -> bool:
         """Send a signal; False when there is no parent any more."""
-        job = self.context.state.job
+        job = self.context.state.sections.job
         assert job is not None
         try:
             await send_signal(workflow.get_external_workflow_handle(job.parent_id), signal, payload)

@@ -26,7 +26,7 @@ from workflows.rules.budget import Budget, Lease
 from workflows.run import RunParts
 from workflows.sections.child import send_signal
 from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
-from workflows.state import RunState
+from workflows.state import ModelsState, RunState, SectionsState
 from workflows.steps import policy
 from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
 
@@ -95,8 +95,8 @@ class SectionCoordinator:
             graph=None,
             indexed=False,  # each search attribute is an event; lists show the run, not its sections
         )
-        sections = self.context.state.sections
-        self.context.state.control.adopted.pop(section.id, None)  # its log begins again
+        sections = self.context.state.sections.progress
+        self.context.state.people.adopted.pop(section.id, None)  # its log begins again
         sections[section.id] = sections[section.id].replace(status="running", workflow_id=name, by_role={})
         self.run.events.emit(
             SectionStarted(section_id=section.id, title=section.title, key_question=section.key_question),
@@ -147,27 +147,26 @@ class SectionCoordinator:
         )
         child = RunState(
             budget=Budget(limits=limits, started_at=context.now()),
-            prepared=state.prepared,
-            clarified=state.clarified,
-            parsed=state.parsed,
-            question=state.question,
-            unusable=list(state.unusable),
-            job=SectionJob(
-                section=section,
-                parent_id=context.run_id,
-                background=state.plan.background_context if state.plan else "",
-                searches_run_question=section.id == context.outline[0].id,
-                lineage=context.lineage,
+            question=state.question.model_copy(update={"plan": None, "plan_hash": "", "chosen_because": ""}),
+            models=ModelsState(unusable=list(state.models.unusable)),
+            sections=SectionsState(
+                job=SectionJob(
+                    section=section,
+                    parent_id=context.run_id,
+                    background=state.question.plan.background_context if state.question.plan else "",
+                    searches_run_question=section.id == context.outline[0].id,
+                    lineage=context.lineage,
+                ),
+                offered=list(self._offer_for(section.id)),
             ),
         )
-        child.offered = list(self._offer_for(section.id))
-        context.state.offers[section.id] = [ref.evidence_id for ref in child.offered]
+        context.state.sections.offers[section.id] = [ref.evidence_id for ref in child.sections.offered]
         # every section has what was imported; what a section finds is its own
-        child.evidence = [ref for ref in state.evidence if ref.from_run]
-        child.loop.unjudged = len(child.evidence)
-        child.control.steering = list(state.control.steering)
-        child.control.steered = state.control.steered
-        child.control.added_sources = list(state.control.added_sources)
+        child.evidence.refs = [ref for ref in state.evidence.refs if ref.from_run]
+        child.loop.unjudged = len(child.evidence.refs)
+        child.people.steering = list(state.people.steering)
+        child.people.steered = state.people.steered
+        child.people.added_sources = list(state.people.added_sources)
         return child
 
     # budget
@@ -206,7 +205,7 @@ class SectionCoordinator:
             del self._requests[section]
             grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
         if self._requests and len(self._requests) == len(self._running) and not self.drafting:
-            sections = self.context.state.sections
+            sections = self.context.state.sections.progress
             furthest = max(self._requests, key=lambda section: sections[section].iteration)
             del self._requests[furthest]
             grants.append((furthest, Grant(final=True)))
@@ -219,9 +218,9 @@ class SectionCoordinator:
         others have found since."""
         if progress.id in self._running:
             self.run.events.adopt_events(progress.id, progress.events)
-            self.context.state.memory.adopt(progress.history)
-            previous = self.context.state.sections[progress.id]
-            self.context.state.sections[progress.id] = progress.replace(
+            self.context.state.loop.memory.adopt(progress.history)
+            previous = self.context.state.sections.progress[progress.id]
+            self.context.state.sections.progress[progress.id] = progress.replace(
                 title=previous.title,
                 workflow_id=previous.workflow_id,
                 by_role=previous.by_role | progress.by_role,
@@ -236,15 +235,15 @@ class SectionCoordinator:
 
     def share(self, section: str, refs: Iterable[EvidenceRef]) -> None:
         """Add what a section found to what the others are offered."""
-        pool = self.context.state.pool
+        pool = self.context.state.sections.pool
         pool[section] = [*pool.get(section, ()), *refs][:OFFERS_KEPT]
 
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
         """What other sections found and this one has not been offered yet, the best of each first."""
         state = self.context.state
-        own = {ref.evidence_id for ref in state.pool.get(section, ())}
-        before = {*state.offers.get(section, ()), *own}
-        others = [refs for name, refs in state.pool.items() if name != section]
+        own = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
+        before = {*state.sections.offers.get(section, ()), *own}
+        others = [refs for name, refs in state.sections.pool.items() if name != section]
         ranked = (ref for rank in zip_longest(*others) for ref in rank if ref is not None)
         fresh = {ref.evidence_id: ref for ref in ranked if ref.evidence_id not in before}
         return tuple(fresh.values())[:OFFERED_AT_ONCE]
@@ -254,7 +253,7 @@ class SectionCoordinator:
         handle = self._running.get(section)
         if handle is None or section in self._unsent:
             return
-        offered = self.context.state.offers.setdefault(section, [])
+        offered = self.context.state.sections.offers.setdefault(section, [])
         offered += [ref.evidence_id for ref in items]
         with suppress(FailureError):
             await send_signal(handle, "offer_evidence", SharedEvidence(items=items))

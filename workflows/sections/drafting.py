@@ -41,27 +41,27 @@ class SectionDrafting:
     def calls_to_write(self) -> tuple[Role, ...]:
         """The model calls that the report still needs: draft and check of each section, and the editor."""
         planned = len(self.context.outline) or self.context.request.limits.max_sections
-        left = max(planned - len(self.context.state.drafts), 0)
+        left = max(planned - len(self.context.state.draft.sections), 0)
         section: tuple[Role, ...] = ("writer", "verifier")
         return (*section * left, "editor")
 
     async def draft_when_done(self, section: ReportPlanSection) -> None:
         """Draft a section whose research is done while others are still researched, if possible: where
         candidates are named, drafting waits for every section."""
-        run, stop = self.run, self.context.state.findings[section.id].stop_reason
+        run, stop = self.run, self.context.state.sections.findings[section.id].stop_reason
         if self.context.profile.candidates or not (run.models.is_paid("writer") and STOPS[stop].pays):
             return
         if run.models.refusal("writer", writing=True):  # the others have not given back their budget
             return
         await run.gates.checkpoint()
-        if section.id not in self.context.state.drafts:
+        if section.id not in self.context.state.draft.sections:
             run.events.set_phase("researching", f"writing meanwhile: {section.title}")
             await self._draft(section, use_model=True)
             run.models.reserve_for_writing()
 
     async def draft_all(self, use_model: bool) -> None:
         """Draft every section that has no draft yet."""
-        drafts = self.context.state.drafts
+        drafts = self.context.state.draft.sections
         missing = [section for section in self.context.outline if section.id not in drafts]
         if not missing:
             return
@@ -88,11 +88,11 @@ class SectionDrafting:
         if evidence:
             if use_model:
                 evidence = await self.run.parts.full_texts.read(evidence)
-            findings = state.findings.get(section.id)
+            findings = state.sections.findings.get(section.id)
             judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)
             # what the manager of its sub-team holds for known, first, and last asked for
-            facts = dict.fromkeys((*(findings.facts if findings else ()), *state.team.facts))
+            facts = dict.fromkeys((*(findings.facts if findings else ()), *state.evidence.facts))
             step = WriteInput(
                 **self.context.step_inputs(
                     question=section.key_question,
@@ -113,23 +113,27 @@ class SectionDrafting:
                 report_to=self.context.run_id,
             )
             draft = await self.run.writing.write(step, use_model)
-        state.drafts[section.id] = self.results.planned(section, draft)
+        state.draft.sections[section.id] = self.results.planned(section, draft)
 
     def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
         """The latest claims of the other sections that are written, without their quotes."""
-        drafts = (planned.draft for name, planned in self.context.state.drafts.items() if name != section.id)
+        drafts = (
+            planned.draft for name, planned in self.context.state.draft.sections.items() if name != section.id
+        )
         claims = [claim for draft in drafts for claim in draft_claims(draft)[1]]
         return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN:])
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
         """What a section is written from, and the ids of those items that belong to another section."""
         state, refs = self.context.state, self.results.evidence_of(section)
-        owners = state.owners
+        owners = state.sections.owners
         if not self.run.models.is_paid("writer"):
-            owners = {**nearest_first(self.context.outline, state.found), **owners}
-        state.owners = divide(self.context.outline, state.evidence, state.found, owners)
-        own = [ref for ref in refs if state.owners.get(ref.evidence_id) in (section.id, None)]
-        others = [ref for ref in refs if state.owners.get(ref.evidence_id) not in (section.id, None)]
+            owners = {**nearest_first(self.context.outline, state.sections.found), **owners}
+        state.sections.owners = divide(
+            self.context.outline, state.evidence.refs, state.sections.found, owners
+        )
+        own = [ref for ref in refs if state.sections.owners.get(ref.evidence_id) in (section.id, None)]
+        others = [ref for ref in refs if state.sections.owners.get(ref.evidence_id) not in (section.id, None)]
         evidence = shown((*own, *others), MAX_WRITER_ITEMS)
         elsewhere = {ref.evidence_id for ref in others}
         return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in elsewhere)

@@ -43,15 +43,15 @@ class SectionResearch:
     async def make_plan(self) -> None:
         """Outline the report: sections with a key question each."""
         run, state = self.run, self.run.state
-        if state.plan is not None:
+        if state.question.plan is not None:
             return
         await run.gates.checkpoint()
         run.events.set_phase("planning", "outlining the report")
-        assert state.parsed is not None
+        assert state.question.parsed is not None
         question, most = run.context.run_question, run.request.limits.max_sections
         step = PlanInput(
             **run.context.step_inputs(),
-            parsed=state.parsed,
+            parsed=state.question.parsed,
             sources=run.searches.sources(),
             max_sections=most,
         )
@@ -70,7 +70,8 @@ class SectionResearch:
             )
         )
         run.events.emit(
-            Planned(sections=len(outline), plan_hash=state.plan_hash), plural(len(outline), "section")
+            Planned(sections=len(outline), plan_hash=state.question.plan_hash),
+            plural(len(outline), "section"),
         )
 
     async def research_all(self) -> StopReason:
@@ -81,8 +82,10 @@ class SectionResearch:
         await run.gates.checkpoint()
         run.events.set_phase("researching", plural(len(outline), "section"))
         for section in outline:
-            state.sections.setdefault(section.id, SectionProgress(id=section.id, title=section.title))
-        waiting = [section for section in outline if section.id not in state.findings]
+            state.sections.progress.setdefault(
+                section.id, SectionProgress(id=section.id, title=section.title)
+            )
+        waiting = [section for section in outline if section.id not in state.sections.findings]
         run.models.reserve_for_writing()
         self.sections.divide_budget(len(waiting))
         slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
@@ -92,7 +95,7 @@ class SectionResearch:
             await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         except asyncio.CancelledError:
             # A child that is cancelled still returns what it found; no draft is begun of that.
-            state.control.cancelled = True
+            state.people.cancelled = True
             run.gates.end_pause()
             for task in tasks:
                 task.cancel()
@@ -117,7 +120,7 @@ class SectionResearch:
                 self.results.accept_failure(section, error)
             else:
                 self.results.accept(section, outcome)
-            if self.run.state.control.cancelled:
+            if self.run.state.people.cancelled:
                 return
             self.sections.drafting += 1
             await self.sections.serve_requests()
@@ -130,7 +133,7 @@ class SectionResearch:
     async def _appraise_beside(self) -> None:
         """Read the effects of works while the last sections are drafted, once these have their full texts and
         leave what the call may use."""
-        run, findings, outline = self.run, self.run.state.findings, self.run.context.outline
+        run, findings, outline = self.run, self.run.state.sections.findings, self.run.context.outline
 
         def may_begin() -> bool:
             has_budget = run.models.has_budget("appraiser", run.models.allowance("appraiser"))
@@ -150,12 +153,12 @@ class SectionResearch:
         await self.run.parts.act("before_writing", use_model)
         await self.drafting.draft_all(use_model)
         await self.run.events.store_older_events()
-        if self.run.state.edited is None:
+        if self.run.state.draft.edited is None:
             await self.drafting.boundary(use_model)
         writing, names = self.run.writing, [section.id for section in self.run.context.outline]
         await self.run.parts.act("before_answer", use_model)
         beside = self.run.parts.beside_writing(use_model)
         await run_all((writing.finish(names, use_model), *beside))
         await self.run.parts.act("before_publishing", use_model)
-        sections = tuple(self.run.state.drafts[name] for name in names)
-        return await self.run.publisher.release(sections, stop, self.run.state.section_confidence)
+        sections = tuple(self.run.state.draft.sections[name] for name in names)
+        return await self.run.publisher.release(sections, stop, self.run.state.sections.confidence)

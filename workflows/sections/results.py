@@ -67,31 +67,31 @@ class SectionResults:
     def rank_relevant(self) -> None:
         """Rank the run's evidence: the best item of each section before the second best of any."""
         state = self.context.state
-        ranks = zip_longest(*state.found.values())
-        state.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
+        ranks = zip_longest(*state.sections.found.values())
+        state.evidence.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
 
     def overall_stop(self) -> StopReason:
         """The run's stop reason from those of its sections."""
         state = self.context.state
-        if state.control.finish:
+        if state.people.finish:
             return "finished_by_reviewer"
-        return worst([findings.stop_reason for findings in state.findings.values()])
+        return worst([findings.stop_reason for findings in state.sections.findings.values()])
 
     def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
         """The run's items that a section found, in the section's own order; never retracted work."""
         state = self.context.state
-        order = {name: place for place, name in enumerate(state.found.get(section.id, ()))}
-        own = [r for r in state.evidence if section.id in r.sections and r.standing != "retracted"]
+        order = {name: place for place, name in enumerate(state.sections.found.get(section.id, ()))}
+        own = [r for r in state.evidence.refs if section.id in r.sections and r.standing != "retracted"]
         return tuple(sorted(own, key=lambda r: order.get(r.evidence_id, len(order))))
 
     def planned(self, section: ReportPlanSection, draft: SectionDraft) -> PlannedSection:
         """A section of the report, with the status of its research."""
         state = self.context.state
-        findings, progress = state.findings.get(section.id), state.sections.get(section.id)
+        findings, progress = state.sections.findings.get(section.id), state.sections.progress.get(section.id)
         return PlannedSection(
             section=section,
             draft=draft,
-            status=findings.status if findings else "cancelled" if state.control.cancelled else "failed",
+            status=findings.status if findings else "cancelled" if state.people.cancelled else "failed",
             note=(progress.note if progress else "") or "it was not begun",
         )
 
@@ -99,7 +99,7 @@ class SectionResults:
         self, section: ReportPlanSection, status: Literal["failed", "cancelled"], stop: StopReason
     ) -> SectionFindings:
         """Empty findings, with the usage that the section had reported."""
-        reported = self.context.state.sections[section.id]
+        reported = self.context.state.sections.progress[section.id]
         return SectionFindings(
             section_id=section.id,
             status=status,
@@ -111,35 +111,43 @@ class SectionResults:
     def _merge(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
         """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
         state, budget = self.context.state, self.context.budget
-        state.most_items = state.items
-        quoted = {name for planned in state.drafts.values() for name in planned.draft.cited}
-        merged = merge(state.evidence, findings.evidence, section.id, quoted)
-        state.evidence = list(merged.refs)
+        state.evidence.most_items = state.items
+        quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
+        merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)
+        state.evidence.refs = list(merged.refs)
         found = (merged.kept_as[ref.evidence_id] for ref in findings.evidence)
-        state.found[section.id] = list(dict.fromkeys(found))
+        state.sections.found[section.id] = list(dict.fromkeys(found))
         works = (merged.kept_as.get(name, name) for name in findings.works)
-        state.works = list(dict.fromkeys([*state.works, *works]))
-        state.team = state.team.with_facts(findings.facts)
-        state.identified += findings.identified
-        state.duplicates = max(state.identified - len(state.works), 0)
-        state.searches += findings.searches
+        state.evidence.works = list(dict.fromkeys([*state.evidence.works, *works]))
+        state.evidence.add_facts(findings.facts)
+        state.evidence.identified += findings.identified
+        state.evidence.duplicates = max(state.evidence.identified - len(state.evidence.works), 0)
+        state.evidence.searches += findings.searches
         budget.iterations = max(budget.iterations, findings.iterations)
-        state.models += [m for m in findings.models if m not in state.models]
-        state.prompt_versions += [v for v in findings.prompt_versions if v not in state.prompt_versions]
+        state.models.names += [m for m in findings.models if m not in state.models.names]
+        state.models.prompt_versions += [
+            v for v in findings.prompt_versions if v not in state.models.prompt_versions
+        ]
         for statement in findings.notes:
             self.events.add_statement(statement)
         judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
-        again = sum(one.evidence_id in state.judgements for one in judgements)
-        state.screened = min(state.screened + max(findings.screened - again, 0), len(state.works))
+        again = sum(one.evidence_id in state.evidence.judgements for one in judgements)
+        state.evidence.screened = min(
+            state.evidence.screened + max(findings.screened - again, 0), len(state.evidence.works)
+        )
         before = takewhile(lambda one: one.id != section.id, self.context.outline)
-        ended = [state.findings[part.id] for part in before if part.id in state.findings]
+        ended = [state.sections.findings[part.id] for part in before if part.id in state.sections.findings]
         earlier = [judged for part in ended for judged in part.judgements]
-        state.judgements.update((one.evidence_id, one) for one in told(judgements, state.judgements, earlier))
-        state.refused += findings.refused
+        state.evidence.judgements.update(
+            (one.evidence_id, one) for one in told(judgements, state.evidence.judgements, earlier)
+        )
+        state.evidence.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())
-        state.findings[section.id] = findings.model_copy(update={**merged_into_run, "judgements": judgements})
-        reported = state.sections[section.id]
-        state.sections[section.id] = reported.replace(
+        state.sections.findings[section.id] = findings.model_copy(
+            update={**merged_into_run, "judgements": judgements}
+        )
+        reported = state.sections.progress[section.id]
+        state.sections.progress[section.id] = reported.replace(
             status=findings.status,
             phase="done",
             iteration=findings.iterations,
@@ -149,10 +157,10 @@ class SectionResults:
             note=note,
         )
         relevant = set(findings.relevant)
-        pooled = {ref.evidence_id: ref for ref in state.pool.get(section.id, ())}
+        pooled = {ref.evidence_id: ref for ref in state.sections.pool.get(section.id, ())}
         pooled |= {r.evidence_id: without_history(r) for r in findings.evidence if r.evidence_id in relevant}
-        state.pool[section.id] = list(pooled.values())
-        state.memory.adopt(findings.history)
+        state.sections.pool[section.id] = list(pooled.values())
+        state.loop.memory.adopt(findings.history)
         self.events.adopt_events(section.id, findings.events)
         self.events.emit(
             SectionComplete(

@@ -64,7 +64,6 @@ class JudgeSteps:
     async def judge(self) -> None:
         """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
         state, loop = self.context.state, self.context.state.loop
-        loop.last = "judge"
         unjudged = loop.unjudged
         if self.models.is_paid("judge"):
             works = await self._works_to_judge()
@@ -76,7 +75,7 @@ class JudgeSteps:
             fits = whole is not None and self.models.has_budget("judge", whole)
             batches = [works] if fits else judge_batches(works, self.models.choice("judge"))
         else:
-            works = shown(state.ranked, MAX_ORDERED)
+            works = shown(state.evidence.ranked, MAX_ORDERED)
             self._announce(len(works))
             batches = [works]
         answers, failed = await self._ask_all(batches)
@@ -91,10 +90,12 @@ class JudgeSteps:
         loop.judge_failures = 0
         loop.unjudged -= unjudged
         grades = [judgement.answers for batch in answers for judgement in batch.judgements]
-        loop.off_subject = bool(state.judgements) and off_subject(grades)
+        loop.off_subject = bool(state.evidence.judgements) and off_subject(grades)
         for batch in answers:
-            state.judgements.update((judgement.evidence_id, judgement) for judgement in batch.judgements)
-            state.refused += batch.refused
+            state.evidence.judgements.update(
+                (judgement.evidence_id, judgement) for judgement in batch.judgements
+            )
+            state.evidence.refused += batch.refused
         self._record(self._assessed(answers))
 
     def _announce(self, items: int) -> None:
@@ -126,23 +127,25 @@ class JudgeSteps:
         """The works without a judgement that are worth one, the most promising first; None where nearly all
         that were found are far from the question."""
         context, state = self.context, self.context.state
-        waiting = [ref for name, ref in state.usable.items() if name not in state.judgements]
+        waiting = [
+            ref for name, ref in state.evidence.usable.items() if name not in state.evidence.judgements
+        ]
         waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
         if not waiting:
             return ()
-        most, answered = self.most, set(state.relevant[-MAX_WEAKEST:])
-        asked = tuple(dict.fromkeys(search.asked or search.query for search in state.searches))
+        most, answered = self.most, set(state.evidence.relevant[-MAX_WEAKEST:])
+        asked = tuple(dict.fromkeys(search.asked or search.query for search in state.evidence.searches))
         queries = asked[-MAX_QUERIES:]
-        named = {search.asked or search.query for search in state.searches if search.iteration > 1}
-        wanted = {*named, *state.control.searches_asked_for}
-        folder = [s for s in state.searches if s.source == "library" and s.kept]
+        named = {search.asked or search.query for search in state.evidence.searches if search.iteration > 1}
+        wanted = {*named, *state.people.searches_asked_for}
+        folder = [s for s in state.evidence.searches if s.source == "library" and s.kept]
         step = OrderInput(
             **context.loop_inputs(),
             evidence=tuple(to_order(ref, queries) for ref in waiting),
             queries=queries,
             asked_for=tuple(query for query in queries if query in wanted),
             whole_folder=bool(folder) and all(search.kept >= search.hits for search in folder),
-            answered=tuple(to_order(ref, ()) for ref in state.evidence if ref.evidence_id in answered),
+            answered=tuple(to_order(ref, ()) for ref in state.evidence.refs if ref.evidence_id in answered),
             most=most,
         )
         try:
@@ -209,7 +212,7 @@ class JudgeSteps:
 
     def judgements(self) -> tuple[WorkJudgement, ...]:
         """What was judged so far, the works that answer best first."""
-        return best_first(self.context.state.judgements.values())
+        return best_first(self.context.state.evidence.judgements.values())
 
     def findings(self) -> tuple[WorkJudgement, ...]:
         """The same without quotes, as far as there is room."""
@@ -220,7 +223,9 @@ class JudgeSteps:
         context, state = self.context, self.context.state
         before = state.loop.judged
         scored = [JudgeBatch(scores=before.scores, score_reasons=before.score_reasons)] if before else []
-        return assess([*scored, *answers], state.judgements.values(), context.profile, state.evidence)
+        return assess(
+            [*scored, *answers], state.evidence.judgements.values(), context.profile, state.evidence.refs
+        )
 
     def _record(self, judged: JudgeAssessment) -> None:
         """Keep an assessment, and say what it is."""
@@ -229,14 +234,14 @@ class JudgeSteps:
         loop.judged = judged
         loop.gained = len(set(judged.relevant) - before)
         stop = enough(self.context.profile, judged, loop.gained)
-        state.memory.judged = judged
-        state.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
-        state.recommended = list(judged.recommended_searches)
-        ids = {ref.evidence_id for ref in state.evidence}
+        state.loop.memory.judged = judged
+        state.loop.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
+        state.loop.recommended = list(judged.recommended_searches)
+        ids = {ref.evidence_id for ref in state.evidence.refs}
         relevant = [name for name in judged.relevant if name in ids]
-        earlier = state.relevant if judged.by_code else []
-        state.relevant = list(dict.fromkeys([*relevant, *earlier]))[:MAX_RELEVANT]
-        state.screened = max(state.screened, judged.shown)
+        earlier = state.evidence.relevant if judged.by_code else []
+        state.evidence.relevant = list(dict.fromkeys([*relevant, *earlier]))[:MAX_RELEVANT]
+        state.evidence.screened = max(state.evidence.screened, judged.shown)
         scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
         if judged.confidence is None:
             message = (
@@ -250,7 +255,7 @@ class JudgeSteps:
                 confidence=judged.confidence,
                 scores=judged.scores,
                 gaps=len(judged.gaps),
-                sufficient=state.memory.sufficient,
+                sufficient=state.loop.memory.sufficient,
                 recommendation=judged.recommendation,
                 works=judged.shown,
                 relevant=len(relevant),

@@ -1,7 +1,7 @@
 """The loop of search and judgement that modes share: decide, execute, until the decision is to write.
 
-Which steps an iteration has is up to the mode: it executes what was decided and records in `LoopState.last`
-what it has done, so that a mode without a step goes past it.
+Which steps an iteration has is up to the mode: it executes what was decided and returns what it has done, so
+that a mode without a step goes past it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from workflows.context import RunContext
 from workflows.event_types import Looping, Stopping
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.rules.stopping import NextStep, decide_next
+from workflows.rules.stopping import Happened, NextStep, decide_next
 from workflows.steps.failures import OutOfBudget
 
 if TYPE_CHECKING:
@@ -29,26 +29,32 @@ class ResearchLoop:
         self.parent = parent
 
     async def run(
-        self, execute: Callable[[NextStep], Awaitable[None]], decide: Callable[[], NextStep] | None = None
+        self,
+        execute: Callable[[NextStep], Awaitable[Happened]],
+        decide: Callable[[Happened], NextStep] | None = None,
     ) -> StopReason:
         """Decide (by default as `decide_next`) and execute a step, of which `observe` is the first of an
         iteration, until the decision is to write. A budget that is used up is a reason to stop, not an
         error."""
+        happened: Happened = "start"
         while True:
             await self.gates.checkpoint()
             self.parent.adopt_offered_evidence()
             self.update()
-            step = decide() if decide else decide_next(self.context.state.loop, self.context.profile)
+            if decide:
+                step = decide(happened)
+            else:
+                step = decide_next(happened, self.context.state.loop, self.context.profile)
             if decide is None and self._judges_the_rest(step):
                 step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
             if step.stop is not None:
-                self.context.state.memory.closed = self.context.budget.used
+                self.context.state.loop.memory.closed = self.context.budget.used
                 self.events.emit(Stopping(stop_reason=step.stop), step.reason)
                 return step.stop
             if step.step == "observe":
                 await self.begin_iteration()
             try:
-                await execute(step)
+                happened = await execute(step)
             except OutOfBudget as error:
                 self.context.state.loop.refused = error.reason
 
@@ -61,14 +67,14 @@ class ResearchLoop:
     def update(self) -> None:
         """Update the loop's state from the run's."""
         state = self.context.state
-        loop, control = state.loop, state.control
+        loop, control = state.loop, state.people
         loop.finish, loop.cancelled = control.finish, control.cancelled
         loop.out_of_time = self.context.is_out_of_time
         # a section's limit is its lease, which grows on request
-        may_grow = state.job is not None and not state.exhausted
+        may_grow = state.sections.job is not None and not state.sections.exhausted
         loop.nearly_spent = None if may_grow else self.context.budget.nearly_spent()
-        loop.evidence = len(state.evidence)
-        loop.unread_steering = control.steered - state.steering_read
+        loop.evidence = len(state.evidence.refs)
+        loop.unread_steering = control.steered - state.loop.steering_read
 
     async def begin_iteration(self) -> None:
         """The boundary between two iterations: continue as new here when the history has grown long."""
@@ -77,8 +83,8 @@ class ResearchLoop:
             await context.continue_as_new()
         await self.events.store_older_events()
         now = context.timestamp()
-        context.state.memory.begin(context.state.current_iteration(now), now, context.budget.used)
-        loop.last, loop.iteration = "start", loop.iteration + 1
+        context.state.loop.memory.begin(context.state.current_iteration(now), now, context.budget.used)
+        loop.iteration += 1
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration
         self.events.emit(

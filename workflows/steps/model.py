@@ -110,7 +110,7 @@ class ModelSteps:
 
     def expected(self, role: Role) -> Allowance:
         """What the next call of a role will need, by what calls of this run have used."""
-        by_role = self.context.budget.status(self.context.now(), self.context.state.running).by_role
+        by_role = self.context.budget.status(self.context.now(), self.context.state.sections.running).by_role
         paid = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
         allowed = sum(self.allowance(name).tokens * usage.calls for name, usage in paid.items())
         share = sum(usage.tokens for usage in paid.values()) / allowed if allowed else None
@@ -129,7 +129,7 @@ class ModelSteps:
             return kind.default(step)
         choice = self.choice(kind.role)
         free = not use_model or not self.is_paid(kind.role)
-        free = free or (choice in self.context.state.unusable and kind.default is not None)
+        free = free or (choice in self.context.state.models.unusable and kind.default is not None)
         if free or (kind.writes and self._too_late_to_write()):
             return await self._extractive(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
@@ -146,7 +146,7 @@ class ModelSteps:
                 if failed.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
                 return await self._replace_model(kind, step, failed)
-            self.context.state.model_down = False
+            self.context.state.models.down = False
             return self._accept(kind.role, charged)
 
     async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
@@ -156,7 +156,7 @@ class ModelSteps:
 
     async def pause_for(self, seconds: float, reason: str) -> bool:
         """Wait; return False when a reviewer's request to finish ended the wait early."""
-        control = self.context.state.control
+        control = self.context.state.people
         try:
             await workflow.wait_condition(
                 lambda: control.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
@@ -204,10 +204,10 @@ class ModelSteps:
                 raise
             failed, usage = model_failure(error)
             if failed.category in PERMANENT:
-                state.unusable.append(self.choice(kind.role))
+                state.models.unusable.append(self.choice(kind.role))
             if not kind.writes and self.context.is_out_of_time:
                 raise OutOfBudget("timeout") from error
-            state.model_down = state.model_down or failed.category in TEMPORARY
+            state.models.down = state.models.down or failed.category in TEMPORARY
             raise failed from error
         else:
             return charged
@@ -219,17 +219,17 @@ class ModelSteps:
     ) -> "StepAnswer[O]":
         context, paid = self.context, choice.backend != "extractive"
         state, temperature = context.state, context.traits.temperatures.get(kind.role)
-        left_out = ", ".join(dict.fromkeys(state.control.left_out))
+        left_out = ", ".join(dict.fromkeys(state.people.left_out))
         complete = equipped(
             step,
             context.prepared,
             choice.replace(temperature=temperature) if paid and temperature is not None else choice,
             allowance,
             steering=(
-                *state.control.steering_for(kind.role),
+                *state.people.steering_for(kind.role),
                 *([f"Write nothing about {left_out}."] if left_out else ()),
             ),
-            readings=state.clarified.readings if state.clarified else (),
+            readings=state.question.clarified.readings if state.question.clarified else (),
             section=context.section_id or step.section,
             lineage=context.lineage,
             prompt=step.prompt or context.prompts.get(kind.role, ""),
@@ -245,7 +245,7 @@ class ModelSteps:
                     left if paid else None,
                     f"{kind.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
                     streams=paid,
-                    model_down=paid and state.model_down,
+                    model_down=paid and state.models.down,
                 ),
             )
 
@@ -285,7 +285,7 @@ class ModelSteps:
 
     async def _wait_for_model(self, seconds: float) -> bool:
         """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
-        control, left = self.context.state.control, self.context.research_seconds()
+        control, left = self.context.state.people, self.context.research_seconds()
         too_late = left is not None and left <= seconds
         if not self.context.request.wait_for_model or control.finish or too_late:
             return False
@@ -300,10 +300,10 @@ class ModelSteps:
     def _accept(self, role: Role, charged: "StepAnswer[O]") -> O:
         """Record which model answered and the limitations that come with the answer."""
         state = self.context.state
-        if charged.model not in (*state.models, COMPUTED):
-            state.models.append(charged.model)
-        if charged.prompt_version and charged.prompt_version not in state.prompt_versions:
-            state.prompt_versions.append(charged.prompt_version)
+        if charged.model not in (*state.models.names, COMPUTED):
+            state.models.names.append(charged.model)
+        if charged.prompt_version and charged.prompt_version not in state.models.prompt_versions:
+            state.models.prompt_versions.append(charged.prompt_version)
         for statement in charged.notes:
             self.events.add_statement(statement)
         if charged.fell_back:

@@ -37,7 +37,7 @@ class OrderSteps:
         nearest = list(dict.fromkeys(one.evidence_id for one in draft.passages))[:MAX_WEIGHED]
         if len(nearest) < 2 or not self.models.is_paid("orderer"):
             return draft
-        model, control = self.models.choice("orderer").model, self.context.state.control
+        model, control = self.models.choice("orderer").model, self.context.state.people
         refs = {ref.evidence_id: ref for ref in step.evidence}
         weighed: dict[str, float] = {}
         begun = self.context.now()

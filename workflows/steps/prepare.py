@@ -55,42 +55,46 @@ class Preparation:
         """Resolve what only the worker knows and parse the question, unless that has been done. Raises
         ApplicationError for a mode that cannot run here."""
         state, request = self.context.state, self.context.request
-        if state.prepared is None or state.parsed is None:
+        if state.question.prepared is None or state.question.parsed is None:
             self.events.set_phase("reading", "reading the question")
-            if state.job is None and state.prepared is None:
+            if state.sections.job is None and state.question.prepared is None:
                 question, mode = request.question, request.mode
                 self.events.emit(Started(question=question, mode=mode), question)
             self.events.emit(NoData(type="reading"), "reading the question")
-            if state.prepared is None:
-                state.prepared = await self.prepare(
+            if state.question.prepared is None:
+                state.question.prepared = await self.prepare(
                     "general" if request.profile == "auto" else request.profile
                 )
             self.models.reserve_for_writing()
             if reason := refusal(request.mode, self._available()):  # ends the run
                 raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
-            earlier = await self.import_earlier() if request.follow_up and state.job is None else None
+            earlier = (
+                await self.import_earlier() if request.follow_up and state.sections.job is None else None
+            )
             if request.clarify == "assume":
                 # nobody is waited for, and what is assumed is known before a search is planned
                 await run_all((self._clarify(earlier), self._parse(earlier)))
             else:
                 await self._clarify(earlier)
                 await self._parse(earlier)
-            assert state.parsed is not None
+            assert state.question.parsed is not None
             if request.profile == "auto":
-                state.prepared = await self._with_profile(state.prepared, state.parsed.profile)
-            state.chosen_because = state.parsed.rationale
+                state.question.prepared = await self._with_profile(
+                    state.question.prepared, state.question.parsed.profile
+                )
+            state.question.chosen_because = state.question.parsed.rationale
             self.events.emit(
                 Read(
-                    profile=state.parsed.profile,
-                    entities=len(state.parsed.key_entities),
-                    questions=len(state.parsed.research_questions),
-                    sources=", ".join(request.sources or state.parsed.sources),
-                    question=state.question,
+                    profile=state.question.parsed.profile,
+                    entities=len(state.question.parsed.key_entities),
+                    questions=len(state.question.parsed.research_questions),
+                    sources=", ".join(request.sources or state.question.parsed.sources),
+                    question=state.question.reworded,
                 ),
-                self._reading(state.parsed),
+                self._reading(state.question.parsed),
             )
             self._report_missing_sources()
-        if state.job is None:
+        if state.sections.job is None:
             self.models.reserve_for_writing()
 
     async def _with_profile(self, prepared: Prepared, name: str) -> Prepared:
@@ -106,7 +110,7 @@ class Preparation:
     def _reading(self, parsed: ParsedQuery) -> str:
         """What was understood of the question, in a line."""
         text = parsed.rationale or parsed.improved_query
-        question = self.context.state.question
+        question = self.context.state.question.reworded
         if parsed.specialist:
             text = f"{text} Searched by the specialist {parsed.specialist}."
         return f'the question is read as "{question}". {text}' if question else text
@@ -124,7 +128,7 @@ class Preparation:
                 models=request.models,
                 fallbacks=request.fallbacks,
                 signatures=request.signatures,
-                chooses_profile=request.profile == "auto" and self.context.state.parsed is None,
+                chooses_profile=request.profile == "auto" and self.context.state.question.parsed is None,
             ),
             **policy.internal_step("what this worker offers"),
         )
@@ -160,16 +164,16 @@ class Preparation:
             self.events.add_limitation("read_without_model", because=error.reason)
             parsed = await self.models.execute(PARSE, step, use_model=False)
         if step.earlier_question and parsed.improved_query not in ("", question):
-            self.context.state.question = parsed.improved_query[:QUESTION_CHARS]
-        self.context.state.parsed = parsed
+            self.context.state.question.reworded = parsed.improved_query[:QUESTION_CHARS]
+        self.context.state.question.parsed = parsed
 
     async def _clarify(self, earlier: Imported | None) -> None:
         """Have a model ask back what the question leaves open, and wait for its person where one answers.
         Without an answer what it assumes holds; a person who rejects it has the question as typed."""
         state, request = self.context.state, self.context.request
-        if state.job is not None or request.clarify == "off" or not self.models.is_paid("clarifier"):
+        if state.sections.job is not None or request.clarify == "off" or not self.models.is_paid("clarifier"):
             return
-        if state.clarified is None:
+        if state.question.clarified is None:
             step = ClarifyInput(
                 run_id=self.context.run_id,
                 question=request.question,
@@ -177,10 +181,10 @@ class Preparation:
                 earlier_question=earlier.question if earlier else "",
             )
             try:
-                state.clarified = await self.models.execute(CLARIFY, step)
+                state.question.clarified = await self.models.execute(CLARIFY, step)
             except OutOfBudget:
-                state.clarified = Clarified()
-            if readings := state.clarified.readings:
+                state.question.clarified = Clarified()
+            if readings := state.question.clarified.readings:
                 self.events.emit(
                     Asked(
                         questions=tuple(one.question for one in readings),
@@ -188,10 +192,10 @@ class Preparation:
                     ),
                     " ".join(one.text for one in readings),
                 )
-        if state.clarified.readings and not await self.gates.approval_gate(
-            "clarification", f"{plural(len(state.clarified.readings), 'question')} before the search"
+        if state.question.clarified.readings and not await self.gates.approval_gate(
+            "clarification", f"{plural(len(state.question.clarified.readings), 'question')} before the search"
         ):
-            state.clarified = Clarified()
+            state.question.clarified = Clarified()
 
     def _available(self) -> Available:
         return Available(

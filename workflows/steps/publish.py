@@ -71,7 +71,7 @@ class Publisher:
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
-        answers = any(one.answers >= MIN_ANSWERS for one in self.context.state.judgements.values())
+        answers = any(one.answers >= MIN_ANSWERS for one in self.context.state.evidence.judgements.values())
         if not published.verified_claims and STOPS[stop].complete and answers:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
@@ -94,7 +94,7 @@ class Publisher:
                 cost_usd=(used.cost_microusd or 0) / 1e6,
                 seconds=round(seconds, 3),
             ),
-            self.context.state.control.message,
+            self.context.state.people.message,
         )
         return Outcome(
             run_id=self.context.run_id,
@@ -124,22 +124,22 @@ class Publisher:
     async def _check_pubmed(self, document: PublishInput) -> PubMedSaid | None:
         """The current standing of the cited works at PubMed; None when there is nothing to ask or the run was
         cancelled. The report states an outage."""
-        prepared = self.context.state.prepared
+        prepared = self.context.state.question.prepared
         queue = prepared.pubmed_queue if prepared else None
         check = pubmed_check(document, library=reaches_out(document))
-        if queue is None or check is None or self.context.state.control.cancelled:
+        if queue is None or check is None or self.context.state.people.cancelled:
             return None
         return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
     def _sample_only(self) -> bool:
         state = self.context.state
-        own = state.prepared is None or state.prepared.own_library
-        return not own and {search.source for search in state.searches} == {"library"}
+        own = state.question.prepared is None or state.question.prepared.own_library
+        return not own and {search.source for search in state.evidence.searches} == {"library"}
 
     def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
         """What was judged of the works, those that answer best first; the quotes only of works that the
         report has at hand."""
-        judged_works = self.context.state.judgements
+        judged_works = self.context.state.evidence.judgements
         judgements = best_first(judged_works[name] for name in sorted(judged_works))
         bare = (
             judged if judged.evidence_id in cited else judged.replace(support=()) for judged in judgements
@@ -154,7 +154,7 @@ class Publisher:
         cited = {name for planned in sections for name in planned.draft.cited}
         parts = list(self.parts())
         cited |= {name for part in parts for name in part.cited()}
-        answering = {j.evidence_id for j in state.judgements.values() if j.answers >= MIN_ANSWERS}
+        answering = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
         written = any(planned.draft.claims for planned in sections)
         return fit_document(
@@ -162,20 +162,20 @@ class Publisher:
                 run_id=context.run_id,
                 question=context.run_question,
                 mode=context.traits.mode or "iterative",
-                profile=context.profile.name if state.prepared else context.request.profile,
-                title=state.plan.report_title if state.plan else context.run_question,
+                profile=context.profile.name if state.question.prepared else context.request.profile,
+                title=state.question.plan.report_title if state.question.plan else context.run_question,
                 sections=sections,
                 evidence=tuple(
                     r
-                    for r in state.evidence
+                    for r in state.evidence.refs
                     if r.evidence_id in at_hand or r.standing in ("retracted", "concern")
                 ),
-                found={r.evidence_id: r.title[:TITLE_CHARS] for r in state.evidence},
-                searches=rows(state.searches),
+                found={r.evidence_id: r.title[:TITLE_CHARS] for r in state.evidence.refs},
+                searches=rows(state.evidence.searches),
                 counts=PrismaCounts(
-                    identified=state.identified,
-                    duplicates=state.duplicates,
-                    screened=state.screened,
+                    identified=state.evidence.identified,
+                    duplicates=state.evidence.duplicates,
+                    screened=state.evidence.screened,
                     included=len(cited),
                 ),
                 iterations=context.budget.iterations,
@@ -184,19 +184,19 @@ class Publisher:
                 by_role={role: used for role, used in context.budget.by_role.items() if used.calls},
                 seconds=round(context.budget.elapsed(context.now()), 3),
                 estimate=context.request.estimate,
-                models=tuple(state.models),
-                prompt_versions=tuple(state.prompt_versions),
-                plan_hash=state.plan_hash,
-                readings=state.clarified.readings if state.clarified else (),
-                approvals=tuple(state.control.decisions),
+                models=tuple(state.models.names),
+                prompt_versions=tuple(state.models.prompt_versions),
+                plan_hash=state.question.plan_hash,
+                readings=state.question.clarified.readings if state.question.clarified else (),
+                approvals=tuple(state.people.decisions),
                 limitations=(*([Statement.of("sample_only")] if self._sample_only() else ()), *state.notes),
                 confidence=confidence,
-                written_by="model" if written or state.judgements else "extractive",
+                written_by="model" if written or state.evidence.judgements else "extractive",
                 judgements=self._judgements(at_hand),
-                edited=state.edited,
+                edited=state.draft.edited,
                 reader=self._reader(sections),
-                asked=context.request.question if state.question else "",
-                refused=tuple(state.refused),
+                asked=context.request.question if state.question.reworded else "",
+                refused=tuple(state.evidence.refused),
                 confidence_reasons=state.loop.judged.confidence_reasons if state.loop.judged else (),
                 stop_reason=stop,
                 generated_at=context.timestamp(),
@@ -204,7 +204,7 @@ class Publisher:
                 filters=context.request.filters,
                 results_per_search=context.request.limits.results_per_search,
                 length=context.request.length,
-                words=context.profile.words if state.prepared else STUDIES,
+                words=context.profile.words if state.question.prepared else STUDIES,
             ).replace(**{name: value for part in parts for name, value in part.published(cited).items()})
         )
 
@@ -214,7 +214,7 @@ class Publisher:
         records = state.iterations
         last = {record.section: record.iteration for record in records}
         for record in records:
-            findings, cost = state.findings.get(record.section), record.cost_microusd
+            findings, cost = state.sections.findings.get(record.section), record.cost_microusd
             ended = stop if not record.section else findings.stop_reason if findings else None
             yield IterationUse(
                 section=record.section,
@@ -228,7 +228,7 @@ class Publisher:
             )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
-        edited = self.context.state.edited
+        edited = self.context.state.draft.edited
         every = [one for planned in sections for one in planned.draft.sentences]
         if not any(verdicts.was_read(one) for one in (*every, *(edited.sentences if edited else ()))):
             return ""

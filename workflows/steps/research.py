@@ -61,12 +61,12 @@ class ResearchSteps:
     preparation: Preparation
     judging: JudgeSteps
 
-    async def pass_on(self) -> bool:
+    async def reuse_known_searches(self) -> bool:
         """Choose the searches of an iteration without a call, where they are known: in the first one those of
         the question and of the plan, later those that the judge has just named. False where a reviewer's
         words are to be read first, or nothing that is known was not searched yet."""
         state, loop = self.context.state, self.context.state.loop
-        unread = state.control.steered > state.steering_read
+        unread = state.people.steered > state.loop.steering_read
         if unread and self.models.is_paid("gap_evaluator"):
             return False
         await self._prepare_added_sources()
@@ -82,10 +82,10 @@ class ResearchSteps:
             tasks = self._recommended_tasks(gaps)
         if not tasks:
             return False
-        state.tasks, state.steering_read = tasks, state.control.steered
+        state.loop.selected, state.loop.steering_read = tasks, state.people.steered
         loop.gaps = gaps or tuple(dict.fromkeys(task.gap for task in tasks))
-        loop.tasks, loop.last, loop.research_complete = len(tasks), "select_tools", False
-        state.memory.gaps = loop.gaps
+        loop.tasks, loop.research_complete = len(tasks), False
+        state.loop.memory.gaps = loop.gaps
         for gap in gaps:
             self.events.emit(Gap(gap=gap, by=by), gap)
         return True
@@ -94,9 +94,13 @@ class ResearchSteps:
         """The question itself in every source, and what the parser or the planner asks beside it."""
         context, state = self.context, self.context.state
         sources = self.searches.sources(only)[:MAX_SOURCES_A_QUERY]
-        improved = (state.parsed.improved_query,) if state.parsed and not state.job else ()
-        reworded = (*improved, *state.control.searches_asked_for)
-        job = state.job
+        improved = (
+            (state.question.parsed.improved_query,)
+            if state.question.parsed and not state.sections.job
+            else ()
+        )
+        reworded = (*improved, *state.people.searches_asked_for)
+        job = state.sections.job
         typed = (context.run_question,) if job is None or job.searches_run_question else ()
         asked = dict.fromkeys((context.question, *typed, *reworded))
         planned = tuple(query for query in self._planned_queries() if query not in asked)
@@ -108,7 +112,7 @@ class ResearchSteps:
         return self._not_made((*own, *more))[:MAX_FIRST_SEARCHES]
 
     def _planned_queries(self) -> tuple[str, ...]:
-        job, parsed = self.context.state.job, self.context.state.parsed
+        job, parsed = self.context.state.sections.job, self.context.state.question.parsed
         if job is not None:
             return job.section.queries
         own = self.context.outline[0].queries if self.context.outline else ()
@@ -122,7 +126,7 @@ class ResearchSteps:
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
             return self._not_made(self._verbatim([(text, text) for text in asked], names))
-        parsed = self.context.state.parsed
+        parsed = self.context.state.question.parsed
         step = SelectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=self.context.state.loop.iteration,
@@ -141,7 +145,7 @@ class ResearchSteps:
         names = [option.info.name for option in self.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
         names = names[: limits.searches_per_gap]
-        pairs = [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.recommended)]
+        pairs = [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.loop.recommended)]
         tasks = self._verbatim([(test, test) for test in tests], names, tests_hypothesis=True)
         tasks += self._verbatim(pairs, names)
         return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
@@ -158,7 +162,7 @@ class ResearchSteps:
 
     def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
         """Searches without those that were answered already, each once."""
-        answered = {(s.source, s.asked) for s in self.context.state.searches if s.status in ANSWERED}
+        answered = {(s.source, s.asked) for s in self.context.state.evidence.searches if s.status in ANSWERED}
         unmade = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
         return list(unmade.values())
 
@@ -173,14 +177,17 @@ class ResearchSteps:
             earlier=self._earlier(state.loop.iteration),
         )
         observation = await self.models.execute(OBSERVE, step)
-        state.observation = state.memory.thought = observation.text
-        state.loop.last = "observe"
+        state.loop.observation = state.loop.memory.thought = observation.text
 
     def _works(self) -> Works:
         """The titles of the works found, best first, and what the judge read of them, in a sentence each."""
         state = self.context.state
-        refs = state.ranked[:OBSERVED_ITEMS]
-        rows = (state.judgements[ref.evidence_id] for ref in refs if ref.evidence_id in state.judgements)
+        refs = state.evidence.ranked[:OBSERVED_ITEMS]
+        rows = (
+            state.evidence.judgements[ref.evidence_id]
+            for ref in refs
+            if ref.evidence_id in state.evidence.judgements
+        )
         read = (
             WorkJudgement(
                 evidence_id=one.evidence_id,
@@ -192,33 +199,32 @@ class ResearchSteps:
         )
         return {
             "titles": {ref.evidence_id: ref.title for ref in refs},
-            "relevant": len(state.relevant),
+            "relevant": len(state.evidence.relevant),
             "judgements": within(read, JUDGED_ROOM),
         }
 
     async def evaluate_gaps(self) -> None:
         self.events.set_phase("evaluating_gaps", "determining what is missing")
-        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
-        state.steering_read = state.control.steered
+        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.question.parsed
+        state.loop.steering_read = state.people.steered
         most = TRIED_SHOWN if self.models.is_paid("gap_evaluator") else TRIED
         step = GapsInput(
             **self.context.loop_inputs("guidance"),
             iteration=loop.iteration,
-            observation=state.observation,
+            observation=state.loop.observation,
             **self._works(),
-            steering=tuple(state.control.steering),
+            steering=tuple(state.people.steering),
             judged_gaps=loop.judged.gaps if loop.judged else (),
-            tried=short_rows(state.searches[-most:]),
-            research_questions=parsed.research_questions if parsed and not state.job else (),
+            tried=short_rows(state.evidence.searches[-most:]),
+            research_questions=parsed.research_questions if parsed and not state.sections.job else (),
             max_gaps=self.context.request.limits.max_gaps,
             earlier=self._earlier(loop.iteration),
         )
         answer = await self.models.execute(EVALUATE_GAPS, step)
-        state.control.instructions.update((one.text, one) for one in answer.instructions)
+        state.people.instructions.update((one.text, one) for one in answer.instructions)
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.research_complete = answer.research_complete
-        state.memory.gaps = loop.gaps
-        loop.last = "evaluate_gaps"
+        state.loop.memory.gaps = loop.gaps
         for gap in loop.gaps:
             self.events.emit(Gap(gap=gap, by="gap_evaluator"), gap)
 
@@ -226,10 +232,10 @@ class ResearchSteps:
         """Have the gap evaluator say what the instructions are that came since, in a mode that asks it
         nothing else."""
         state = self.context.state
-        new = state.control.steered > state.steering_read
+        new = state.people.steered > state.loop.steering_read
         if new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
             await self.evaluate_gaps()
-        state.steering_read = state.control.steered
+        state.loop.steering_read = state.people.steered
 
     async def select_tools(
         self, per_gap: int | None = None, *, only: Collection[str] = (), use_model: bool = True
@@ -238,7 +244,7 @@ class ResearchSteps:
         the sources that `only` names, where it names any."""
         self.events.set_phase("selecting_tools", "choosing searches")
         await self._prepare_added_sources()
-        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
+        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.question.parsed
         limits = self.context.request.limits
         per_gap = per_gap or limits.searches_per_gap
         step = SelectInput(
@@ -246,11 +252,11 @@ class ResearchSteps:
             iteration=loop.iteration,
             gaps=loop.gaps,
             sources=self.searches.sources(only),
-            tried=short_rows(state.searches[-2 * TRIED :]),
+            tried=short_rows(state.evidence.searches[-2 * TRIED :]),
             key_entities=parsed.key_entities if parsed else (),
-            recommended=tuple(state.recommended),
+            recommended=tuple(state.loop.recommended),
             tests=self._hypothesis_tests(per_gap),
-            titles=tuple(map(_named, state.ranked[:MAX_TITLES])),
+            titles=tuple(map(_named, state.evidence.ranked[:MAX_TITLES])),
             per_gap=per_gap,
             specialist=self.context.specialist.name if self.context.specialist else "",
         )
@@ -259,14 +265,14 @@ class ResearchSteps:
         names = {source.info.name for source in step.sources}
         chosen = self._not_made(task for task in plan.tasks if task.agent in names)
         own = list[AgentTask]()
-        if use_model and not state.searches:
+        if use_model and not state.evidence.searches:
             own = await self._first_tasks(only)
         elif use_model:
             named = [source.info.name for source in self.searches.sources(only)[:MAX_SOURCES_A_QUERY]]
-            read = [one for one in state.control.instructions.values() if one.query]
+            read = [one for one in state.people.instructions.values() if one.query]
             own = self._not_made(self._verbatim([(one.text, one.query) for one in read], named))
-        state.tasks = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
-        loop.tasks, loop.last = len(state.tasks), "select_tools"
+        state.loop.selected = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
+        loop.tasks = len(state.loop.selected)
 
     def _hypothesis_tests(self, most: int) -> tuple[str, ...]:
         """Searches that would test the hypotheses and have not been made: one of each hypothesis, the best
@@ -274,7 +280,7 @@ class ResearchSteps:
         state = self.context.state
         if not state.part(CandidatesState).hypotheses:
             return ()
-        answered = (search for search in state.searches if search.status in ANSWERED)
+        answered = (search for search in state.evidence.searches if search.status in ANSWERED)
         made = {search.gap for search in answered if search.tests_hypothesis}
         return suggested_searches(state.part(CandidatesState).hypotheses, made)[:most]
 
@@ -282,23 +288,26 @@ class ResearchSteps:
         """Execute the selected searches, all at the same time or `at_once` of them; when they bring little
         that is new, reflect on why."""
         state, loop = self.context.state, self.context.state.loop
-        size = at_once or max(len(state.tasks), 1)
-        message = f"{plural(len(state.tasks), 'search')}, {min(size, len(state.tasks))} at once"
+        size = at_once or max(len(state.loop.selected), 1)
+        message = (
+            f"{plural(len(state.loop.selected), 'search')}, {min(size, len(state.loop.selected))} at once"
+        )
         self.events.set_phase("searching", message)
-        state.memory.gaps = loop.gaps
-        sources = ", ".join(dict.fromkeys(task.agent for task in state.tasks))
-        self.events.emit(Searching(searches=len(state.tasks), sources=sources), message)
-        statuses, new, before = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence}
-        for first in range(0, len(state.tasks), size):
+        state.loop.memory.gaps = loop.gaps
+        sources = ", ".join(dict.fromkeys(task.agent for task in state.loop.selected))
+        self.events.emit(Searching(searches=len(state.loop.selected), sources=sources), message)
+        statuses, new, before = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence.refs}
+        for first in range(0, len(state.loop.selected), size):
             if first and self.context.must_end:
                 break
-            ended, brought = await self.searches.execute(state.tasks[first : first + size], self.judging.most)
+            ended, brought = await self.searches.execute(
+                state.loop.selected[first : first + size], self.judging.most
+            )
             statuses, new = statuses + ended, new + brought
-        loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
-        loop.evidence = len(state.evidence)
-        fresh = tuple(ref for ref in state.evidence if ref.evidence_id not in before)
-        state.memory.add_found(fresh)
-        loop.unjudged += new
+        loop.statuses, loop.new_evidence = tuple(statuses), new
+        loop.evidence = len(state.evidence.refs)
+        fresh = tuple(ref for ref in state.evidence.refs if ref.evidence_id not in before)
+        state.loop.memory.add_found(fresh)
         loop.stalled = 0 if new else loop.stalled + 1
         if reflect and self._brought_little(statuses, new):
             await self._reflect(fresh)
@@ -321,7 +330,7 @@ class ResearchSteps:
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""
-        state, added = self.context.state, self.context.state.control.added_sources
+        state, added = self.context.state, self.context.state.people.added_sources
         for name in list(added):
             if self.context.request.sources and not self._source(name):
                 # The worker was only asked for the user's own choice of sources.
@@ -334,7 +343,7 @@ class ResearchSteps:
                     continue
                 new = tuple(s for s in more.sources if not self._source(s.info.name))
                 prepared = self.context.prepared
-                state.prepared = prepared.replace(sources=(*prepared.sources, *new))
+                state.question.prepared = prepared.replace(sources=(*prepared.sources, *new))
             option = self._source(name)
             if option is None:
                 added.remove(name)
@@ -349,7 +358,9 @@ class ResearchSteps:
         """Ask whether searches served their gaps and what to search instead. Failed searches are left out: an
         outage is no reason to search for something else."""
         state, loop = self.context.state, self.context.state.loop
-        searches = [s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED]
+        searches = [
+            s for s in state.evidence.searches if s.iteration == loop.iteration and s.status in ANSWERED
+        ]
         step = ReflectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=loop.iteration,
@@ -358,12 +369,12 @@ class ResearchSteps:
             new_evidence=shown(new, OBSERVED_ITEMS),
         )
         reflection = await self.models.execute(REFLECT, step)
-        state.memory.reflection = reflection.reason
+        state.loop.memory.reflection = reflection.reason
         self.events.emit(
             Reflected(served=reflection.served, searches=len(reflection.better_searches)),
             reflection.reason or "the last searches were reviewed",
         )
-        state.recommended = list(reflection.better_searches) or state.recommended
+        state.loop.recommended = list(reflection.better_searches) or state.loop.recommended
 
 
 def suggested_searches(hypotheses: Sequence[MechanismHypothesis], made: Collection[str]) -> tuple[str, ...]:

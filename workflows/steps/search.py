@@ -74,17 +74,18 @@ class SearchSteps:
         ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
         answers = [answer for some in ended for answer in some]
         new = sum(self._record(record, refs) for record, refs in answers)
+        self.context.state.loop.unjudged += new
         self._limit_evidence()
         return [record.status for record, _ in answers], new
 
     def _record(self, record: SearchRecord, refs: Sequence[EvidenceRef]) -> int:
         """Add a search and its results to the state; return the number of new items."""
         state = self.context.state
-        state.searches.append(record)
-        state.identified += record.kept
-        merged = merge(state.evidence, refs, record.section)
-        state.evidence = list(merged.refs)
-        state.duplicates += merged.duplicates
+        state.evidence.searches.append(record)
+        state.evidence.identified += record.kept
+        merged = merge(state.evidence.refs, refs, record.section)
+        state.evidence.refs = list(merged.refs)
+        state.evidence.duplicates += merged.duplicates
         done = SearchComplete(
             source=record.source,
             query=record.query,
@@ -106,7 +107,7 @@ class SearchSteps:
         number of documents up to which a folder is returned whole."""
         context, source, started = self.context, tasks[0].agent, self.context.now()
         option = next((s for s in context.prepared.sources if s.info.name == source), None)
-        listed = context.state.listed.get(source, Unread())
+        listed = context.state.evidence.listed.get(source, Unread())
         step = SearchTasks(
             run_id=context.run_id,
             tasks=tuple(self._task(task, whole) for task in tasks),
@@ -136,7 +137,7 @@ class SearchSteps:
             return [(self._row(task).model_copy(update=failed), []) for task in tasks]
         if outcome.listed or outcome.tried:
             tried = tuple(dict.fromkeys((*listed.tried, *outcome.tried)))
-            context.state.listed[source] = Unread(results=outcome.listed, tried=tried[-MAX_TRIED:])
+            context.state.evidence.listed[source] = Unread(results=outcome.listed, tried=tried[-MAX_TRIED:])
         return [
             (with_hits(self._row(task), hits), list(hits.kept))
             for task, hits in zip(tasks, outcome.answers, strict=True)
@@ -180,10 +181,10 @@ class SearchSteps:
     def _limit_evidence(self) -> None:
         """Drop references beyond the limit: relevant items are kept first, best first, then the newest."""
         state = self.context.state
-        if len(state.evidence) <= EVIDENCE_KEPT:
+        if len(state.evidence.refs) <= EVIDENCE_KEPT:
             return
-        kept = {ref.evidence_id for ref in state.ranked[:EVIDENCE_KEPT]}
-        state.evidence = [ref for ref in state.evidence if ref.evidence_id in kept]
+        kept = {ref.evidence_id for ref in state.evidence.ranked[:EVIDENCE_KEPT]}
+        state.evidence.refs = [ref for ref in state.evidence.refs if ref.evidence_id in kept]
         self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
 
     def sources(self, only: Collection[str] = ()) -> tuple[SourceOption, ...]:
@@ -195,12 +196,12 @@ class SearchSteps:
         """
         state, prepared = self.context.state, self.context.prepared
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
-        added = [name for name in state.control.added_sources if name in enabled]
+        added = [name for name in state.people.added_sources if name in enabled]
         asked, specialist = self.context.request.sources, self.context.specialist
         if asked:
             names = [name for name in (*asked, *added) if name in enabled]
         else:
-            fitting = state.parsed.sources if state.parsed else ()
+            fitting = state.question.parsed.sources if state.question.parsed else ()
             preference = fitting or self.context.profile.sources
             preferred = [name for name in preference if name in enabled and name != "library"]
             library = ["library"] if "library" in enabled else []

@@ -63,12 +63,14 @@ class WritingSteps:
         """What a writer may cite, best first; never retracted work. Where a model judges, works on another
         subject are left out, and what it has not read; where it did not, all that was found may be cited."""
         state = self.context.state
-        usable = state.usable
-        relevant = [usable[name] for name in state.relevant if name in usable]
-        ranked = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
+        usable = state.evidence.usable
+        relevant = [usable[name] for name in state.evidence.relevant if name in usable]
+        # what other sections found must be relevant here
+        ranked = {*state.evidence.relevant, *state.sections.taken_over}
         others = [ref for name, ref in usable.items() if name not in ranked]
-        judged, loop = state.judgements, state.loop
-        read = self.models.is_paid("judge") and not (loop.unjudged or loop.judge_failures)
+        judged, loop = state.evidence.judgements, state.loop
+        judges = state.question.prepared is not None and self.models.is_paid("judge")
+        read = judges and not (loop.unjudged or loop.judge_failures)
         if judged or read:
             others = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
         return (*relevant, *others[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
@@ -77,7 +79,7 @@ class WritingSteps:
         """Draft the one section of a report; an empty draft when there is no evidence."""
         state = self.context.state
         evidence = shown(self.citable(), MAX_WRITER_ITEMS)
-        if not evidence or state.prepared is None:
+        if not evidence or state.question.prepared is None:
             return SectionDraft(title=section.title)
         self.events.set_phase("writing", f"writing from {plural(len(evidence), 'item')}")
         judged = state.loop.judged
@@ -89,7 +91,7 @@ class WritingSteps:
             judged=judged.relevant if judged and judged.by_code and not state.loop.unjudged else None,
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
-            judgements=judgements_of(evidence, state.judgements),
+            judgements=judgements_of(evidence, state.evidence.judgements),
             concluded=self._concluded(),
             report_to=self.context.run_id,
         )
@@ -145,7 +147,7 @@ class WritingSteps:
     async def finish(self, names: Sequence[str], use_model: bool) -> None:
         """Edit the drafts of sections, write once more what was refused of them at the same time, and have
         the second reader read what is open after both."""
-        drafts = self.context.state.drafts
+        drafts = self.context.state.draft.sections
         if use_model:
             await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
             await self._read_open(names)
@@ -157,7 +159,7 @@ class WritingSteps:
     async def _reword(self, names: Sequence[str]) -> None:
         """Have what was refused written once more, all of it in one call."""
         state = self.context.state
-        drafts = {name: state.drafts[name].draft for name in names if name in state.drafts}
+        drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
         failed = within((one for draft in drafts.values() for one in verdicts.to_reword(draft)), REWORD_ROOM)
         if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
             return
@@ -173,9 +175,9 @@ class WritingSteps:
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
         state = self.context.state
-        drafts = {name: state.drafts[name].draft for name in names if name in state.drafts}
+        drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
         again = [one for draft in drafts.values() for one in verdicts.placed(draft) if one.reworded]
-        edited = state.edited.sentences if state.edited else ()
+        edited = state.draft.edited.sentences if state.draft.edited else ()
         sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
         check = VerifyInput(
             **self.context.step_inputs(question=self.context.run_question),
@@ -186,16 +188,16 @@ class WritingSteps:
         read_again = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):
             self._keep(name, verdicts.with_verdicts(draft, read_again, counted=not place))
-        if state.edited is not None:
-            state.edited = state.edited.changed(verdicts.by_verdict(read_again))
+        if state.draft.edited is not None:
+            state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(read_again))
 
     def _keep(self, name: str, draft: SectionDraft) -> None:
-        drafts = self.context.state.drafts
+        drafts = self.context.state.draft.sections
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
         cited = {support.evidence_id for sentence in sentences for support in sentence.support}
-        refs = (ref for ref in self.context.state.evidence if ref.evidence_id in cited)
+        refs = (ref for ref in self.context.state.evidence.refs if ref.evidence_id in cited)
         return shown(tuple(refs), MAX_WRITER_ITEMS)
 
     def _state_loss(self, section_id: str, draft: SectionDraft) -> None:
@@ -217,20 +219,24 @@ class WritingSteps:
     async def edit(self, sections: Sequence[PlannedSection]) -> None:
         """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
         state = self.context.state
-        if state.edited is not None or state.prepared is None or not self.models.is_paid("editor"):
+        if (
+            state.draft.edited is not None
+            or state.question.prepared is None
+            or not self.models.is_paid("editor")
+        ):
             return
         stated = {planned.section.id: draft_claims(planned.draft) for planned in sections}
         claims = {name: made for name, (_, made) in stated.items() if made}
         if not claims:
             return
-        judged = best_first(state.judgements.values())
+        judged = best_first(state.evidence.judgements.values())
         judgements = (one.replace(support=()) for one in judged if one.answers >= MIN_ANSWERS)
         # what managers asked of the report: that of the run, and those of its sections
-        asked = dict.fromkeys(findings.instruction for findings in state.findings.values())
+        asked = dict.fromkeys(findings.instruction for findings in state.sections.findings.values())
         instruction = "\n".join(filter(None, (self.context.instruction, *asked)))
         step = EditInput(
             **self.context.step_inputs(question=self.context.run_question, instruction=instruction),
-            title=state.plan.report_title if state.plan else "",
+            title=state.question.plan.report_title if state.question.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
             answers={name: answer for name, (answer, _) in stated.items() if name in claims},
@@ -246,18 +252,18 @@ class WritingSteps:
         self.events.emit(Items(type="editing", items=len(claims)), message)
         edited = await self.models.execute(EDIT, step)
         kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
-        state.edited = kept.replace(title="" if self._names_left_out(edited.title) else edited.title)
+        state.draft.edited = kept.replace(title="" if self._names_left_out(edited.title) else edited.title)
 
     # candidates that a reviewer left out
 
     def _names_left_out(self, text: str) -> bool:
-        return _names(text, self.context.state.control.left_out)
+        return _names(text, self.context.state.people.left_out)
 
     def without_left_out(self, draft: SectionDraft) -> SectionDraft:
         """A draft without what is about a candidate that a reviewer left out: the answer names none, and a
         claim below it only beside one that was chosen."""
-        chosen = self.context.state.control.chosen
-        if not self.context.state.control.left_out:
+        chosen = self.context.state.people.chosen
+        if not self.context.state.people.left_out:
             return draft
 
         def kept(one: DraftClaim) -> tuple[DraftClaim, ...]:
