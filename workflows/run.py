@@ -84,7 +84,7 @@ class RunParts:
             )
             raise ApplicationError(reason, type="IdTooLong", non_retryable=True)
         self._main = asyncio.current_task()
-        if self._main is not None and self.state.control.fault:
+        if self._main is not None and self.state.people.fault:
             self._main.cancel()
         try:
             outcome = await self._conclude(self.state.stop_reason or await research(), conclude)
@@ -102,8 +102,8 @@ class RunParts:
 
     def give_up(self, fault: str) -> None:
         """End the research wherever it is, and conclude with what was found."""
-        if self._outcome is None and not self.state.control.fault:
-            self.state.control.fault = fault
+        if self._outcome is None and not self.state.people.fault:
+            self.state.people.fault = fault
             if self._main is not None:
                 self._main.cancel()
 
@@ -176,7 +176,7 @@ class RunParts:
         self.state.people.cancelled = True
         self.gates.end_pause()
         self.gates.close()
-        if fault := self.state.control.fault:
+        if fault := self.state.people.fault:
             self.events.emit(Failed(kind="cannot_continue"), f"the run cannot go on: {fault}")
             return await self._conclude("cannot_continue", conclude)
         self.events.emit(
