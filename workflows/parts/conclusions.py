@@ -52,7 +52,7 @@ class ConclusionsPart(Part):
         Where none answers, the related ones that compare: their conclusion is that there are not enough
         data."""
         state = self.context.state
-        asks = state.parsed.asks if state.parsed else ()
+        asks = state.question.parsed.asks if state.question.parsed else ()
         is_overview = "overview" in asks and "comparison" not in asks
         if state.part(ConclusionsState).appraisal is not None or is_overview:
             return ()

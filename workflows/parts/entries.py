@@ -35,13 +35,14 @@ class EntriesPart(Part):
         state, own = self.context.state, self.context.state.part(EntriesState)
         if own.entries is not None or not use_model or not self.models.is_paid("extractor"):
             return
-        related = (one for one in state.judgements.values() if one.answers)
+        related = (one for one in state.evidence.judgements.values() if one.answers)
         ranked = sorted(related, key=lambda one: -one.answers)
-        works = [state.usable[one.evidence_id] for one in ranked if one.evidence_id in state.usable]
+        usable = state.evidence.usable
+        works = [usable[one.evidence_id] for one in ranked if one.evidence_id in usable]
         works = works[:MAX_TABLE_ITEMS]
         if not works or self.models.refusal("extractor"):
             return
-        asks = asked_for(state.parsed.asks if state.parsed else ())
+        asks = asked_for(state.question.parsed.asks if state.question.parsed else ())
         message = f"listing what {plural(len(works), 'work')} state"
         self.events.emit(Items(type="extracting", items=len(works)), message)
         batches = [works[at : at + WORKS_A_TABLE_CALL] for at in range(0, len(works), WORKS_A_TABLE_CALL)]
@@ -53,7 +54,7 @@ class EntriesPart(Part):
 
         answers = await run_all(map(read, batches))
         own.entries = Entries(asks=asks, entries=tuple(one for answer in answers for one in answer.entries))
-        state.refused += [refused for answer in answers for refused in answer.refused]
+        state.evidence.refused += [refused for answer in answers for refused in answer.refused]
 
 
 def asked_for(asks: Collection[str]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def _wants_statistics(context: RunContext) -> bool:
 
 
 def _wants_entries(context: RunContext) -> bool:
-    parsed = context.state.parsed
+    parsed = context.state.question.parsed
     return parsed is not None and not {"when", "how_much"}.isdisjoint(parsed.asks)
 
 
