@@ -68,6 +68,26 @@ def spoken(language: str) -> str:
     return language if language in CATALOGUES else ENGLISH
 
 
+def code_of(text: str) -> str:
+    """Read a language tag such as `de`, `de-AT` or `zh-Hans` as an ISO 639-1 code. Raises ValueError."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(text.strip().replace("_", "-"), sep="-").language
+    except (UnknownLocaleError, ValueError):
+        raise ValueError(f"{text!r} is not a language code such as de, es or zh") from None
+
+
+def english_name(code: str) -> str:
+    """Name a language in English: `German`; a code that is not known as it is."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(code).get_language_name("en") or code
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
 def language() -> str:
     """Return the language of messages here."""
     return _language.get()

@@ -12,15 +12,17 @@ from activities.contracts.evidence import ModelChoice, SourceOption
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.profile import Profile
 from activities.heartbeat import reporting_errors
+from activities.messages import ENGLISH
 from activities.models.prices import price_of
 from activities.models.sizing import effort_of
 from activities.permits import Kind, Permits
 from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
-from activities.sources.library.source import info_of
+from activities.sources.library.source import LibrarySource, info_of
 from activities.sources.reachability import unreachable
 from activities.sources.registry import options, why_closed
+from activities.text.language import language_of_question
 
 
 class PrepareError(DeterminatorError):
@@ -104,6 +106,7 @@ class PrepareActivities:
                 raise PrepareError(f"the model of {role} has no name; give it one")
         fallbacks = step.fallbacks or settings.fallback_choices()
         profiles = self._profiles(folder)
+        asked_in = language_of_question(step.question) or ENGLISH
         return Prepared(
             profile=profile,
             profiles={name: one.description for name, one in profiles.items()},
@@ -112,6 +115,9 @@ class PrepareActivities:
             sources=choose_sources(offered, step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
+            language=step.language or asked_in,
+            asked_in=asked_in,
+            library_languages=self._library_languages(step.library or settings.library),
             unpaywall=bool(settings.email) and not settings.offline,
             pubmed_queue=pubmed_queue(settings, self._sources),
             fallbacks=fallbacks,
@@ -121,6 +127,10 @@ class PrepareActivities:
                 if chosen != ModelChoice()
             },
         )
+
+    def _library_languages(self, folder: str | Path | None) -> tuple[str, ...]:
+        library = self._sources.get("library")
+        return library.languages(Path(folder)) if folder and isinstance(library, LibrarySource) else ()
 
     def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
         """Raises NotPermitted before anything that the request names is opened."""

@@ -13,6 +13,7 @@ from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
 from activities.contracts.prepare import Prepared
 from activities.contracts.profile import Profile, Specialist
 from activities.contracts.step import Role
+from activities.messages import ENGLISH
 from activities.profiles.specialists import specialists_of
 from workflows.rules.budget import Budget
 from workflows.state import RunState
@@ -48,6 +49,8 @@ class StepInputs(TypedDict):
     background: str
     instruction: str
     profile: Profile
+    language: str
+    searches_in: tuple[str, ...]
 
 
 class RunContext:
@@ -211,7 +214,39 @@ class RunContext:
             "background": "\n".join(filter(None, (background, *lines))),
             "instruction": self.instruction if instruction is None else instruction,
             "profile": self.profile,
+            "language": self.told_language,
+            "searches_in": self.searches_in,
         }
+
+    @property
+    def told_language(self) -> str:
+        """The language of the answer, where roles are told it: the question or the answer is not in "
+        "English."""
+        prepared = self.prepared
+        return "" if prepared.language == prepared.asked_in == ENGLISH else prepared.language
+
+    @property
+    def searches_in(self) -> tuple[str, ...]:
+        """The languages of searches, where they are not those of the question: that of the folder where it
+        alone is searched, else English."""
+        prepared = self.prepared
+        names = self.request.sources or tuple(one.info.name for one in prepared.sources if one.searchable)
+        alone = set(names) <= {"library"}
+        languages = prepared.library_languages if alone else (ENGLISH,)
+        return () if prepared.asked_in in languages else languages
+
+    def languages_of(self, source: str) -> tuple[str, ...]:
+        """The languages of a source: those of the library, as far as they are known; of others English."""
+        return self.prepared.library_languages if source == "library" else (ENGLISH,)
+
+    @property
+    def wordings_in(self) -> tuple[str, ...]:
+        """The languages of sources that the question is not in."""
+        names = self.request.sources or tuple(
+            one.info.name for one in self.prepared.sources if one.searchable
+        )
+        languages = dict.fromkeys(language for name in names for language in self.languages_of(name))
+        return tuple(language for language in languages if language != self.prepared.asked_in)
 
     def loop_inputs(self, *reads: str) -> StepInputs:
         """The same for the steps of every iteration: a history keeps each, so the profile has its name and

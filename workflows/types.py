@@ -104,6 +104,8 @@ class ResearchRequest(Frozen):
     """Columns of the table of works, which a model fills. Empty: the profile's."""
     length: Length = "standard"
     """How much of its report is printed."""
+    language: str = Field(default="", max_length=35)
+    """ISO 639-1 code of the language of its report; empty for that of the question."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""
     clarify: Clarify = "off"

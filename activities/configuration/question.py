@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from activities.configuration.declaration import setting
@@ -20,6 +20,7 @@ from activities.contracts.evidence import (
     Mode,
     mode_names,
 )
+from activities.messages import code_of
 
 Seconds = Annotated[float, BeforeValidator(seconds)]
 """A duration: a number of seconds, or text such as `30m`."""
@@ -113,6 +114,11 @@ class QuestionSettings(BaseSettings):
     length: Length = choice(
         "How much of the report is printed: brief, standard or full. What was found is kept whole.",
         default="standard",
+    )
+    language: Annotated[str, AfterValidator(code_of)] | None = choice(
+        "Language of the report, by its code (de, es, fr, zh ...); default: that of the question.",
+        default=None,
+        example='"de"',
     )
     max_iterations: int | None = research(
         "Rounds of searching and judging.",

@@ -47,6 +47,8 @@ class ParseQueryInput(StepContext):
     """What the run asked that this one follows up; empty for a question of its own."""
     earlier_answer: tuple[str, ...] = ()
     """What that run answered, sentence by sentence."""
+    wordings_in: tuple[str, ...] = ()
+    """Languages of sources that the question is not in: it is worded once in each."""
 
     def preferred(self, profile: str) -> tuple[str, ...]:
         return self.preferences.get(profile, self.profile.sources if profile == self.profile.name else ())

@@ -5,6 +5,7 @@ from pydantic import Field
 from activities.contracts.evidence import EvidenceRef, Frozen, ModelChoice, Price, SourceOption
 from activities.contracts.parts import PartData
 from activities.contracts.profile import Profile
+from activities.messages import ENGLISH
 
 
 class PrepareInput(Frozen):
@@ -20,6 +21,9 @@ class PrepareInput(Frozen):
     """Empty: the worker's setting."""
     signatures: dict[str, str] = Field(default_factory=dict)
     """By `library` and `profile_path`; see `activities.permits`."""
+    question: str = Field(default="", max_length=4_000)
+    language: str = ""
+    """Of the report, as it was asked for; empty for that of the question."""
     chooses_profile: bool = False
     """Whether the question will choose the profile; `profile` serves until then."""
 
@@ -44,6 +48,12 @@ class Prepared(Frozen):
     """Whether Unpaywall may be asked for open full texts: it wants an e-mail address."""
     pubmed_queue: str | None = None
     """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
+    language: str = ENGLISH
+    """ISO 639-1 code of the language of the report."""
+    asked_in: str = ENGLISH
+    """That of the question."""
+    library_languages: tuple[str, ...] = ()
+    """Those of the library, as it was indexed last; empty where they are not known."""
     alternatives: dict[str, Profile] = Field(default_factory=dict)
     """The other profiles by name, where the question is to choose among them: a run that chooses one need not
     prepare again. Empty once one is chosen."""

@@ -121,6 +121,10 @@ class StepContext(Compact):
     """What the reviewer said, oldest first. Trusted, unlike evidence."""
     readings: tuple[Reading, ...] = ()
     """How the question is meant, as its person answered or as it was assumed."""
+    language: str = ""
+    """ISO 639-1 code of the language of the answer; empty for English to a question in English."""
+    searches_in: tuple[str, ...] = ()
+    """Languages that searches are written in, where that is to be said."""
     scope: str = ""
     """Identifies the run for the store of paid answers; set by the activity, not by the caller."""
     lineage: str = ""

@@ -18,6 +18,7 @@ from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
+from activities.messages import english_name
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.plural import counted
 from activities.roles.role import Prompt, evidence_rules, prompt_file
@@ -96,6 +97,8 @@ def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bo
     file = prompt_file(role, step.prompt, evidence=evidence)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
+    if told := _languages(step):
+        parts.append(told)
     if step.run_question:
         parts.append(f"It is a part of this one: {clip(step.run_question, MAX_QUESTION_CHARS)}")
     if step.background:
@@ -115,6 +118,22 @@ def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bo
             f"{rules}\n\n{guidance}", parts, [file.text.removesuffix(rules).strip(), *more], file.version
         )
     return _Frame(f"{file.text}\n\n{guidance}", [*parts, *more], [], file.version)
+
+
+def _languages(step: StepContext) -> str:
+    """The language of the answer and that of searches, in one line; empty where both are English."""
+    parts = []
+    if step.language:
+        name = english_name(step.language)
+        parts.append(
+            f"Write every text of your answer in {name}; labels, ids and the names that are to be "
+            "chosen from "
+            "stay as they are."
+        )
+    if step.searches_in:
+        names = " and ".join(map(english_name, step.searches_in))
+        parts.append(f"Write what is to be searched for (queries, research questions) in {names}.")
+    return " ".join(parts)
 
 
 def left_out(shown: int, total: int) -> tuple[Statement, ...]:

@@ -7,6 +7,7 @@ from typing import get_args
 from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.plan import Asked, ParsedQuery, ParseQueryInput
 from activities.extractive import planning
+from activities.messages import english_name
 from activities.roles.prompt import CUT, compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines, one_of
@@ -23,6 +24,11 @@ COVERS = (100, 60, 30, 0)
 searched."""
 
 
+class Wording(Loose):
+    language: Text = ""
+    query: Text = limits(length=400, default="")
+
+
 class QueryAnswer(Loose):
     improved_query: Text = limits(length=400, default="")
     research_mode: Text = "iterative"
@@ -31,6 +37,7 @@ class QueryAnswer(Loose):
     key_entities: Texts = limits(items=8, length=80, default_factory=list)
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
     sources: Texts = limits(items=6, length=40, default_factory=list)
+    wordings: list[Wording] = limits(items=4, default_factory=list)
     asks: Texts = limits(items=4, length=12, default_factory=list)
 
 
@@ -59,6 +66,9 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
         rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
         who = "`specialist`: who searches; `general` where several or none fit"
         inputs.append(f"Specialists ({who}):\n{rows}")
+    if step.wordings_in:
+        named = ", ".join(f"{english_name(code)} (`{code}`)" for code in step.wordings_in)
+        inputs.append(f"`wordings`: the question once in each of these languages, for the search: {named}.")
     for chars in COVERS:
         prompt = compose(
             "query_parser",
@@ -126,6 +136,11 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         key_entities=lines((e for e in answer.key_entities if names(e, text)), MOST_ENTITIES, 120),
         asks=tuple(dict.fromkeys(one for text in answer.asks if (one := one_of(text, ASKED)))),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
+        wordings={
+            one.language: query
+            for one in answer.wordings
+            if one.language in step.wordings_in and (query := line(one.query, 400))
+        },
     )
     return Accepted(parsed, notes)
 

@@ -37,6 +37,7 @@ def option(help: str, flag: str | Literal[True] = True) -> Any:  # noqa: A002, A
 
 QuestionText = Annotated[str, Field(min_length=3, max_length=QUESTION_CHARS)]
 Name = Annotated[str, Field(max_length=200)]
+LanguageTag = Annotated[str, Field(max_length=35)]
 Names = Annotated[Sequence[Name], Field(max_length=50)]
 Mode = Annotated[
     str,
@@ -85,6 +86,7 @@ class SharedOptions(TypedDict, total=False):
     ]
     columns: Columns | None
     length: Annotated[Length | None, setting("length")]
+    language: Annotated[LanguageTag | None, setting("language")]
     since: Annotated[int | None, option("Only works of this year or later."), YEARS]
     until: Annotated[int | None, option("Only works of this year or earlier."), YEARS]
     types: Annotated[

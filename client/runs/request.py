@@ -107,6 +107,7 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
             library=check_library(options.get("library")),
             columns=tuple(in_force.columns),
             length=in_force.length,
+            language=in_force.language or "",
             analyse=analyse,
             effects=own_effects(options) if analyse else (),
             expected=options.get("expect") or "different",

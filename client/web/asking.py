@@ -58,6 +58,7 @@ async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
         "limits": LIMITS,
         "lengths": get_args(Length),
         "length": settings.length,
+        "language": settings.language or "",
         "gates": get_args(ApprovalGate),
         "model": settings.model if settings.model not in (None, "extractive") else WITHOUT_MODEL,
         "mode": settings.mode,

@@ -128,6 +128,8 @@ class Preparation:
                 models=request.models,
                 fallbacks=request.fallbacks,
                 signatures=request.signatures,
+                question=request.question,
+                language=request.language,
                 chooses_profile=request.profile == "auto" and self.context.state.question.parsed is None,
             ),
             **policy.internal_step("what this worker offers"),
@@ -149,6 +151,9 @@ class Preparation:
             run_id=self.context.run_id,
             question=question,
             profile=self.context.profile,
+            language=self.context.told_language,
+            searches_in=self.context.searches_in,
+            wordings_in=self.context.wordings_in,
             profiles=prepared.profiles if request.profile == "auto" else {},
             mode=mode,
             modes={} if mode else offered(self._available()),
@@ -178,6 +183,7 @@ class Preparation:
                 run_id=self.context.run_id,
                 question=request.question,
                 profile=self.context.profile,
+                language=self.context.told_language,
                 earlier_question=earlier.question if earlier else "",
             )
             try:

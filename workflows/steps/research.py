@@ -107,9 +107,26 @@ class ResearchSteps:
         if not self.models.is_paid("query_parser"):
             return await self._worded((*asked, *planned), sources, reworded=not planned)
         names = [option.info.name for option in sources]
-        own = await self._worded(tuple(asked), sources)
+        own = []
+        for texts, group in self._by_wording(tuple(asked), sources).items():
+            own += await self._worded(texts, group)
         more = self._verbatim([(query, query) for query in planned], names)
         return self._not_made((*own, *more))[:MAX_FIRST_SEARCHES]
+
+    def _by_wording(
+        self, asked: tuple[str, ...], sources: Sequence[SourceOption]
+    ) -> dict[tuple[str, ...], list[SourceOption]]:
+        """The sources by the questions that they are searched with: as asked where a source has that language
+        or there is no wording in its own, else in its own languages."""
+        context, groups = self.context, dict[tuple[str, ...], list[SourceOption]]()
+        wordings = context.state.parsed.wordings if context.state.parsed and not context.state.job else {}
+        for source in sources:
+            languages = context.languages_of(source.info.name)
+            texts = tuple(wordings[language] for language in languages if language in wordings)
+            if context.prepared.asked_in in languages:
+                texts = (*asked, *texts)
+            groups.setdefault(texts or asked, []).append(source)
+        return groups
 
     def _planned_queries(self) -> tuple[str, ...]:
         job, parsed = self.context.state.sections.job, self.context.state.question.parsed

@@ -181,13 +181,25 @@ class Libraries:
         with self._lock:
             self._ready.pop(folder.expanduser().absolute(), None)
 
-    def _build(self, key: Path, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
+    def languages(self, folder: Path) -> tuple[str, ...]:
+        """List the languages of a folder as it was indexed last; none before."""
+        place = self._place(folder.expanduser().absolute())
+        try:
+            return Store(place, self._speech_model).languages() if place.is_file() else ()
+        except (OSError, sqlite3.Error):
+            return ()
+
+    def _place(self, key: Path) -> Path:
+        """Where the index of a folder is kept."""
         bundled = key.resolve().is_relative_to(BUNDLED)
         cache = user_cache("library") if bundled else self._cache
         name = hashlib.sha256(
             f"{code_digest()}|{os.fsdecode(key)}".encode(errors="surrogateescape")
         ).hexdigest()
-        place = cache / f"{name[:32]}.sqlite"
+        return cache / f"{name[:32]}.sqlite"
+
+    def _build(self, key: Path, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
+        place = self._place(key)
         for _ in range(ATTEMPTS):
             try:
                 index = self._open(Store(place, self._speech_model), listing, stop, report)

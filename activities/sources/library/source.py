@@ -69,6 +69,10 @@ class LibrarySource:
 
         return Libraries(self._cache, self._speech_model)
 
+    def languages(self, folder: Path) -> tuple[str, ...]:
+        """List the languages of a folder as it was indexed last; none before."""
+        return self._libraries.languages(folder)
+
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
         libraries = self._libraries  # made here, in one thread
