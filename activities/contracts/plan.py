@@ -73,6 +73,8 @@ class ParsedQuery(Frozen):
     research_questions: tuple[str, ...] = ()
     asks: tuple[Asked, ...] = ()
     """What kind of answer it asks for, as a model read it; empty where none did, or for none of these."""
+    wordings: dict[str, str] = Field(default_factory=dict)
+    """The question in other languages, by their codes."""
     rationale: str = ""
     """One sentence: what was chosen and why."""
 

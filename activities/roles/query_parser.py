@@ -82,6 +82,7 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     profile_names = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}
     choices |= {"specialist": tuple(step.specialists), "asks": ASKED}
+    choices["wordings.language"] = step.wordings_in
     return replace(prompt, choices={name: values for name, values in choices.items() if values})
 
 
