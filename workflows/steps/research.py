@@ -119,7 +119,11 @@ class ResearchSteps:
         """The sources by the questions that they are searched with: as asked where a source has that language
         or there is no wording in its own, else in its own languages."""
         context, groups = self.context, dict[tuple[str, ...], list[SourceOption]]()
-        wordings = context.state.parsed.wordings if context.state.parsed and not context.state.job else {}
+        wordings = (
+            context.state.question.parsed.wordings
+            if context.state.question.parsed and not context.state.job
+            else {}
+        )
         for source in sources:
             languages = context.languages_of(source.info.name)
             texts = tuple(wordings[language] for language in languages if language in wordings)
