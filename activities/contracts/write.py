@@ -46,8 +46,9 @@ class Passage(Frozen):
 SentenceState = Literal["stands", "ask", "refused", "out"]
 """`ask`: a second reader is asked, and until one has said yes it does not stand. `refused`: it does not, and
 its quote is printed in its place. `out`: its writer left it out."""
-SentenceKind = ClaimKind | Literal["transition"]
-"""`transition`: it leads into a section and states nothing."""
+SentenceKind = ClaimKind | Literal["transition", "translation"]
+"""`transition`: it leads into a section and states nothing. `translation`: it is its one quote in the language
+of the report."""
 
 
 class DraftClaim(Frozen):
@@ -92,6 +93,9 @@ class SectionDraft(Frozen):
     """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
     vigilance: Vigilance = Vigilance()
     """How well the second reader read it, in all calls."""
+    translations: tuple[DraftClaim, ...] = ()
+    """Quotes in the language of the report, by the writer; printed beside them where the second reader
+    confirmed it."""
     near_misses: tuple[DraftClaim, ...] = ()
     """Errors that the writer planted in sentences of its own on request, by which the second reader is
     measured; never printed."""
@@ -114,7 +118,7 @@ class SectionDraft(Frozen):
 
     @property
     def sentences(self) -> tuple[DraftClaim, ...]:
-        return (*self.claims, *self.reservations)
+        return (*self.claims, *self.reservations, *self.translations)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -131,12 +135,13 @@ class SectionDraft(Frozen):
             answer=each(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
             reservations=each(self.reservations),
+            translations=each(self.translations),
         )
 
 
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     """The draft with the ids of its sentences: `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.r1` of a
-    reservation. One that has an id keeps it."""
+    reservation, `s1.t1` of a translation. One that has an id keeps it."""
     answer, rest, reserved = count(1), count(1), count(1)
 
     def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
@@ -149,6 +154,7 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
         answer=give(draft.answer, answer, "a"),
         paragraphs=tuple(DraftParagraph(claims=give(p.claims, rest)) for p in draft.paragraphs),
         reservations=give(draft.reservations, reserved, "r"),
+        translations=give(draft.translations, count(1), "t"),
     )
 
 

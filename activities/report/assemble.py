@@ -183,7 +183,14 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     if by_model:
         grades = {work.evidence_id: work.strength for work in works}
         report = report.changed(lambda claim: with_strength(claim, grades, documents, study))
-    around = contexts(quotes, documents)
+    translated = {
+        quote: clean(one.text)
+        for planned in step.sections
+        for one in planned.draft.translations
+        for quote in one.support
+        if one.state == "stands"
+    }
+    around = contexts(quotes, documents, step.language, translated)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
     listed = references(quotes, documents, study, origins, around)
     numbers = numbers_of(listed)

@@ -98,6 +98,11 @@ class QuoteContext(Frozen):
     before: str = ""
     after: str = ""
     """With the space between them and the quote, where there is one."""
+    language: str = ""
+    """ISO 639-1 code of the language of its work, where it is not that of the report."""
+    translation: str = ""
+    """The quote in the language of the report, written by the model and confirmed by the second reader; empty
+    where there is none."""
     page: int = 0
     """On which page of its document the quote begins, from 1; 0: not known."""
 

@@ -18,6 +18,7 @@ from activities.contracts.evidence import (
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
+from activities.messages import ENGLISH
 from activities.report.formats.text import clean
 from activities.report.schema import (
     DescribedWork,
@@ -32,6 +33,7 @@ from activities.report.schema import (
 from activities.report.strength import design_name, participants, strength
 from activities.text.independence import independent
 from activities.text.normal_form import normalise
+from activities.text.sentences import language_in
 
 MAX_AROUND_CHARS = 240
 """Characters shown on each side of a quote at most."""
@@ -160,9 +162,15 @@ def unused_works(
     return tuple(sorted(unused, key=lambda work: (order.index(work.reason), work.evidence_id)))
 
 
-def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tuple[QuoteContext, ...]:
+def contexts(
+    quotes: Iterable[Support],
+    documents: Mapping[str, Evidence],
+    language: str = ENGLISH,
+    translations: Mapping[Support, str] | None = None,
+) -> tuple[QuoteContext, ...]:
     """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
-    none."""
+    none. `language`: of the report, in which `translations` are."""
+    spoken = {name: language_in(item) for name, item in documents.items()}
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
     by_quote: dict[tuple[str, str], QuoteContext] = {}
@@ -178,6 +186,8 @@ def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tu
             quote=support.quote,
             before=_before(text[:start]),
             after=_after(text[end:]),
+            language="" if spoken[support.evidence_id] == language else spoken[support.evidence_id],
+            translation=(translations or {}).get(support, ""),
             page=bisect_right(pages.get(support.evidence_id, ()), start),
         )
     return tuple(by_quote.values())

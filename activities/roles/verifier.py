@@ -45,8 +45,9 @@ MARKS: dict[SentenceKind, str] = {
     "missing": " (says what no work has)",
     "reservation": " (a reservation)",
     "transition": " (leads into a section)",
+    "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
 }
-"""Behind the label of a sentence that rests on no quote."""
+"""Behind the label of a sentence that is more than a finding."""
 
 
 class VerdictAnswer(Loose):

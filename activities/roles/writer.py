@@ -15,7 +15,7 @@ from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
 from activities.extractive import passages
-from activities.messages import N_
+from activities.messages import N_, english_name
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
@@ -25,6 +25,7 @@ from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
     OneClaim,
+    OneSentence,
     SentenceLabels,
     Text,
     Texts,
@@ -37,6 +38,7 @@ from activities.roles.validation import (
     supports,
 )
 from activities.roles.works import compose_works
+from activities.text.sentences import language_in
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
@@ -51,6 +53,8 @@ MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
 MAX_COMPUTED = 4
 """Computations that one sentence shows."""
+MAX_TRANSLATIONS = 24
+MAX_TRANSLATION_CHARS = 600
 MAX_NEAR_MISSES = 2
 MIN_ROOM_FOR_NEAR_MISSES = 16_000
 """Tokens of a prompt from which a writer is large enough to be asked for near misses."""
@@ -62,6 +66,11 @@ NEAR_MISSES = (
     "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
     "your own sentences, with their labels, and make each false by one small change: leave out its `may`, "
     "name a group, a cause or a time that its works do not have. "
+)
+TRANSLATIONS = (
+    "`translations`: each sentence that yours rest on and that is not in {language} once in "
+    "{language}, under its "
+    "label, word for word as a translator would; it is printed beside the quote as a translation. "
 )
 TASK_AGAIN = (
     "Sentences of these paragraphs were refused. Write the paragraphs so that they read without them: an "
@@ -95,10 +104,16 @@ class WrittenParagraph(Loose):
     sentences: list[Written] = limits(items=MAX_SENTENCES, default_factory=list)
 
 
+class Translated(Loose):
+    sentence: OneSentence = ""
+    text: Text = limits(length=MAX_TRANSLATION_CHARS, default="")
+
+
 class DraftAnswer(Loose):
     answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
     paragraphs: list[WrittenParagraph] = limits(items=MAX_PARAGRAPHS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
+    translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
     near_misses: list[NearMiss] = limits(items=MAX_NEAR_MISSES, default_factory=list)
 
 
@@ -134,8 +149,37 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             BESIDE_OTHERS if step.written or step.other_sections else "",
         ],
         judged=step.judgements,
-        task=NEAR_MISSES + TASK if room >= MIN_ROOM_FOR_NEAR_MISSES else TASK,
+        task="".join(
+            (
+                TRANSLATIONS.format(language=english_name(step.language))
+                if _foreign(step, documents)
+                else "",
+                NEAR_MISSES if room >= MIN_ROOM_FOR_NEAR_MISSES else "",
+                TASK,
+            )
+        ),
     )
+
+
+def _foreign(step: WriteInput, documents: Iterable[Evidence]) -> bool:
+    """Tell whether a work is in another language than the answer."""
+    return bool(step.language) and any(language_in(document) != step.language for document in documents)
+
+
+def _translations(step: WriteInput, written: Iterable[Translated], prompt: Prompt) -> tuple[DraftClaim, ...]:
+    """The translations of sentences in another language than the answer, each once; one with a number that
+    its sentence does not have is left out."""
+    documents = {document.evidence_id: document for document in prompt.shown.values()}
+    made: dict[str, DraftClaim] = {}
+    for one in written if step.language else ():
+        text, support = sentence_text(one.text), supports(cited([one.sentence], prompt)[0])
+        if not text or not support or language_in(documents[support[0].evidence_id]) == step.language:
+            continue
+        decision = gate.sentence(text, "translation", support, documents, prompt.question)
+        claim = gate.decided(DraftClaim(text=text, support=support, kind="translation"), decision)
+        if claim.state == "ask":
+            made.setdefault(support[0].quote, claim)
+    return tuple(made.values())
 
 
 def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
@@ -189,6 +233,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
         refused=tuple(refused),
         works_room=prompt.works_room,
+        translations=_translations(step, answer.translations, prompt),
         near_misses=_near_misses(answer.near_misses, prompt),
     )
     lost = sum(one.kind == "claim" for one in refused)

@@ -73,6 +73,7 @@ def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
     for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs):
         yield from in_place(paragraph.claims)
     yield from draft.reservations
+    yield from draft.translations
 
 
 def in_place(claims: Iterable[C]) -> Iterator[C]:
@@ -169,6 +170,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
         answer=answer,
         paragraphs=tuple(DraftParagraph(claims=claims) for claims in paragraphs if claims),
         reservations=shown(draft.reservations, Counter()),
+        translations=tuple(one for one in draft.translations if one.state == "stands"),
         refused=(*draft.refused, *gone),
     )
 

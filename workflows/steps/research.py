@@ -119,11 +119,8 @@ class ResearchSteps:
         """The sources by the questions that they are searched with: as asked where a source has that language
         or there is no wording in its own, else in its own languages."""
         context, groups = self.context, dict[tuple[str, ...], list[SourceOption]]()
-        wordings = (
-            context.state.question.parsed.wordings
-            if context.state.question.parsed and not context.state.job
-            else {}
-        )
+        state, parsed = context.state, context.state.question.parsed
+        wordings = parsed.wordings if parsed and not state.sections.job else {}
         for source in sources:
             languages = context.languages_of(source.info.name)
             texts = tuple(wordings[language] for language in languages if language in wordings)

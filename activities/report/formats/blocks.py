@@ -52,6 +52,21 @@ class Quote:
     """Opens the document where the quote stands."""
     same: bool = False
     """The sentence says the quote word for word, so that no note need print it again."""
+    language: str = ""
+    """That of its work, where it is not that of the report."""
+    translation: str = ""
+
+    @property
+    def translated(self) -> str:
+        """Its translation, marked as one; empty without any."""
+        text = _("Translation by the model, confirmed by the second reader: “{text}”")
+        return text.format(text=self.translation) if self.translation else ""
+
+    @property
+    def behind(self) -> str:
+        """What stands behind it on paper: its place, and its translation."""
+        place = f" ({self.place})" if self.place else ""
+        return f"{place} [{self.translated}]" if self.translation else place
 
 
 @dataclass(frozen=True, slots=True)

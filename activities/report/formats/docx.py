@@ -109,7 +109,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
 def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
     from docx.shared import Pt
 
-    texts = (f"\u201c{quote.text}\u201d{f' ({quote.place})' if quote.place else ''}" for quote in quotes)
+    texts = (f"\u201c{quote.text}\u201d{quote.behind}" for quote in quotes)
     paragraph = word.add_paragraph(style="Quote")
     paragraph.add_run(f"[{number}] {' · '.join(texts)}").font.size = Pt(SMALL_POINTS)
 

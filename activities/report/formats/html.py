@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from markupsafe import Markup
 
-from activities.messages import in_its_language
+from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import FOLDER, STYLE, templates
 from activities.report.formats.page import document
@@ -62,6 +62,7 @@ def _rendered(name: str, made: page.Document, **values: object) -> str:
         # a figure without the style that the page has; code drew it, which escapes what it is given
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }
+    values["language"] = language()
     template = templates().get_template(f"{name}.html.jinja")
     return template.render(document=made, **values, **helpers)
 

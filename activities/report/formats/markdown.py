@@ -98,8 +98,12 @@ def _field(label: str, lines: Iterable[page.Parts]) -> str:
 
 
 def _note(number: int, quotes: Iterable[page.Quote]) -> str:
-    places = ((quote.text, f" ({_plain(quote.place)})" if quote.place else "") for quote in quotes)
+    places = ((quote.text, _behind(quote)) for quote in quotes)
     return f"- [{number}] " + " \u00b7 ".join(f'"{_plain(text)}"{place}' for text, place in places)
+
+
+def _behind(quote: page.Quote) -> str:
+    return f" {_plain(quote.behind.strip())}" if quote.behind else ""
 
 
 def _plain(text: str) -> str:

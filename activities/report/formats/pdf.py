@@ -46,6 +46,8 @@ def _data(value: object) -> object:
         return {"is": "cite", "numbers": [mark.number for mark in value.marks]}
     if is_dataclass(value):
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, page.Quote):
+            made["behind"] = value.behind
         if isinstance(value, page.Sentence):
             made["grade"] = value.evidence
         return {"is": type(value).__name__.lower()} | made

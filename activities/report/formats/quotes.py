@@ -61,6 +61,8 @@ class Quotes:
             place=refs.place_in(reference, page) if reference else "",
             url=refs.quote_url(reference, support.quote, page) if reference else None,
             same=same_words(text, support.quote),
+            language=context.language if context else "",
+            translation=clean(context.translation) if context else "",
         )
 
     def number(self, evidence_id: str) -> int:
