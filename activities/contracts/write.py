@@ -47,8 +47,8 @@ SentenceState = Literal["stands", "ask", "refused", "out"]
 """`ask`: a second reader is asked, and until one has said yes it does not stand. `refused`: it does not, and
 its quote is printed in its place. `out`: its writer left it out."""
 SentenceKind = ClaimKind | Literal["transition", "translation"]
-"""`transition`: it leads into a section and states nothing. `translation`: it is its one quote in the language
-of the report."""
+"""`transition`: it leads into a section and states nothing. `translation`: its one quote in the language of
+the report."""
 
 
 class DraftClaim(Frozen):

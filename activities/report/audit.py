@@ -80,14 +80,18 @@ def _grounds(report: Report) -> Iterator[str]:
 
 
 @in_its_language
-def _limitations(report: Report) -> Iterator[str]:
+def _limitations(report: Report) -> list[str]:
     """Limitations that follow from the report itself and that it does not state."""
+    problems = []
     if report.limitations != sentences(report.statements):
-        yield "its limitations do not say what their data says"
+        problems.append("its limitations do not say what their data says")
     stated = {sentence(one) for one in report.statements}
-    for one in stated_limits(report):
-        if sentence(one) not in stated:
-            yield f"it does not state a limitation that it has: {sentence(one)}"
+    problems += [
+        f"it does not state a limitation that it has: {sentence(one)}"
+        for one in stated_limits(report)
+        if sentence(one) not in stated
+    ]
+    return problems
 
 
 @in_its_language

@@ -144,6 +144,11 @@ class Text:
     parts: Parts
     kind: TextKind = "plain"
 
+    @property
+    def is_written(self) -> bool:
+        """Whether it is sentences of a writer, in the language of the report."""
+        return any(isinstance(part, Sentence) for part in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
@@ -303,7 +308,7 @@ def notes(chapters: Iterable[Chapter]) -> Iterator[Notes]:
     """The quotes whose words differ from their sentences', each once, by reference."""
     by_number: dict[int, dict[str, Quote]] = {}
     for quote in quotes_in(tuple(chapters)):
-        if not quote.same:
+        if not quote.same or quote.translation:
             by_number.setdefault(quote.number, {}).setdefault(quote.text, quote)
     if by_number:
         yield Notes(tuple((number, tuple(own.values())) for number, own in sorted(by_number.items())))

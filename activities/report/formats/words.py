@@ -492,5 +492,5 @@ def about_work(reference: Reference, label: str, design: str) -> str:
     """`Doe 2020, cohort study, PMID 1`."""
     authored = not clean(reference.title).startswith(label.rstrip(" \u2026"))
     pmid = reference.identifiers.pmid
-    parts = (label if authored else str(reference.year or ""), design, f"PMID {pmid}" if pmid else "")
+    parts = (label if authored else str(reference.year or ""), _(design), f"PMID {pmid}" if pmid else "")
     return ", ".join(filter(None, parts))

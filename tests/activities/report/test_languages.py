@@ -1,11 +1,24 @@
 """Reports in other languages: every message is translated, and nothing of ours is left in English."""
 
+import re
+from functools import cache
 from string import Formatter
 
 import pytest
 
+from activities.contracts.evidence import Length, Support
+from activities.contracts.write import DraftClaim
 from activities.messages import CATALOGUES, Plural
+from activities.report.assemble import build_report
+from activities.report.formats import render
 from activities.report.formats.statements import WORDING
+from activities.report.strength import DESIGN_NAMES
+from activities.text.evidence_strength import TYPE_NAMES
+from activities.verification.verdicts import printed
+from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
+from tests.activities.report.wide import ALL
+from tests.activities.report.wide import STEP as WIDE
+from tests.activities.report.written import INFECTION, INJURY, PASSAGES, STEP, WORKS
 from tests.messages import catalogue, written
 
 
@@ -41,3 +54,74 @@ def test_every_statement_that_is_a_message_is_in_every_language(language: str) -
             assert wording.one in known, code
         elif isinstance(wording, str):
             assert wording in known, code
+
+
+DATA = {*TYPE_NAMES.values(), *DESIGN_NAMES.values()}
+"""What JSON holds as data: the kind of a work."""
+LENGTHS: tuple[Length, ...] = ("brief", "full")
+"""`standard` has nothing that is in neither."""
+LEAST = 14
+"""Characters from which a fixed text is told from the words of works."""
+
+
+@cache
+def fixed_texts() -> frozenset[str]:
+    """The English texts of messages, between their values, that no other language has."""
+    parts = {
+        part.strip(" .,:;()“”[]")
+        for message in written()
+        for form in forms(message.id)
+        for part in re.split(r"\{\w*\}", form)
+    }
+    return frozenset(part for part in parts if len(part) >= LEAST and " " in part)
+
+
+@pytest.mark.parametrize("name", [*EVERY_FORMAT, "json"])
+@pytest.mark.parametrize("language", CATALOGUES)
+def test_a_report_in_another_language_has_no_fixed_text_in_english(language: str, name: str) -> None:
+    steps = ((WIDE, ALL), (STEP, WORKS), (PASSAGES, WORKS))
+    for step, works in steps:
+        made, given = (
+            build_report(step.replace(language=language), works),
+            " ".join(one.model_dump_json() for one in (step, *works.values())),
+        )
+        for length in LENGTHS:
+            report = made.replace(length=length)
+            shown = report.model_dump_json() if name == "json" else words_of(report, name)
+            left = {text for text in fixed_texts() if text in shown and text not in given}
+            left -= DATA if name == "json" else set()
+            assert not left, (length, left)
+        assert not faults(made, ALL | WORKS), "it does not hold"
+
+
+@pytest.mark.parametrize(("language", "lang"), [("de", "de"), ("zh", "zh"), ("it", "en"), ("en", "en")])
+def test_a_page_says_its_language(language: str, lang: str) -> None:
+    report = build_report(STEP.replace(language=language), WORKS)
+    page = page_of(render(report, "html"))
+    assert page.get("lang") == lang
+    quoted = {quote.get("lang") for quote in page.xpath("//details[@class='cite']//blockquote")}
+    assert quoted == ({None} if language == "en" else {"en"})
+    # what a model wrote in a language without a catalogue stands among English fixed words
+    prose = {part.get("lang") for part in page.xpath("//*[@class='prose answer']")}
+    assert prose == ({"it"} if language == "it" else {None})
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_confirmed_translation_stands_beside_its_quote_and_no_other(name: str) -> None:
+    """Whoever reads German sees the quote as it is, and what it says."""
+    quote = Support(evidence_id="pmid:11", quote=INFECTION)
+    other = Support(evidence_id="pmid:13", quote=INJURY)
+    confirmed = DraftClaim(text="Wundinfektionen waren seltener.", support=(quote,), kind="translation")
+    unread = confirmed.replace(text="Niemand hat dies gelesen.", support=(other,), state="ask")
+    draft = STEP.sections[0].draft.replace(translations=(confirmed, unread))
+    (first, *rest) = STEP.sections
+    step = STEP.replace(language="de", sections=(first.replace(draft=printed(draft)), *rest))
+    report = build_report(step, WORKS)
+    context = next(one for one in report.contexts if one.quote == INFECTION)
+    assert (context.translation, context.language) == ("Wundinfektionen waren seltener.", "en")
+    assert [one.translation for one in report.contexts if one.quote == INJURY] in ([], [""])
+    data = render(report, name)
+    shown = page_of(data).text_content() if name == "html" else words_of(report, name)
+    marked = "Übersetzung des Modells, vom zweiten Leser bestätigt: „Wundinfektionen waren seltener."
+    assert marked in " ".join(shown.split())
+    assert "Niemand hat dies gelesen" not in shown
