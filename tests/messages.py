@@ -59,7 +59,7 @@ def update(language: str) -> None:
     made.update(written(), no_fuzzy_matching=True)
     made.obsolete.clear()
     with (FOLDER / f"{language}.po").open("wb") as file:
-        write_po(file, made, width=110, no_location=True, omit_header=False, sort_output=True)
+        write_po(file, made, width=110, no_location=True, omit_header=True, sort_output=True)
 
 
 if __name__ == "__main__":
