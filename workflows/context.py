@@ -219,6 +219,12 @@ class RunContext:
         }
 
     @property
+    def language(self) -> str:
+        """The language of the report."""
+        prepared = self.state.question.prepared
+        return prepared.language if prepared else self.request.language or ENGLISH
+
+    @property
     def told_language(self) -> str:
         """The language of the answer, where roles are told it: the question or the answer is not in "
         "English."""

@@ -19,7 +19,6 @@ from activities.contracts.publish import (
     PubMedSaid,
 )
 from activities.contracts.stop_reasons import STOPS, StopReason
-from activities.messages import ENGLISH
 from activities.plural import plural
 from activities.publish_activity import PublishActivities, pubmed_check, reaches_out
 from activities.report.schema import Published
@@ -205,7 +204,7 @@ class Publisher:
                 filters=context.request.filters,
                 results_per_search=context.request.limits.results_per_search,
                 length=context.request.length,
-                language=context.prepared.language if state.question.prepared else context.request.language or ENGLISH,
+                language=context.language,
                 words=context.profile.words if state.question.prepared else STUDIES,
             ).replace(**{name: value for part in parts for name, value in part.published(cited).items()})
         )
