@@ -6,7 +6,7 @@ from pathlib import Path
 
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
 from activities.sources.library.files import documents_of, list_folder
-from activities.text.full_text import has_title
+from activities.text.full_text import HEAD_CHARS, has_title
 
 MAX_CHARS = 400_000
 """Characters of a full text that is stored."""
@@ -55,9 +55,11 @@ def work_of(name: str, document: Evidence, works: Sequence[Evidence]) -> Evidenc
     """The one work that a file is the text of; None where none or several fit."""
     stem, names = file_key(Path(name).stem), set(_names(document))
     head = f"{document.title}\n{document.text}"
+    start = file_key(head[:HEAD_CHARS])
     tests: tuple[Callable[[Evidence], bool], ...] = (
         lambda work: stem in map(file_key, (work.evidence_id, *_names(work))),
         lambda work: bool(names.intersection(_names(work))),
+        lambda work: file_key(work.title) in start,
         lambda work: has_title(head, work.title),
     )
     for test in tests:

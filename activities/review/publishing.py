@@ -32,10 +32,16 @@ async def findings_of(
     included = [number for number in read if step.full_texts.state(number) == "included"]
     refs = [step.studies.texts.get(number, records.records[number]) for number in included]
     works = dict(zip(included, await archive.store.get_many(refs), strict=True))
-    studies = [Study.of(place, number, work) for place, (number, work) in enumerate(works.items(), 1)]
     fields = asked_fields(protocol)
     rows = await _rows(archive, step, fields, included)
     bias = await _bias(archive, step, included)
+    trials = {one.evidence_id for one in bias}
+    # who answers the questions of RoB 2 says that the study is a randomised trial, whatever its record says
+    works = {
+        number: work.replace(evidence_type="randomized_trial") if work.evidence_id in trials else work
+        for number, work in works.items()
+    }
+    studies = [Study.of(place, number, work) for place, (number, work) in enumerate(works.items(), 1)]
     names = {study.evidence_id: study.label for study in studies}
     facts: dict[str, WorkFacts] = {work.evidence_id: facts_of(work, None) for work in works.values()}
     by_record = {number: work.evidence_id for number, work in works.items()}

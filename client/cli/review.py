@@ -165,12 +165,15 @@ async def decide(
 
 @review.command()
 @review_argument
+@click.option("--full-texts", "full_texts", is_flag=True, help="Full texts that wait for a decision.")
 @json_option
 @on_client
-async def conflicts(client: "Determinator", name: str, as_json: bool) -> None:
+async def conflicts(client: "Determinator", name: str, full_texts: bool, as_json: bool) -> None:
     """List the records on which the screeners differ; `decide` or `screen` decides."""
+    from client.reviews.studies import text_conflicts
+
     target = await client.review(name)
-    found = await target.conflicts()
+    found = await (text_conflicts(target) if full_texts else target.conflicts())
     if as_json:
         print_json([task_data(one) for one in found])
         return

@@ -93,11 +93,15 @@ async def differences(client: "Determinator", name: str, as_json: bool) -> None:
         return
     for one in rows:
         print_text(plain(f"{one.record}  {one.title}"))
-        print_text(plain(f"  {one.field.id}: {one.field.label}"))
-        print_text(plain(f"    first:  {_shown(one.difference.first)}"))
-        print_text(plain(f"    second: {_shown(one.difference.second)}"))
+        indented(2, f"{one.field.id}: {one.field.label}")
+        indented(4, f"first:  {_shown(one.difference.first)}")
+        indented(4, f"second: {_shown(one.difference.second)}")
     if not rows:
         say("no field waits for a decision")
+
+
+def indented(blanks: int, text: str) -> None:
+    print_text(" " * blanks + plain(text))
 
 
 def _shown(value: "Value | None") -> str:
@@ -176,14 +180,14 @@ async def bias(client: "Determinator", name: str, as_json: bool) -> None:
     for one in rows:
         print_text(plain(f"{one.record}  {one.title}{f': {one.outcome}' if one.outcome else ''}"))
         for row in one.proposal.answers:
-            print_text(plain(f"  {row.question} {QUESTIONS[row.question]} {ANSWER_NAMES[row.answer]}"))
+            indented(2, f"{row.question} {QUESTIONS[row.question]} {ANSWER_NAMES[row.answer]}")
             for support in row.support:
                 print_text(plain(f'      "{support.quote}"'))
             if row.reason and not row.support:
-                print_text(plain(f"      {row.reason}"))
+                indented(6, f"{row.reason}")
         left = open_questions({row.question: row.answer for row in one.proposal.answers})
         for number in left:
-            print_text(f"  {number} {QUESTIONS[number]} open")
+            indented(2, f"{number} {QUESTIONS[number]} open")
     if not rows:
         say("no risk of bias waits for a decision")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from activities.contracts.errors import DecisionError, Refused
 from activities.contracts.evidence import Evidence, EvidenceRef, Support
 from activities.review.bias import BiasAssessment, decide
+from activities.review.decisions import latest
 from activities.review.extraction import Difference, asked_fields, checked, number_of
 from activities.review.publishing import field_decisions, settled_fields
 from activities.review.studies import Answer, AskedField, BiasProposal, Extraction, ExtractionDecision, Value
@@ -18,7 +19,7 @@ from workflows.review.types import Assessed, DecideFields, Extracted, ReviewView
 
 if TYPE_CHECKING:
     from activities.review.provided import Provided
-    from client.reviews.review import Review
+    from client.reviews.review import Review, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,32 @@ async def missing_texts(review: "Review") -> list[tuple[int, EvidenceRef]]:
     records = (await review.records(view)).records
     sought = [n for n, state in enumerate(view.titles.states()) if state == "included"]
     return [(number, records[number]) for number in sought if not view.got.get(number)]
+
+
+async def text_conflicts(review: "Review") -> list["Task"]:
+    """The full texts that wait for a decision, with what the screeners decided."""
+    from client.reviews.review import Task
+
+    view = await review.view()
+    held = latest(await review.decisions(view)).values()
+    waiting = [
+        number
+        for number, state in enumerate(view.titles.states())
+        if state == "included"
+        and view.got.get(number) == "got"
+        and view.full_texts.state(number) in ("open", "conflict")
+    ]
+    return [
+        Task(
+            number,
+            "conflict" if view.full_texts.state(number) == "conflict" else "screen",
+            await review.archive.store.get(view.provided[number]),
+            tuple(one for one in held if one.record == number and one.stage == "full_texts")
+            if view.full_texts.both(number)
+            else (),
+        )
+        for number in waiting
+    ]
 
 
 async def provide(review: "Review", path: Path, *, by: str, record: int | None = None) -> "Provided":

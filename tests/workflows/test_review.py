@@ -139,7 +139,7 @@ def made(number: int, relevant: bool) -> Made:
 
 
 @asynccontextmanager
-async def a_desk(client: Client, folder: Path) -> AsyncIterator[Desk]:
+async def a_desk(client: Client, folder: Path, **more: Any) -> AsyncIterator[Desk]:
     queue = f"desk-{uuid4().hex[:8]}"
     with FakeOpenAI() as server:
         server.script(model)
@@ -149,6 +149,7 @@ async def a_desk(client: Client, folder: Path) -> AsyncIterator[Desk]:
             openai_base_url=server.base_url,
             model="first",
             offline=True,
+            **more,
         )
         store = EvidenceStore.at(settings.evidence_url)
         asked = OpenAIModel(settings, store)

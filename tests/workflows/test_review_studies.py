@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from activities.review.protocol import (
     Calibration,
     Criterion,
     ExtractionField,
+    Living,
     PooledOutcome,
     Protocol,
     ReviewQuestion,
@@ -50,7 +52,7 @@ def a_trial(number: int) -> Evidence:
         authors=(f"Doe{number}, J.",),
         year=2000 + number,
         identifiers={"pmid": str(number + 1)},
-        evidence_type="randomized_trial",
+        evidence_type="article",
     )
 
 
@@ -215,7 +217,9 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     (synthesis,) = findings.syntheses
     assert synthesis.pool is not None
     assert len(synthesis.pool.rows) == 4
-    assert synthesis.conclusion.direction == "lower"
+    assert (synthesis.conclusion.direction, synthesis.conclusion.starts) == ("lower", "high")
+    kinds = {study.evidence_id: study.evidence_type for study in findings.studies}
+    assert kinds["pmid:2"] == "randomized_trial"  # the record does not say it, and a person does
     assert [one.overall for one in findings.bias] == ["low"] * 3
     assert findings.not_assessed == ("pmid:5",)
     assert findings.excluded[0].support[0].quote in full_text(5)
@@ -297,6 +301,35 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     findings = (await review.published()).findings
     assert findings is not None
     assert len(findings.rows) == 2
+
+
+async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    living = PROTOCOL.replace(bias="none", extraction=(), living=Living(every_days=30))
+    mail = tmp_path / "mail.txt"
+    copy = f"{sys.executable} -c 'import sys; open(sys.argv[1], \"a\").write(sys.stdin.read())' {mail}"
+    async with a_desk(temporal_client, tmp_path, review_command=copy) as desk:
+        desk.server.script(model)
+        review = await begun(desk, living)
+        await texts_provided(review, tmp_path / "texts")
+        await decided(desk, review)
+        await review.overrule(0, "exclude", by="Ada", reason="twice", criterion="I1", full_texts=True)
+        await desk.until(review, lambda seen: seen.reports == 2 and seen.gate == "report")
+        await review.approve(by="Ada")
+        await desk.until(review, lambda seen: bool(seen.next_search))
+        assert not mail.exists()  # no report was out before
+        await review.overrule(1, "exclude", by="Ada", reason="twice", criterion="I1", full_texts=True)
+        await desk.until(review, lambda seen: seen.reports == 3 and seen.gate == "report")
+        await review.approve(by="Ada")
+        assert not mail.exists()  # the figures moved, and the sentence is the same
+        for number in (2, 4):
+            await review.overrule(number, "exclude", by="Ada", reason="x", criterion="I1", full_texts=True)
+        await desk.until(review, lambda seen: mail.exists())
+        told = mail.read_text()
+        assert "before: The drug" in told
+        assert "0.61 (0.36 to 1.02), one study" in told
+        assert (tmp_path / "reports" / f"{review.id}.rss").exists()
 
 
 async def test_a_review_that_is_ended_reports_what_there_is(desk: Desk, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import EvidenceRef
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
+from activities.plural import counted
 from activities.review.decisions import OPEN
 from activities.review.protocol import Screener
 from activities.review.steps import ToolUse
@@ -70,7 +71,7 @@ class Studies:
         while left:
             batch, left = left[:A_FETCH], left[A_FETCH:]
             await self.pace.boundary()
-            self.pace.show("full texts", f"looks for {len(batch)} full texts")
+            self.pace.show("full texts", f"looks for {counted(len(batch), 'full text')}")
             looked_up = await workflow.execute_activity_method(
                 StudyActivities.look_up_records,
                 RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),
@@ -119,8 +120,8 @@ class Studies:
         if missing():
             await self.pace.wait_at(
                 "full_texts",
-                f"{missing()} full texts are missing: `determinator review provide`; `review approve` counts "
-                "what is missing as not retrieved",
+                f"{counted(missing(), 'full text')} missing: `determinator review provide`; `review approve` "
+                "counts what is missing as not retrieved",
                 lambda: not missing() or state.closed,
             )
 
@@ -150,7 +151,7 @@ class Studies:
         if not settled():
             await self.pace.wait_at(
                 "decisions",
-                "people decide on full texts: `determinator review decide --full-texts`",
+                "people decide on full texts: `determinator review conflicts --full-texts` shows them",
                 lambda: settled() or state.closed,
             )
 
@@ -194,9 +195,16 @@ class Studies:
         included = self.included()
         unread = [n for n in included if not all(studies.extracted.get(n, ("",)))]
         if unread:
-            return f"people extract the data of {len(unread)} studies: `determinator review extract`"
+            return (
+                f"people extract the data of {counted(len(unread), 'study', 'studies')}: "
+                "`determinator review extract`"
+            )
         differ = sum(len(studies.pending.get(number, ())) for number in included)
-        return f"extractors differ on {differ} fields: `determinator review differences`" if differ else ""
+        return (
+            f"extractors differ on {counted(differ, 'field')}: `review differences` shows them"
+            if differ
+            else ""
+        )
 
     async def _settle(self) -> None:
         """Compare the extractions, and apply what people decided meanwhile."""
@@ -256,7 +264,7 @@ class Studies:
         if left():
             await self.pace.wait_at(
                 "bias",
-                f"a person assesses the risk of bias of {left()} results: `determinator review bias`",
+                f"a person assesses the risk of bias of {counted(left(), 'result')}: `review bias` shows it",
                 lambda: not left() or state.closed,
             )
 
@@ -318,7 +326,7 @@ class Studies:
             await self.pace.boundary()
             if state.closed:
                 return
-            self.pace.show(stage.replace("_", " "), f"models read {len(left)} texts")
+            self.pace.show(stage.replace("_", " "), f"models read {counted(len(left), 'text')}")
 
             async def one(step: ReadStudyStep) -> str:
                 async with self._places:

@@ -99,6 +99,8 @@ class ReviewState(BaseModel):
     provided: dict[int, EvidenceRef] = Field(default_factory=dict)
     """Record -> its full text."""
     studies: StudiesState = Field(default_factory=StudiesState)
+    released: bool = False
+    """A report was approved: from then on a conclusion that changes is told."""
     untold: str = ""
     """Why a change of conclusions could not be told."""
     tools: dict[str, ToolUse] = Field(default_factory=dict)

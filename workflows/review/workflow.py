@@ -182,7 +182,7 @@ class SystematicReview(ReviewMessages):
             **policy.internal_step("the report"),
         )
         state.published, state.reports = changes, state.reports + 1
-        if state.report.notice and state.protocol.living is not None:
+        if state.report.notice and state.released:
             await self.studies.tell(state.report.notice)
 
     async def _end(self) -> bool:
@@ -202,6 +202,7 @@ class SystematicReview(ReviewMessages):
         if changed():
             state.report_by = ""
             return False
+        state.released = True
         if living is None:
             return True
         pause = timedelta(days=living.every_days)

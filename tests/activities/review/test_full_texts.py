@@ -81,6 +81,13 @@ def test_a_persons_files_are_matched_by_name_identifier_or_title(tmp_path: Path)
     assert set(provided_by(tmp_path / "rats.txt", works).texts) == {"pmid:2"}
 
 
+def test_of_works_with_like_titles_the_one_with_the_very_title_is_meant(tmp_path: Path) -> None:
+    works = [TRIAL.replace(evidence_id=f"pmid:{n}", title=f"Trial {n} of the drug in adults") for n in (7, 8)]
+    works = [work.replace(identifiers=Identifiers()) for work in works]
+    (tmp_path / "a.txt").write_text(f"Trial 8 of the drug in adults\n\n{'Methods and results of it. ' * 20}")
+    assert set(provided_by(tmp_path, works).texts) == {"pmid:8"}
+
+
 def test_a_file_that_fits_two_works_is_nobodys(tmp_path: Path) -> None:
     twin = OTHER.replace(evidence_id="pmid:4", identifiers=Identifiers(pmid="4"))
     (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{'Methods and results of it. ' * 20}")
