@@ -87,6 +87,7 @@ class LoopMemory(BaseModel, defer_build=True):
             shared_items=self.shared_items,
             reflection=_cut(self.reflection),
             judged=self.judged is not None,
+            open=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self._open()[:GAPS_KEPT]),
             scores=judged.scores,
             sources_breakdown=judged.sources_breakdown,
             kinds_breakdown=judged.kinds_breakdown,
@@ -98,6 +99,12 @@ class LoopMemory(BaseModel, defer_build=True):
             tokens=spent.tokens,
             cost_microusd=spent.cost_microusd,
         )
+
+    def _open(self) -> tuple[str, ...]:
+        """What is open after the iteration; nothing where no model read what was found."""
+        if self.judged is None:
+            return self.gaps
+        return () if self.judged.by_code else self.judged.gaps
 
     def adopt(self, records: Sequence[IterationRecord]) -> None:
         """Add the records that a section has reported. A section that was rewound reports iterations again:

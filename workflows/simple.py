@@ -87,7 +87,8 @@ class SimpleResearch(ResearchHandlers):
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
         if state.loop.iteration == 1:
             own = parsed.research_questions if parsed and question == context.run_question else ()
-            first = tuple(dict.fromkeys((question, *own)))
+            improved = (parsed.improved_query,) if parsed and own else ()
+            first = tuple(dict.fromkeys((question, *own, *improved)))
         else:
             first = tuple(state.loop.recommended)
         asked_for = state.people.searches_asked_for

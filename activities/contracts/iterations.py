@@ -76,6 +76,8 @@ class IterationRecord(Counted):
     """Why its searches served the gaps, or did not."""
     judged: bool = False
     """Whether a judgement was made in it."""
+    open: tuple[str, ...] = ()
+    """What a model left open after it: the judge, else the gap evaluator."""
     sufficient: bool = False
     """Whether the judgement met the profile, as code decides it."""
     verdict: str = ""

@@ -252,7 +252,8 @@ class MechanismHypothesis(Drug):
         chain = " -> ".join(filter(None, (self.drug, self.target, self.pathway, self.effect)))
         uses = ", ".join(self.current_indications)
         standing = filter(None, (self.generic_name, uses, self.regulatory_status, self.trial_status))
-        details = "; ".join(standing)
+        sure = f"confidence {self.confidence:.1f}" if self.confidence else ""
+        details = "; ".join(filter(None, (*standing, sure)))
         return f"{chain} ({details})" if details else chain
 
 

@@ -208,6 +208,8 @@ class IterationUse(Frozen):
     score_reasons: dict[str, str] = Field(default_factory=dict)
     stopped: StopReason | None = None
     """The stop reason of the last iteration of its loop."""
+    open: tuple[str, ...] = ()
+    """What a model left open after the last iteration of its loop."""
 
 
 class PublishInput(Compact, PublishParts):

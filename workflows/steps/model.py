@@ -203,7 +203,7 @@ class ModelSteps:
                 self.events.add_limitation("model_call_cancelled")
                 raise
             failed, usage = model_failure(error)
-            if failed.category in PERMANENT:
+            if failed.category in PERMANENT and kind.role != "own_role":  # which may break by itself
                 state.models.unusable.append(self.choice(kind.role))
             if not kind.writes and self.context.is_out_of_time:
                 raise OutOfBudget("timeout") from error

@@ -226,6 +226,7 @@ class Publisher:
                 score_reasons=record.score_reasons,
                 cost_usd=None if cost is None else cost / 1e6,
                 stopped=ended if last[record.section] == record.iteration else None,
+                open=record.open if last[record.section] == record.iteration else (),
             )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:

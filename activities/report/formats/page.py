@@ -210,8 +210,9 @@ class _Page:
                 refused = table(REFUSED_HEAD, rows, _(REFUSED_NOTE))
                 yield self._chapter("refused", _("Refused texts"), [refused])
             if full and report.unused:
+                why = {work.evidence_id: clean(work.reason) for work in report.judgements}
                 rest = [
-                    (w.title or w.evidence_id, w.evidence_id, _(words.UNUSED[w.reason]))
+                    (w.title or w.evidence_id, w.evidence_id, words.unused(w, why.get(w.evidence_id, "")))
                     for w in report.unused
                 ]
                 unused = table(UNUSED_HEAD, rest, _(UNUSED_NOTE))

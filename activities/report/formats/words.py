@@ -20,7 +20,7 @@ from activities.report.formats.statements import (
 )
 from activities.report.formats.text import clean
 from activities.report.parts import concludes
-from activities.report.schema import Reference, Report, ReportSection, UnusedReason
+from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.report.strength import grade_of
 
 DIRECTIONS: Mapping[Direction, str] = {
@@ -166,16 +166,23 @@ def heading(section: ReportSection) -> str:
 
 
 def gaps(report: Report) -> tuple[str, ...]:
-    """What the report does not answer: each section without a claim. A report of one section states it in its
-    summary."""
-    if len(report.sections) < 2:
-        return ()
-    empty = [section for section in report.sections if not section.claims]
-    return tuple(
+    """What the report does not answer: each section without a claim, where there are several, and what judge
+    or gap evaluator left open in the last round."""
+    several = len(report.sections) > 1
+    heads = {section.id: heading(section) for section in report.sections if several}
+    empty = [section for section in report.sections if several and not section.claims]
+    unanswered = (
         f"{heading(section)}: "
         + (sentence(section.empty_because) if section.empty_because else _("No claim is made here."))
         for section in empty
     )
+    left = (
+        ": ".join(filter(None, (heads.get(use.section), clean(gap))))
+        for use in report.methodology.spent_by
+        if report.written_by == "model"
+        for gap in use.open
+    )
+    return (*unanswered, *(_("Left open in the last round: {gap}").format(gap=gap) for gap in left))
 
 
 def unreached(report: Report) -> list[Statement]:
@@ -276,6 +283,13 @@ UNUSED: Mapping[UnusedReason, str] = {
     "not_chosen": N_("not used by the model"),
     "not_read": N_("ranked too low to be read"),
 }
+
+
+def unused(work: UnusedWork, reason: str) -> str:
+    """Why a work is not cited; `reason`: what its judge said of it."""
+    return ": ".join(filter(None, (_(UNUSED[work.reason]), reason)))
+
+
 """Why a work is not cited, as tables show it."""
 
 

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from activities.contracts.evidence import Evidence, SearchRecord
+from activities.contracts.publish import IterationUse
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
@@ -258,3 +259,11 @@ def test_the_finding_of_a_work_has_few_words_in_the_table() -> None:
     assert len(_short(long).split()) == MAX_WORDS + 1
     assert _short("Wound infection was rarer.") == "Wound infection was rarer."
     assert len(_short("\u4e8c\u7532\u53cc\u80cd" * 20)) == 2 * MAX_WORDS + 1
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_what_was_left_open_is_a_gap_also_of_one_section(name: str) -> None:
+    use = IterationUse(iteration=2, open=("trials in women",), stopped="sufficient_evidence")
+    text = words_of(build_report(STEP.replace(spent_by=(use,)), WORKS), name)
+    assert "trials in women" in text[text.rindex("Gaps") :]
+    assert "trials in women" not in words_of(build_report(STEP, WORKS), name)

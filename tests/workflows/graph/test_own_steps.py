@@ -10,6 +10,7 @@ from activities.contracts.evidence import Evidence
 from activities.own_step_activity import CodeStep, OwnStepInput, OwnStepOutput
 from tests.workflows.conftest import Stage, a_request, limitations
 from tests.workflows.graph.graphs import a_graph
+from tests.workflows.script import failing, refused
 from workflows.graph.definition import AgentNode, CodeNode, GraphDefinition, GraphView, Node, RoleNode
 from workflows.graph.library import load, not_installed, read_definition
 from workflows.graph.validation import GraphError, problems, unknown_parts
@@ -118,3 +119,14 @@ end = { type = "agent", step = "writer" }
             load(str(file))
     with pytest.raises(GraphError, match="names no file"):
         read_definition(text)
+
+
+async def test_a_role_of_ones_own_that_breaks_leaves_the_others_their_model(
+    stage: Stage, installed: list[int]
+) -> None:
+    stage.script.before["own_role"] = failing(refused("model_not_found"))
+    graph = a_line(count=CodeNode(step="count"), doubt=RoleNode(role="critic", prompt="Doubt."))
+    _, report, _ = await stage.play(a_request("graph", graph=graph))
+    assert not stage.fakes.of("own_role")
+    assert all(call.paid for call in stage.fakes.of("writer"))
+    assert report.written_by == "model"
