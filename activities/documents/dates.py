@@ -89,6 +89,9 @@ def _months(language: str) -> dict[str, int]:
 
 MAX_HEAD_LINES, MAX_HEAD_CHARS = 12, 120
 """Lines that the head of a document has at most, and characters of each; a longer one is text."""
+MAX_HEAD_WORDS = 5
+"""Words of a line of the head that ends with a stop (`Harrow and Co.`); a longer one is a sentence."""
+STOPS = (".", "!", "?", "\u3002")
 
 
 def date_of_head(text: str, language: str = ENGLISH) -> str:
@@ -96,7 +99,9 @@ def date_of_head(text: str, language: str = ENGLISH) -> str:
     empty where it has none."""
     head = (line for line in islice(text.split("\n"), 3 * MAX_HEAD_LINES) if line.strip())
     for line in islice(head, MAX_HEAD_LINES):
-        if len(line) > MAX_HEAD_CHARS:
+        if len(line) > MAX_HEAD_CHARS or (
+            line.rstrip().endswith(STOPS) and len(line.split()) > MAX_HEAD_WORDS
+        ):
             break
         if dates := dates_in(line, language):
             return dates[0].day.isoformat()

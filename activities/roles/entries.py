@@ -80,14 +80,15 @@ def accept_entries(step: ExtractInput, prompt: Prompt, answer: EntriesAnswer) ->
             refused.append(refusal("cell", amount, problem, [work.evidence_id]))
             continue
         day = day_of(row.date, work, support)
+        by_work = "" if day or row.date.strip() else _iso(work.facts.get("date", ""))
         if not (amount or day):
             continue
         entry = Entry(
             evidence_id=work.evidence_id,
             support=support,
             what=_what(row.what, support),
-            day=day or _iso(work.facts.get("date", "")),
-            day_from="sentence" if day else "work" if _iso(work.facts.get("date", "")) else "",
+            day=day or by_work,
+            day_from="sentence" if day else "work" if by_work else "",
             amount=amount,
             value=value_of(amount, language_in(work)),
             counts=(one_of(row.counts, COUNTS) or "no") if amount and "how_much" in step.asks else "no",
@@ -105,10 +106,16 @@ def _what(text: str, support: Support) -> str:
 
 
 def day_of(text: str, work: Evidence, support: Support) -> str:
-    """The day that a copied date names, as an ISO date; empty where its work has no such date."""
-    own = dates_in(text, language_in(work))
-    stated = {one.day for source in (support.quote, work.text) for one in dates_in(source, language_in(work))}
-    return own[0].day.isoformat() if own and own[0].day in stated else ""
+    """The day that a copied date names, as an ISO date; empty where its work has no such date. A day without
+    a year is of the year of its work."""
+    language, year = language_in(work), _iso(work.facts.get("date", ""))[:4]
+    sources = (support.quote, work.text)
+    stated = {one.day for source in sources for one in dates_in(source, language)}
+    for one in dates_in(text, language):
+        return one.day.isoformat() if one.day in stated else ""
+    if year and gate.is_span(text, support.quote):
+        return next((one.day.isoformat() for one in dates_in(f"{text} {year}", language)), "")
+    return ""
 
 
 def _iso(text: str) -> str:

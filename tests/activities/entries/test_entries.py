@@ -16,7 +16,7 @@ from activities.profiles.loader import load_profile
 from activities.report.assemble import build_report
 from activities.report.parts import part_of
 from activities.roles import extractor
-from activities.roles.entries import EntriesAnswer, EntryAnswer
+from activities.roles.entries import EntriesAnswer, EntryAnswer, day_of
 from tests.activities.cases import planned
 from tests.activities.report.rendered import EVERY_FORMAT, words_of
 
@@ -97,7 +97,15 @@ def test_an_amount_that_its_sentence_does_not_state_is_refused(change: dict[str,
 
 def test_a_date_that_its_work_does_not_state_is_not_printed() -> None:
     (entry,), _ = read({**PAID, "date": "17 April 2024"})
-    assert (entry.day, entry.day_from) == ("2024-05-03", "work")
+    assert (entry.day, entry.day_from) == ("", "")
+
+
+def test_a_day_without_a_year_is_of_the_year_of_its_work() -> None:
+    text = "The roofers let a pole fall on the north window on 5 June in the morning."
+    work = ROOF.replace(text=text)
+    support = Support(evidence_id=work.evidence_id, quote=text)
+    assert day_of("5 June", work, support) == "2024-06-05"
+    assert day_of("6 June", work, support) == ""
 
 
 def test_amounts_of_one_unit_are_added_up_in_order_of_time_and_others_stay_apart() -> None:
@@ -163,6 +171,8 @@ def test_every_format_shows_the_timeline_and_the_amounts_with_their_total(name: 
         ("2024\u5e744\u670816\u65e5 \u4f1a\u8bae\u8bb0\u5f55", "zh", "2024-04-16"),
         ("Invoice No. 2024-117\n12 of 30 members, 31 June 2024", "en", ""),
         ("Paid on 03/04/2024", "en", ""),
+        ("Lease\n\nThe house is let to the guild from 1 January 2019.\nLeeds, 3 May 2018", "en", ""),
+        ("Harrow and Co.\n3 May 2018", "en", "2018-05-03"),
         (
             "Notes\n" + "A long line of text that is no head of a document. " * 4 + "It ended on 3 May 2024.",
             "en",
