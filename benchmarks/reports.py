@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from activities.report.formats import MissingExtra, render
-from activities.report.formats.blocks import Chapter, Quote
+from activities.report.formats.blocks import Chapter, Notes, Quote
 from activities.report.formats.page import document
 from activities.report.formats.quotes import words_of
 from activities.report.parts import part_of
@@ -31,6 +31,8 @@ def texts(value: object) -> Iterator[str]:
     """The words of blocks as they stand on the page, without quotes that are folded."""
     if isinstance(value, str):
         yield value
+    elif isinstance(value, Notes):
+        yield from (quote.text for _, quotes in value.quotes for quote in quotes)
     elif isinstance(value, Quote):
         return
     elif is_dataclass(value):
@@ -65,7 +67,7 @@ def quotes_by_format(report: Report) -> Iterator[str]:
 def repeated(report: Report) -> list[str]:
     """Sentences that the Markdown prints more than once outside its quotes and tables."""
     text = render(report, "md").decode().rpartition("\n## Quotes")[0]
-    lines = [line for line in text.splitlines() if not line.startswith("|")]
+    lines = [line for line in text.rpartition("\n## References")[0].splitlines() if not line.startswith("|")]
     every = [one.strip() for line in lines for one in re.split(r"(?<=[.!?])(?: \[[\d, ]+\])? ", line)]
     counts = Counter(words_of(re.sub(r"\[[\d, ]+\]", "", one)) for one in every)
     return [" ".join(key) for key, n in counts.items() if n > 1 and len(key) >= MIN_REPEATED_WORDS]

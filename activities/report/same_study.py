@@ -39,9 +39,11 @@ def joined(study: Mapping[str, int], items: Sequence[Evidence]) -> dict[str, int
 
 
 def may_be_one(one: Evidence, other: Evidence) -> bool:
-    """Whether two works appeared in one year, and neither an identifier nor the drugs of their titles say
-    that they are two. A preprint has another DOI than its journal article."""
-    if one.year is None or one.year != other.year:
+    """Whether two works appeared in one year, none of them is a document of one's own, and neither an
+    identifier nor the drugs of their titles say that they are two. A preprint has another DOI than its
+    journal article."""
+    own = "document" in (one.evidence_type, other.evidence_type)  # two bills have the same words
+    if own or one.year is None or one.year != other.year:
         return False
     ours, theirs = ({name for name, _ in drugs_named(item.title)} for item in (one, other))
     if ours and theirs and not ours & theirs:

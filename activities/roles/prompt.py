@@ -191,8 +191,8 @@ _FOLLOW = (
 
 
 def concluded(lines: Sequence[str]) -> str:
-    """What code computed of the effects of the works, for who writes the answer; empty without any."""
-    told = listed("Concluded from the effects of all works", lines, each=400)
+    """What code computed from the works, for who writes the answer; empty without any."""
+    told = listed("Computed from all works", lines, each=400)
     return f"{told}\n{_FOLLOW}" if told else ""
 
 

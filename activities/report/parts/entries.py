@@ -7,7 +7,7 @@ from activities.contracts.entries import Entries, Entry, Ledger
 from activities.contracts.evidence import Support
 from activities.contracts.publish import PublishInput
 from activities.entries.ledger import ledger, totals
-from activities.messages import N_, _
+from activities.messages import N_, _, day
 from activities.report.claims import Checks
 from activities.report.formats.blocks import Block, Cell, Chapter, Run, Table, Text, cell, filled
 from activities.report.formats.quotes import Quotes
@@ -44,17 +44,19 @@ class EntriesReport(ReportPart):
 
     def lines(self, report: Report) -> Iterable[str]:
         return (
-            _("Total: {computation}").format(computation=total.line) for total in ENTRIES.shown(report).totals
+            _("Amounts added up: {computation}").format(computation=total.line)
+            for total in ENTRIES.shown(report).totals
         )
 
     def lead(self, report: Report, quotes: Quotes) -> Iterable[Block]:
         for line in self.lines(report):
-            yield Text((Run(f"{line}."), Run(_(AMOUNTS), anchor="amounts")))
+            yield Text((Run(f"{line}.", anchor="amounts"),))
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         own = ENTRIES.shown(report)
         if "when" in own.asks:
-            rows = [(_day(one), _what(one, quotes), _document(one, quotes)) for one in own.entries if one.day]
+            dated = (one for one in own.entries if one.day)
+            rows = [(_day(one), _event(one, quotes), _document(one, quotes)) for one in dated]
             yield Chapter("timeline", _(TIMELINE), (*_table(TIMELINE_HEAD, rows),))
         if "how_much" in own.asks:
             yield Chapter("amounts", _(AMOUNTS), (*_table(AMOUNTS_HEAD, [*_amounts(own, quotes)]),))
@@ -83,8 +85,16 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Iterator[
 
 
 def _day(one: Entry) -> Cell:
-    parts = (Run(one.day), Run(_(DATED_BY_WORK), "around")) if one.day_from == "work" else (Run(one.day),)
-    return Cell(parts) if one.day else Cell()
+    if not one.day:
+        return Cell()
+    shown = day(one.day)
+    return cell(f"{shown} ({_(DATED_BY_WORK)})" if one.day_from == "work" else shown, rank=one.day)
+
+
+def _event(one: Entry, quotes: Quotes) -> Cell:
+    """What happened, with its amount where its words do not have it."""
+    text = one.what if one.amount in one.what else f"{one.what}: {one.amount}"
+    return cell(text, quote=quotes.quote(one.what, one.support))
 
 
 def _what(one: Entry, quotes: Quotes) -> Cell:

@@ -148,7 +148,7 @@ def test_every_format_shows_the_timeline_and_the_amounts_with_their_total(name: 
     )
     report = build_report(step, {work.evidence_id: work for work in WORKS})
     text = words_of(report, name)
-    assert text.index("Timeline") < text.index("2024-04-16") < text.rindex("Amounts")
+    assert text.index("Timeline") < text.index("16 April 2024") < text.rindex("Amounts")
     assert "11,210.50 + 1,890 - 2,000" in text
     assert "11,100.50 pounds" in text
     part, shown = part_of("entries"), part_data("entries").shown(report)

@@ -53,6 +53,8 @@ def test_a_preprint_and_its_article_under_a_reworded_title_count_as_one_study() 
 def test_a_year_an_identifier_or_another_drug_says_that_two_works_are_two() -> None:
     assert may_be_one(ARTICLE, PREPRINT)
     assert not may_be_one(ARTICLE, PREPRINT.replace(year=2019))
+    bills = [work.replace(evidence_type="document") for work in (ARTICLE, PREPRINT)]
+    assert not may_be_one(*bills), "two bills have the same words"
     assert not may_be_one(ARTICLE, PREPRINT.replace(evidence_type="article"))
     registered = (
         {"identifiers": Identifiers(nct="NCT00000001")},
