@@ -241,6 +241,8 @@ def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim
 def _to_revise(
     report: Report, kept: PublishInput, asked: Instruction, common: Mapping[str, object]
 ) -> ReviseInput:
+    from activities.report.parts import parts_of
+
     drafted = [one for planned in kept.sections for one in planned.draft.sentences]
     edited: Sequence[EditedSentence] = kept.edited.sentences if kept.edited else ()
     cited = {reference.evidence_id for reference in report.references}
@@ -252,6 +254,7 @@ def _to_revise(
             "sections": {section.id: section.title for section in report.sections},
             "sentences": tuple(_printed(report, drafted)),
             "edited": tuple(one for one in edited if one.state == "stands"),
+            "lines": tuple(line for part in parts_of(report) for line in part.sentences(report)),
             "evidence": tuple(
                 ref.replace(standing=standing[ref.evidence_id])
                 for ref in kept.evidence

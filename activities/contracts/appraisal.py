@@ -90,6 +90,8 @@ class Appraisal(Frozen):
     concluded: tuple[str, ...] = ()
     """What follows of them, a line for each outcome, for those who write the answer. A report makes its
     conclusions anew of what stands then."""
+    worded: dict[str, str] = Field(default_factory=dict)
+    """`Conclusion.key` -> its line in other words, as a person asked and a second reader confirmed."""
 
 
 class AppraiseInput(StepContext):
@@ -181,6 +183,13 @@ class Conclusion(Frozen):
     proposed: Proposed | None = None
     works: tuple[AppraisedWork, ...] = ()
     pooled: PooledFigure | None = None
+    wording: str = ""
+    """Its line in other words, without the figures; see `Appraisal.worded`."""
+
+    @property
+    def key(self) -> str:
+        """What it is on and which way it goes: another direction needs other words."""
+        return "|".join((self.outcome, self.group, self.comparator, self.direction, self.certainty))
 
 
 PART = PartData[Appraisal, tuple[Conclusion, ...]](

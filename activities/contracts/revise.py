@@ -48,6 +48,8 @@ class ReviseInput(StepContext):
     sentences: tuple[DraftClaim, ...] = ()
     """Sentences of the sections, as they are printed."""
     edited: tuple[EditedSentence, ...] = ()
+    lines: tuple[DraftClaim, ...] = ()
+    """Sentences that code computed, which may be put in other words and not removed."""
     evidence: tuple[EvidenceRef, ...] = ()
     """The works that are cited."""
 
@@ -65,6 +67,8 @@ class Revised(Frozen):
     """New wordings, or fewer quotes, under the old ids, with what the gate decided of them."""
     edited: tuple[EditedSentence, ...] = ()
     """The same of the editor's."""
+    lines: tuple[DraftClaim, ...] = ()
+    """The same of those that code computed."""
     title: str = ""
     length: Length | None = None
     write: Wanted | None = None
@@ -75,6 +79,6 @@ class Revised(Frozen):
 
     @property
     def touches(self) -> bool:
-        return any((self.removed, self.sections, self.works, self.sentences, self.edited, self.title)) or (
-            self.length is not None or self.write is not None
-        )
+        return any(
+            (self.removed, self.sections, self.works, self.sentences, self.edited, self.lines, self.title)
+        ) or (self.length is not None or self.write is not None)

@@ -69,6 +69,11 @@ def changed(
     if revised.write is not None and (written.claims or written.passages):
         sections = _with_text(sections, revised.write.section, revised.write.question, written)
     ids = {ref.evidence_id for ref in step.evidence}
+    lines = [by_verdict(verdicts)(one) for one in revised.lines]
+    texts = {one.id: one.text for one in lines if one.state == "stands"}
+    for name in step.parts if texts else ():
+        if any(one.startswith(f"{name}:") for one in texts):
+            step = step.replace(**{name: part_of(name).reworded(step, texts)})
     return step.replace(
         sections=tuple(sections),
         edited=edited,

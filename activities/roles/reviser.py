@@ -61,9 +61,10 @@ class ReviserAnswer(Loose):
 def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Prompt:
     held = {document.evidence_id: document for document in documents}
     works = {name: f"E{n}" for n, name in enumerate(held, 1)}
-    labels = {f"C{n}": one.id for n, one in enumerate((*step.edited, *step.sentences), 1)}
+    labels = {f"C{n}": one.id for n, one in enumerate((*step.edited, *step.lines, *step.sentences), 1)}
     label_of = {name: label for label, name in labels.items()}
-    parts = ["Answer and summary:", *(_row(label_of[one.id], one, works) for one in step.edited)]
+    above = (*step.edited, *step.lines)
+    parts = ["Answer and summary:", *(_row(label_of[one.id], one, works) for one in above)]
     for section, title in step.sections.items():
         parts.append(f"\nSection {section}: {one_line(title)}")
         own = (one for one in step.sentences if one.id.startswith(f"{section}."))
@@ -77,7 +78,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         step,
         room=room,
         inputs=[
-            "Report:\n" + fenced("report", "\n".join(parts if step.edited else parts[1:])),
+            "Report:\n" + fenced("report", "\n".join(parts if above else parts[1:])),
             "Works:\n" + fenced("works", "\n".join(listed)),
             "Read for this, to be written about: " + ", ".join(step.by_identifier)
             if step.by_identifier
@@ -132,6 +133,12 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         for one in in_place(step.sentences)
         if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents, step.question)))
     )
+    gone -= {one.id for one in step.lines}
+    lines = tuple(
+        new
+        for one in step.lines
+        if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents, step.question)))
+    )
     held = {one.id: one for one in (*step.sentences, *sentences)}
 
     def edited(one: EditedSentence) -> EditedSentence | None:
@@ -167,6 +174,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
             works=tuple(sorted(works)),
             sentences=sentences,
             edited=others,
+            lines=lines,
             title=line(answer.title, 160) if titled else "",
             length=one_of(answer.length, LENGTHS),
             write=Wanted(question=question, section=section) if question else None,

@@ -141,7 +141,9 @@ class Revision:
             run_id=plan.revise.run_id,
             question=plan.revise.question,
             profile=plan.revise.profile,
-            sentences=verdicts.to_read([*revised.sentences, *revised.edited, *draft.sentences]),
+            sentences=verdicts.to_read(
+                [*revised.sentences, *revised.edited, *revised.lines, *verdicts.placed(draft)]
+            ),
             evidence=shown((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
         )
         if revised.cannot:
@@ -170,7 +172,7 @@ class Revision:
             background=step.background,
             profile=step.profile,
             section_id=step.section_id,
-            sentences=verdicts.to_read(draft.sentences),
+            sentences=verdicts.to_read(verdicts.placed(draft)),
             evidence=step.evidence,
             works_room=draft.works_room,
             near_misses=draft.near_misses,

@@ -308,7 +308,12 @@ def absolute(one: Conclusion) -> str:
 
 
 def line(one: Conclusion) -> str:
-    return " ".join(filter(None, (statement(one), _grounds(one))))
+    return " ".join(filter(None, (said(one), _grounds(one))))
+
+
+def said(one: Conclusion) -> str:
+    """A conclusion as it is printed: in the words that a person asked for, else in those of code."""
+    return clean(one.wording) or statement(one)
 
 
 def _grounds(one: Conclusion) -> str:
@@ -317,7 +322,7 @@ def _grounds(one: Conclusion) -> str:
     grade = (
         _("Certainty: {certainty} (proposed).").format(certainty=_(LEVELS[one.certainty])) if graded else ""
     )
-    return " ".join(filter(None, (figures(one), grade)))
+    return " ".join(filter(None, (figures(one) if not one.wording else "", grade)))
 
 
 def leading(report: Report) -> tuple[Conclusion, ...]:
@@ -331,7 +336,7 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     for one in leading(report):
         cited = (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
         grounds = (Run(text),) if (text := _grounds(one)) else ()
-        lines.append((Run(statement(one), "bold"), *cited, *grounds))
+        lines.append((Run(said(one), "bold"), *cited, *grounds))
     if len(lines) == 1:
         yield Text(lines[0], "answer")
     elif lines:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.parts import PublishParts, ReportParts, part_data
 from activities.contracts.publish import PublishInput
+from activities.contracts.write import DraftClaim
 from activities.report.schema import JudgedWork, Report
 
 if TYPE_CHECKING:
@@ -63,6 +64,14 @@ class ReportPart:
     def lead(self, report: Report, quotes: "Quotes") -> Iterable["Block"]:
         """What the answer begins with, as blocks."""
         return ()
+
+    def sentences(self, report: Report) -> Iterable[DraftClaim]:
+        """Sentences of the part that a person may have written in other words, by id."""
+        return ()
+
+    def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> object:
+        """The value that publishing is given, with sentences in other words, by id."""
+        raise NotImplementedError
 
     def chapters(self, report: Report, quotes: "Quotes", *, drawn: bool) -> Iterable["Chapter"]:
         """The chapters of the part. `drawn`: with pictures."""

@@ -8,6 +8,7 @@ from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.publish import PublishInput
+from activities.contracts.write import DraftClaim
 from activities.extras import install
 from activities.messages import _
 from activities.report.claims import Checks
@@ -18,6 +19,9 @@ from activities.report.formats.quotes import Quotes
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
 from activities.report.strength import facts_of
+
+MARK = "conclusions:"
+"""What the ids of conclusions begin with where they are reworded."""
 
 
 class ConclusionsReport(ReportPart):
@@ -33,7 +37,9 @@ class ConclusionsReport(ReportPart):
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> tuple[Conclusion, ...]:
-        return conclusions(CONCLUSIONS.given(step), judgements, checks)
+        given = CONCLUSIONS.given(step)
+        made = conclusions(given, judgements, checks)
+        return tuple(one.replace(wording=given.worded.get(one.key, "")) for one in made)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         if any(map(unpooled, CONCLUSIONS.shown(report))):
@@ -50,6 +56,18 @@ class ConclusionsReport(ReportPart):
 
     def lead(self, report: Report, quotes: Quotes) -> Iterable[Block]:
         return conclusion_words.lead(report, quotes)
+
+    def sentences(self, report: Report) -> Iterable[DraftClaim]:
+        for one in conclusion_words.leading(report):
+            support = tuple(quote for work in one.works for quote in work.support)
+            if support:
+                text = conclusion_words.said(one)
+                yield DraftClaim(id=f"{MARK}{one.key}", text=text, support=support, kind="synthesis")
+
+    def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> Appraisal:
+        given = CONCLUSIONS.given(step)
+        own = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
+        return given.replace(worded={**given.worded, **own})
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         blocks = (*conclusion_words.blocks(report, quotes),)

@@ -6,11 +6,14 @@ import pytest
 
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, Concern, Conclusion, Proposed, StudyEffect
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.publish import PublishInput
-from activities.contracts.write import DraftClaim
+from activities.contracts.revise import Revised
+from activities.contracts.write import DraftClaim, SectionDraft, SentenceVerdict, Verdicts
+from activities.report import instructions
 from activities.report.assemble import build_report
 from activities.report.formats.conclusion_words import statement
+from activities.report.parts import part_of
 from activities.report.schema import Report
 from client.reports.answer import answer_of
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
@@ -247,3 +250,21 @@ def _with_events(one: Conclusion) -> tuple[object, ...]:
     arms = first.effect.arms
     effect = first.effect.replace(arms=arms.replace(events=10) if arms else None)
     return (first.replace(effect=effect), *one.works[1:])
+
+
+@pytest.mark.parametrize("problem", [None, "not_supported"])
+def test_a_line_is_put_in_plain_words_only_where_a_second_reader_confirms_it(problem: str | None) -> None:
+    """And then without its figures; another direction has code's words again."""
+    plain = "Fewer people died with the drug than with placebo."
+    (line,) = part_of("conclusions").sentences(report_of())
+    assert {support.evidence_id for support in line.support} == set(WORKS)
+    verdict = SentenceVerdict(id=line.id, problem=Statement(code=problem) if problem else None)
+    revised = Revised(lines=(line.replace(text=plain, state="ask", reworded=True),))
+    step = instructions.changed(a_step(), revised, SectionDraft(), Verdicts(verdicts=(verdict,)), ())
+    report = build_report(step, WORKS)
+    answer = words_of(report, "md").split("## ")[1]
+    assert (plain in answer) is (problem is None)
+    assert ("95% CI" in answer or "risk ratio" in answer.casefold()) is (problem is not None)
+    assert not faults(report, WORKS)
+    (one,) = CONCLUSIONS.shown(report)
+    assert one.replace(direction="higher").key != one.key
