@@ -132,7 +132,7 @@ def check_worker(settings: "Settings") -> Check:
         return Check("worker", "ok", "not running; `ask` starts it")
     message = f"pid {running.pid}, started {running.started_at}"
     if running.fingerprint != fingerprint(settings, places):
-        message += ", other settings; `ask` restarts it with these, or has one beside it while a run is open"
+        message += ", other settings; `ask` restarts it with these"
     return Check("worker", "ok", message)
 
 

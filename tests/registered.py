@@ -37,7 +37,7 @@ async def registered_names(
     monkeypatch.setattr(build, "build_worker", catch)
     monkeypatch.setattr(rate_gate_holder, "GateActivities", CaughtGates)
     async with open_resources(Settings(home=folder)) as resources:
-        build.research_worker(cast(Client, None), resources)
+        build.research_worker(cast(Client, None), resources, resources.settings.task_queue)
     activities = {caught["task_queue"]: caught["activities"], **gated}
     return (
         {queue: frozenset(map(activity_name, found)) for queue, found in activities.items()},

@@ -176,8 +176,11 @@ def split_workers(
     return WorkerGroup(tuple(workers))
 
 
-def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGroup":
-    """The worker of the general queue, or those of the parts of a split fleet (`worker.queues`). Strictly
+def research_worker(
+    client: Client, resources: Resources, queue: str, executes: bool = True
+) -> "Worker | WorkerGroup":
+    """The worker of a queue, or those of the parts of a split fleet (`worker.queues`). One that does not
+    execute steps decides which come next. Strictly
     limited sources have queues of their own, which a process polls only while it holds their gate
     (`worker.rate_gate_holder`). Raises HookError."""
     from worker.metrics import MetricsInterceptor
@@ -200,8 +203,8 @@ def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGro
     build = partial(split_workers, parts=settings.queues) if settings.queues else build_worker
     return build(
         client,
-        settings.task_queue,
+        queue,
         workflows=[*workflow_classes(), RateGate, RefreshReport, SystematicReview],
-        activities=[*resources.activities, check_graph, *gates],
+        activities=[*resources.activities, check_graph, *gates] if executes else [],
         interceptors=interceptors,
     )

@@ -15,6 +15,7 @@ import time
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -26,6 +27,7 @@ from temporalio.worker import Worker
 
 from activities.blas import one_blas_thread
 from activities.contracts.errors import DeterminatorError
+from activities.lanes import lane_of
 from activities.logs import log
 from activities.proxies import proxy_fault
 from activities.settings import Settings
@@ -34,6 +36,7 @@ from client.exit import IDLE, leave
 from worker.logs import configure_logging
 
 if TYPE_CHECKING:
+    from worker.lanes import Build
     from worker.queues import WorkerGroup
 
 Result = TypeVar("Result")
@@ -75,9 +78,10 @@ class Embedded:
     """The socket of the home: the only way to its server that no other user can open in its place."""
     idle_seconds: float
     """It ends when there has been nothing to do for so long."""
-    beside: bool = False
-    """It runs beside the home's own worker: what it has to do is on its queue, and what it would listen on is
-    taken."""
+    lanes: Path
+    """The folder of what the runs of the home need of a worker."""
+    lane: str
+    """The name there of what this worker has."""
 
 
 async def serve(
@@ -101,11 +105,11 @@ async def serve(
     client = await _connect(connection, stop, embedded, settings.metrics)
     if client is None:
         return False
-    queue = settings.task_queue if embedded and embedded.beside else None
-    idle = asyncio.create_task(until_idle(client, embedded.idle_seconds if embedded else None, queue))
+    idle = asyncio.create_task(until_idle(client, embedded.idle_seconds if embedded else None))
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(open_resources(settings))
-        worker = research_worker(client, resources)
+        build = partial(research_worker, client, resources)
+        worker = build(settings.task_queue)
         collect_less_often()
         running = asyncio.create_task(worker.run())
         later = threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True)
@@ -113,26 +117,39 @@ async def serve(
         stopping = asyncio.create_task(stop.wait())
         keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
         ending = asyncio.create_task(end_stuck_runs(client))
+        lanes = asyncio.create_task(_serve_lanes(embedded, settings.task_queue, build))
         touching = asyncio.create_task(
             touch_while_ready(settings.ready_file, client, lambda: worker.is_running)
         )
         try:
             log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
-            await asyncio.wait([stopping, running, keeping, idle], return_when=asyncio.FIRST_COMPLETED)
-            if keeping.done():
-                await keeping  # it ends by an error only
+            await asyncio.wait([stopping, running, keeping, lanes, idle], return_when=asyncio.FIRST_COMPLETED)
+            for ended in (keeping, lanes):
+                if ended.done():
+                    ended.result()  # it ends by an error only
         finally:
-            for task in (stopping, keeping, touching, ending, idle):
+            for task in (stopping, keeping, touching, ending, lanes, idle):
                 task.cancel()
             log.info("worker_stopping")
+            await asyncio.wait([lanes], timeout=STOP_SECONDS)
             await _end(worker, running)
     log.info("worker_stopped")
     return idle.done() and not idle.cancelled()
 
 
-async def until_idle(client: Client, seconds: float | None, queue: str | None) -> None:
-    """Return when the server, or one queue of it, has had no open run and no schedule for so long; never
-    without a time."""
+async def _serve_lanes(embedded: Embedded | None, queue: str, build: "Build") -> None:
+    """Serve the lanes of a home; a worker of a fleet waits. Raises what ended one of its workers."""
+    from worker.lanes import serve_lanes
+
+    own = lane_of(embedded.lanes, embedded.lane) if embedded else None
+    if embedded is None or own is None:
+        await asyncio.Event().wait()
+    else:
+        await serve_lanes(embedded.lanes, own, queue, build)
+
+
+async def until_idle(client: Client, seconds: float | None) -> None:
+    """Return when the server has had no open run and no schedule for so long; never without a time."""
     if seconds is None:
         await asyncio.Event().wait()
         return
@@ -140,18 +157,16 @@ async def until_idle(client: Client, seconds: float | None, queue: str | None) -
     while time.monotonic() - idle_since < seconds:
         await asyncio.sleep(min(LOOK_SECONDS, seconds / 2))
         try:
-            if await has_work(client, queue):
+            if await has_work(client):
                 idle_since = time.monotonic()
         except RPCError as error:
             log.warning("idle_not_checked", error=str(error))
             idle_since = time.monotonic()
 
 
-async def has_work(client: Client, queue: str | None = None) -> bool:
-    """Whether a run is open, of one queue where it is named, or scheduled. Raises RPCError."""
+async def has_work(client: Client) -> bool:
+    """Return whether a run is open or scheduled. Raises RPCError."""
     query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
-    if queue is not None:
-        query += f" AND TaskQueue = '{queue}'"
     if (await client.count_workflows(query)).count:
         return True
     return await anext(await client.list_schedules(), None) is not None
@@ -263,16 +278,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser.add_argument("--private-socket", type=Path, help="of the home whose embedded server this is")
     idle = "end such a worker when there was nothing to do for so long"
     parser.add_argument("--idle-seconds", type=float, help=idle)
-    parser.add_argument("--beside", action="store_true", help="it runs beside the home's own worker")
+    parser.add_argument("--lanes", type=Path, help="what the runs of the home need of a worker")
+    parser.add_argument("--lane", default="", help="the name there of what this one has")
     options = parser.parse_args(arguments)
     address: str | None = options.address
     embedded = None
     try:
         settings = Settings()
         if address and options.private_socket:
-            embedded = Embedded(options.private_socket, options.idle_seconds, options.beside)
-            if options.beside:
-                settings = settings.model_copy(update={"metrics": None, "ready_file": None})
+            embedded = Embedded(options.private_socket, options.idle_seconds, options.lanes, options.lane)
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:
             connection = configured(address, settings)

@@ -22,14 +22,13 @@ STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
 @click.command()
-@click.option("--restart", is_flag=True, help="Restart the worker with the settings in force.")
+@click.option("--restart", is_flag=True, help="Restart the worker in any case.")
 @json_option
 def up(restart: bool, as_json: bool) -> None:
     """Start the embedded server and a worker with the settings in force.
 
-    They end by themselves when nothing has been open or scheduled for half an hour. A worker that has
-    open runs of other settings is left, and gets one with these beside it; with --restart it is replaced,
-    and its runs go on with the new one.
+    They end by themselves when nothing has been open or scheduled for half an hour. A worker with other
+    settings is replaced; runs go on with the new one, those that need what it lacks wait for it.
     """
     settings = load_settings()
 

@@ -87,7 +87,11 @@ async def schedule(
                 "([worker] libraries)"
             )
         scheduled = await schedule_refresh(
-            connection.client, request, connection.task_queue, timedelta(seconds=every), datetime.now(UTC)
+            connection.client,
+            request,
+            client.settings.task_queue,
+            timedelta(seconds=every),
+            datetime.now(UTC),
         )
     finally:
         connection.release()

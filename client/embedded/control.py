@@ -1,8 +1,8 @@
 """What a command asks the supervisor of a home, over the private socket.
 
 A request is `CONTROL <bytes>`, an empty line and a JSON object. The answer is a JSON object on one line:
-`{"server": note, "worker": note or null, "beside": [note ...], "served": queue, ...}`; the queue is that of
-the worker that has the settings that were asked for, or empty.
+`{"server": note, "worker": note or null, "served": true}`: whether the worker has the settings that were
+asked for.
 """
 
 import asyncio
@@ -35,19 +35,11 @@ class Answer:
 
     server: ServerNote
     worker: WorkerNote | None
-    """The worker of the settings' own queue that is to run; None when there is none."""
-    unused_seconds: float
-    """How long ago a command with its settings asked for it."""
-    beside: tuple[WorkerNote, ...]
-    """Those with other settings, on queues of their own."""
-    served: str
-    """The queue of the worker that has the settings that were asked for; empty when none has."""
+    """The worker that is to run; None when there is none."""
+    served: bool
+    """Whether it has the settings that were asked for."""
     hold: socket.socket | None
     """The open connection of a request that keeps the worker as it is."""
-
-    def serves(self, queue: str) -> bool:
-        """Whether a worker of a queue is to run."""
-        return any(note.queue == queue for note in (self.worker, *self.beside) if note)
 
 
 async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
@@ -75,8 +67,6 @@ def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
         answer = Answer(
             ServerNote.model_validate(reply["server"]),
             WorkerNote.model_validate(reply["worker"]) if reply["worker"] else None,
-            reply["unused_seconds"],
-            tuple(WorkerNote.model_validate(note) for note in reply["beside"]),
             reply["served"],
             connection if asked.get("hold") and reply.get("served") else None,
         )

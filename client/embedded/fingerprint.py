@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from activities.configuration.declaration import carried
+from activities.configuration.declaration import carried, variable_of
 from activities.configuration.trust import HOME_VARIABLE, user_home
+from activities.lanes import Lane
 from activities.private_files import random_key
 from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables
 from client.embedded.home import Places
@@ -120,21 +121,33 @@ def plugins() -> dict[str, str]:
     }
 
 
-def needs_of(settings: Settings) -> tuple[str, ...]:
-    """Names (never values) of what a worker with these settings has and another may lack: keys, addresses,
-    documents, hooks and plugins."""
-    variables = [v for v, name in secret_variables().items() if getattr(settings, name) is not None]
-    if settings.openai_base_url:
-        variables.append("OPENAI_BASE_URL")
+def lane_of_settings(settings: Settings, places: Places) -> Lane:
+    """What the runs of a command with these settings need of a worker."""
+    secret = random_key(places.fingerprint_key)
+
+    def digest(value: object) -> str:
+        text = json.dumps(value, sort_keys=True, default=str)
+        return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()[:16]
+
+    environment, secrets = worker_environment(settings), secret_variables()
+    fields = Settings.model_fields
+    skipped = {*CLIENT_ONLY, *OF_PROCESS, *secrets.values()}
+    values = settings.model_dump(mode="json", include=set(fields) - skipped)
+    defaults = Settings.model_construct().model_dump(mode="json", include=values.keys())
+    differing = {
+        variable_of(name, fields[name]): values[name] for name in values if values[name] != defaults[name]
+    }
     if settings.library:
-        variables.append("DETERMINATOR_LIBRARY")
-    if settings.offline:
-        variables.append(OFFLINE)
-    return tuple(
-        sorted([*variables, *(f"hook {h}" for h in settings.hooks), *(f"plugin {n}" for n in plugins())])
+        differing["DETERMINATOR_LIBRARY"] = environment["DETERMINATOR_LIBRARY"]
+    differing |= {name: value for name, value in environment.items() if name.upper() in CARRIED}
+    differing |= {f"plugin {name}": value for name, value in plugins().items()}
+    return Lane(
+        keys=tuple(sorted(name for name, field in secrets.items() if getattr(settings, field) is not None)),
+        settings={name: digest(value) for name, value in differing.items()},
     )
 
 
-OFFLINE = "DETERMINATOR_OFFLINE"
+OF_PROCESS = ("home", "task_queue", "workers", "metrics", "ready_file", "reports_dir", "queues", "log_level")
+"""Settings that concern processes and no step."""
 SOURCE_PLUGINS = "determinator.sources"
 """The entry point group of `activities.sources.registry`, which is not imported for its name alone."""

@@ -1,7 +1,6 @@
 """The paths under the home folder, and the files that describe the processes serving it."""
 
 import errno
-import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from activities.lanes import Lane
 from activities.private_files import private_home
 from client.embedded.locks import is_held
-from client.embedded.processes import MAIN_NOTE
 
 
 class Note(BaseModel):
@@ -55,10 +54,8 @@ class WorkerNote(Note):
     fingerprint: str
     """Keyed digest of the configuration it runs with; never a setting itself."""
     started_at: str = ""
-    queue: str
-    """The task queue it serves."""
-    needs: tuple[str, ...] = ()
-    """Names (never values) of the keys and plugins it runs with; see `fingerprint.needs_of`."""
+    lane: Lane
+    """What it has for the steps of runs."""
     ended: bool = False
     """It is not to run any more: it was ended, or it failed too often."""
     failure: str = ""
@@ -73,8 +70,10 @@ class Places:
         """Held by the supervisor, the server and the worker for as long as one of them lives."""
         self.socket = self.state / "private.sock"
         """Where the supervisor listens for the owner's commands and worker."""
+        self.lanes = self.state / "lanes"
+        """What the runs of this home need of a worker, a file for the settings of each."""
         self.server_note = self.state / "server.json"
-        self.worker_note = self.state / MAIN_NOTE
+        self.worker_note = self.state / "worker.json"
         self.binary_digest = self.state / "temporal.json"
         """The digest of the server's program, by its size and times."""
         self.fingerprint_key = self.state / "fingerprint.key"
@@ -84,12 +83,6 @@ class Places:
         self.reports = self.home / "reports"
         self.runs = self.home / "runs"
         """A folder a run, for people; see `activities.report.run_folder`."""
-
-    def note_of(self, queue: str, own: str) -> Path:
-        """The note of the worker of a queue: the home's `own`, or one beside it, of any name."""
-        if queue == own:
-            return self.worker_note
-        return self.state / f"worker-{hashlib.sha256(queue.encode()).hexdigest()[:16]}.json"
 
     def database(self, version: str) -> Path:
         """One database for each version of the server: an older server cannot read a newer one's file."""

@@ -127,36 +127,22 @@ class Child:
 
 @dataclass
 class WorkerSlot:
-    """A worker that is to run, on a queue of its own."""
+    """The worker that is to run."""
 
     asked: dict[str, Any]
-    """How it is to run, as a command sent it: `note`, `file`, `command` and `environment`. In memory only."""
+    """How it is to run, as a command sent it: `note`, `command` and `environment`. In memory only."""
     child: Child
     note: dict[str, Any]
     replaced: bool = False
     """It was asked to end, so that another one follows."""
     others: list[Child] = field(default_factory=list)
-    """The further processes of a home's own worker, with the same settings on the same queue."""
+    """Its further processes, with the same settings."""
     others_after: float = 0.0
     """When they may be started: not while the first one starts, nor soon after one of them died."""
-    used: float = field(default_factory=time.monotonic)
-    """When a command with its settings asked for it last."""
-
-    @property
-    def queue(self) -> str:
-        return str(self.note["queue"])
 
     @property
     def fingerprint(self) -> str:
         return str(self.note["fingerprint"])
-
-    @property
-    def main(self) -> bool:
-        """Whether it serves the queue of the settings, on which the Web UI starts runs too."""
-        return bool(self.asked["file"] == MAIN_NOTE)
-
-
-MAIN_NOTE = "worker.json"
 
 
 def opened_log(log: Path) -> BinaryIO:

@@ -23,6 +23,7 @@ from typing import TypeVar
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from activities.lanes import lane_of
 from activities.processes import for_python, python
 from activities.settings import Settings
 from client.connection import Connection, Say, open_client, quiet
@@ -32,7 +33,7 @@ from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import holder, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
 from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
-from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waits_for
+from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waiting_line, waits_for
 from client.failures import Hint, NoConnection
 
 START_SECONDS = 60.0
@@ -79,14 +80,16 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
         began = await running_server(settings, places)
         held: Answer | None = None
         wanted = Wanted.by(settings, places) if worker else None
-        if wanted and not restart and not wanted.missing(read_note(places.worker_note, WorkerNote)):
+        former = (await known(places)).worker if worker else None
+        if wanted and former is None:
             held = await wanted.ask(places, hold=for_run)  # while the server starts
         client, note = await connected(places, began=began)
-        if wanted and not (held and held.served):
-            running = held.worker if held else (await known(places)).worker
+        if wanted and held is None:
             held = await have_worker(
-                client, places, wanted, say, hold=for_run, restart=restart, running=running is not None
+                client, places, wanted, say, former=former, hold=for_run, restart=restart
             )
+        if wanted and former is None and (waiting := await waits_for(client, places, wanted, wanted.lane)):
+            say("; ".join(waiting))
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     return Connection(
@@ -94,7 +97,7 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
         embedded=True,
         address=note.address,
         ui_url=note.ui_url,
-        task_queue=held.served if held and held.served else settings.task_queue,
+        task_queue=wanted.queue if wanted else settings.task_queue,
         hold=held.hold if held else None,
     )
 
@@ -102,24 +105,26 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
 async def serve(
     settings: Settings, connection: Connection, queue: str, *, running: bool, say: Say = quiet
 ) -> Connection:
-    """See that the worker of a home serves the queue of a run, which is `running` or only answers queries;
-    return the connection with the queue and whether it is served. Raises NoConnection."""
-    places = Places(settings.home)
-    served, patient_until = (await known(places)).serves(queue), 0.0
-    former = read_note(places.note_of(queue, settings.task_queue), WorkerNote)
+    """See that the worker of a home serves the queue of a run, which is `running` or only answers queries:
+    any worker answers, and one with the settings of the run executes its steps. Return the connection with
+    the queue. Raises NoConnection."""
+    places, patient_until = Places(settings.home), 0.0
     try:
-        if not served and (former is not None or queue == settings.task_queue):
-            wanted = Wanted.by(settings, places).for_runs_of(former, places)
-            lacking = wanted.missing(former)
-            if lacking and (runs := await open_runs(connection.client, queue)):
-                if running:
-                    say(f"{waits_for(runs, lacking)}; run `determinator up` with the same settings")
-            else:
-                served = bool((await wanted.ask(places, queue=queue, exact=True)).served)
+        worker, lane = (await known(places)).worker, lane_of(places.lanes, queue)
+        lacking = worker.lane.lacks(lane) if worker and lane and running else []
+        if lane is not None:
+            lane.keep_in(places.lanes)  # it is in use
+        if worker is None or lacking:
+            wanted = Wanted.by(settings, places)
+            lacking = wanted.lane.lacks(lane) if lane and running else []
+            if worker is None or not lacking:
+                await have_worker(connection.client, places, wanted, say, former=worker, hold=False)
                 patient_until = time.monotonic() + WORKER_START_SECONDS
+            if lacking and (runs := await open_runs(connection.client, queue)):
+                say(f"{waiting_line(runs, lacking)}; run `determinator up` with the same settings")
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
-    return replace(connection, task_queue=queue, served=served, patient_until=patient_until)
+    return replace(connection, task_queue=queue, served=True, patient_until=patient_until)
 
 
 async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:
@@ -143,8 +148,7 @@ def stop_embedded(home: Path) -> list[str]:
         return []
     server = read_note(places.server_note, ServerNote)
     worker = read_note(places.worker_note, WorkerNote)
-    beside = [read_note(path, WorkerNote) for path in places.state.glob("worker-*.json")]
-    pids = [note.pid for note in (server, worker, *beside) if note]
+    pids = [note.pid for note in (server, worker) if note]
     names = ["worker"] if worker and not worker.ended else []
     names += ["server"]
     if not end(places.lock):

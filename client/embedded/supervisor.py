@@ -1,4 +1,4 @@
-"""The supervising process of a home: starts the server and its workers, and keeps them running.
+"""The supervising process of a home: starts the server and its worker, and keeps them running.
 
 Invariants:
 - It holds the lock of the home, which server and workers inherit: two sets of them never serve one home. All
@@ -7,8 +7,8 @@ Invariants:
   is restarted: nobody else can be reached in its place (`client.embedded.forwarder`).
 - A server or worker that dies is started again with the same settings, `MAX_DEATHS` times within
   `DEATHS_SECONDS` at most; then the note says why it was given up.
-- A worker is replaced by one with other settings only when a command asks for that, and not while another
-  command is about to start a run. Workers with other settings may run beside it, each on a queue of its own.
+- The worker is replaced by one with other settings only when a command asks for that, and not while another
+  command is about to start a run.
 - It knows a worker's settings from the command that asked for the worker, keeps them in memory only, and has
   none itself.
 
@@ -104,8 +104,7 @@ class Supervisor:
         self._spare: list[socket.socket] = []
         self._server = Child(self._logs / "server.log")
         self._server_note: dict[str, Any] = {}
-        self._workers: dict[str, WorkerSlot] = {}
-        """By the queues that they serve."""
+        self._worker: WorkerSlot | None = None
         self._reached = asyncio.Event()
         """Set while the server accepts connections."""
         self._was_reached = False
@@ -138,9 +137,8 @@ class Supervisor:
             return await self._over
         finally:
             remove_socket(path)
-            children = (each for slot in self._workers.values() for each in (slot.child, *slot.others))
-            await asyncio.gather(*(each.stop() for each in children))
-            for slot in self._workers.values():
+            if (slot := self._worker) is not None:
+                await asyncio.gather(*(each.stop() for each in (slot.child, *slot.others)))
                 self._note_worker(slot, ended=True)
             await self._server.stop()
 
@@ -269,9 +267,9 @@ class Supervisor:
             self._released = time.monotonic()
 
     def _own_pids(self) -> set[int]:
-        """Process ids of the workers, and 0 where it is not known whose a connection is."""
-        workers = self._workers.values()
-        return {0, *(each.pid for slot in workers for each in (slot.child, *slot.others))}
+        """Process ids of the worker, and 0 where it is not known whose a connection is."""
+        slot = self._worker
+        return {0, *(each.pid for each in (slot.child, *slot.others))} if slot else {0}
 
     def _is_used(self) -> bool:
         """Whether a command is connected, or was a moment ago."""
@@ -289,7 +287,7 @@ class Supervisor:
             self._spare = []
             if not self._over.done():
                 self._server_died(code)
-        for slot in list(self._workers.values()):
+        if (slot := self._worker) is not None:
             for other in list(slot.others):
                 if (code := other.reaped()) is not None:
                     slot.others.remove(other)
@@ -346,7 +344,7 @@ class Supervisor:
 
     def _start_worker(self, slot: WorkerSlot) -> None:
         """Raises OSError."""
-        if self._workers.get(slot.queue) is not slot:
+        if self._worker is not slot:
             return
         slot.child.start(self._worker_command(slot), slot.asked["environment"], self._lock)
         slot.others_after = max(slot.others_after, time.monotonic() + OTHERS_AFTER_SECONDS)
@@ -358,14 +356,11 @@ class Supervisor:
         if slot.replaced or (code == IDLE and self._is_used()):
             slot.replaced = False
             self._later(0.0, partial(self._start_worker, slot))
-        elif code == IDLE and slot.main:
-            self._end(0)
         elif code == IDLE:
-            del self._workers[slot.queue]
-            self._note_worker(slot, ended=True)
+            self._end(0)
         elif slot.child.died_too_often():
             report("worker", code)
-            del self._workers[slot.queue]
+            self._worker = None
             failure = f"it ended {MAX_DEATHS + 1} times within {DEATHS_SECONDS:.0f} s, with the code {code}"
             self._note_worker(slot, ended=True, failure=failure)
         else:
@@ -373,19 +368,24 @@ class Supervisor:
             self._later(slot.child.back_off(), partial(self._start_worker, slot))
 
     async def _keep_others(self) -> None:
-        """Start the further processes of the home's own worker, up to the fixed number, and start again those
+        """Start the further processes of the worker, up to the fixed number, and start again those
         that ended. They share what the home allows: rates, turns at model servers, permits and settings."""
         while True:
             await asyncio.sleep(1.0)
-            for slot in self._workers.values():
-                if slot.child.process is None or slot.replaced or time.monotonic() < slot.others_after:
-                    continue
-                for _ in range(slot.asked["processes"] - 1 - len(slot.others)):
-                    other = Child(self._logs / "worker.log")
-                    environment = slot.asked["environment"]
-                    own = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
-                    other.start(self._worker_command(slot), own, self._lock)
-                    slot.others.append(other)
+            slot = self._worker
+            if (
+                slot is None
+                or slot.child.process is None
+                or slot.replaced
+                or time.monotonic() < slot.others_after
+            ):
+                continue
+            for _ in range(slot.asked["processes"] - 1 - len(slot.others)):
+                other = Child(self._logs / "worker.log")
+                environment = slot.asked["environment"]
+                own = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
+                other.start(self._worker_command(slot), own, self._lock)
+                slot.others.append(other)
 
     def _end_others(self, slot: WorkerSlot) -> None:
         """End all processes of a worker but the first."""
@@ -399,7 +399,7 @@ class Supervisor:
 
     def _note_worker(self, slot: WorkerSlot, **changes: object) -> None:
         slot.note.update(changes)
-        self._write(slot.asked["file"], slot.note)
+        self._write("worker.json", slot.note)
 
     # what commands ask
 
@@ -407,57 +407,47 @@ class Supervisor:
         """Answer a command: `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends
         it. Raises ValueError."""
         asked = json.loads(body)
-        slot = self._have_worker(asked) if asked["do"] == "worker" else None
-        main = next((each for each in self._workers.values() if each.main), None)
-        if slot is not None:
-            slot.used = time.monotonic()
-        if slot is not None and asked["hold"]:
+        served = self._have_worker(asked) if asked["do"] == "worker" else False
+        if served and asked["hold"]:
             session.holds = True
             self._remember(session)
         return json.dumps(
             {
                 "server": self._server_note | {"ready": self._reached.is_set()},
-                "worker": main.note if main else None,
-                "unused_seconds": time.monotonic() - main.used if main else 0.0,
-                "beside": [each.note for each in self._workers.values() if not each.main],
-                "served": slot.queue if slot else "",
+                "worker": self._worker.note if self._worker else None,
+                "served": served,
             }
         ).encode()
 
-    def _have_worker(self, asked: dict[str, Any]) -> WorkerSlot | None:
-        """The worker with the settings that a command asks for, after starting it where none serves its
-        queue, or replacing the one that the command names (`over`) unless another command keeps it. One on
-        another queue will do unless the command names a queue (`exact`)."""
+    def _have_worker(self, asked: dict[str, Any]) -> bool:
+        """See that the worker has the settings that a command asks for: it is started where none runs, and
+        replaced where the command names it (`over`) unless another command keeps it. Return whether it has
+        these settings."""
         self._used = time.monotonic()
-        note = asked["note"]
-        slot = self._workers.get(note["queue"])
-        if not (asked["force"] or asked["exact"]):
-            same = (each for each in self._workers.values() if each.fingerprint == note["fingerprint"])
-            slot = next(same, slot)
+        note, slot = asked["note"], self._worker
         if slot is None:
-            slot = WorkerSlot(asked, Child(self._logs / "worker.log"), dict(note))
-            self._workers[slot.queue] = slot
+            slot = self._worker = WorkerSlot(asked, Child(self._logs / "worker.log"), dict(note))
             self._later(0.0, partial(self._start_worker, slot))
-            return slot
+            return True
         if slot.fingerprint == note["fingerprint"] and not asked["force"]:
-            return slot
+            return True
         held = any(session.holds for session in self._sessions)
         lingers = time.monotonic() - self._released < LINGER_SECONDS
         if not asked["force"] and (asked["over"] != slot.fingerprint or held or lingers):
-            return None
+            return False
         slot.asked, slot.note = asked, dict(note)
         self._end_others(slot)
         if slot.child.process is not None:  # else it is about to be started
             slot.replaced = True
             self._begin(slot.child.stop())
-        return slot
+        return True
 
     async def _end_when_idle(self) -> None:
         """End a server without a worker when nobody has asked it anything for long. A worker ends itself when
         there is nothing to do (`worker.daemon`)."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            idle = not self._workers and not self._is_used()
+            idle = self._worker is None and not self._is_used()
             if idle and time.monotonic() - self._used > self._given["idle_seconds"]:
                 self._end(0)
 

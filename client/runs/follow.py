@@ -287,8 +287,7 @@ class Follower:
         if not is_held(places.lock):
             await self._restart()
             return
-        note = places.note_of(self._run.connection.task_queue, self._run.settings.task_queue)
-        if self._run.connection.served and (worker := read_note(note, WorkerNote)):
+        if worker := read_note(places.worker_note, WorkerNote):
             if worker.failure:
                 raise keeps_ending("worker", places.worker_log)
             if worker.ended:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from client.embedded.home import Places, WorkerNote, read_note
 from tests.client.harness import (
     Ran,
     determinator,
@@ -13,7 +12,6 @@ from tests.client.harness import (
     inside,
     processes_of,
     wait_for_gate,
-    wait_until,
 )
 from tests.fake_openai import sensible
 from tests.papers import QUESTION
@@ -45,67 +43,57 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
     return first.run_id
 
 
-def workers(home: Path) -> set[int]:
-    """The worker of each settings, without the processes that help one while it is busy."""
-    notes = (read_note(file, WorkerNote) for file in Places(home).state.glob("worker*.json"))
-    return {note.pid for note in notes if note is not None and not note.ended}
-
-
 @pytest.mark.invariant
-def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
+def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
     home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
-        before = workers(home)
         second = determinator("ask", QUESTION, "--mode", "iterative", "--library", library)
         assert second.code in (0, 4), second
-        (beside,) = workers(home) - before
-        assert KEY.encode() not in Path(f"/proc/{beside}/environ").read_bytes()
+        (said,) = [line for line in second.err.splitlines() if "restarting the background worker" in line]
+        assert (
+            f"1 run waits for a worker with OPENAI_API_KEY, OPENAI_BASE_URL, as at the start ({run_id})"
+            in said
+        )
+        for pid in processes_of(home)["worker"]:
+            assert KEY.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
         report = inside("report", second.run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["extractive"]
-        assert workers(home) == {*before, beside}
-
-        assert determinator("approve", run_id, "--gate", "report").code == 0
-        watched = determinator("watch", run_id, "--json")
+        # it is read and decided on whatever the settings are; its steps wait
+        assert gate_of(run_id) == "report"
+        asked = len(model.asked)
+        approved = determinator("approve", run_id, "--gate", "report")
+        assert approved.code == 0
+        assert "OPENAI_API_KEY" in approved.err
+        assert len(model.asked) == asked
+        watched = determinator("watch", run_id, "--json", env=paid)
         assert watched.code == 0, watched
         *events, outcome = [json.loads(line) for line in watched.out.splitlines()]
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
         assert outcome["stop_reason"] != "judge_unavailable"
         report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
-        # the two terminals in turns restart nothing
-        both = workers(home)
-        for number, env in enumerate((None, paid, None)):
-            asked = ask(library, "--max-iterations", str(number + 1), env=env)
-            assert "restarting" not in asked.err
-        assert workers(home) == both
-        assert both <= set(processes_of(home)["worker"])
 
 
-def test_a_busy_worker_is_replaced_when_that_is_asked_for_and_runs_without_one_wait_for_their_key(
+@pytest.mark.invariant
+def test_nothing_of_an_offline_run_reaches_the_model_of_another_terminal(
     home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
+    word = "Zanthoxylum"
     with ReplayServer() as model:
-        run_id = begun_with_key(library, paid, model)
-        before = workers(home)
-        paid["NCBI_API_KEY"] = "x"
-        assert determinator("up", env=paid).code == 0
-        wait_until(lambda: before < workers(home))
-        assert determinator("up", "--restart", env=paid).code == 0
-        wait_until(lambda: not before & set(processes_of(home)["worker"]))
-
-        assert determinator("down").code == 0
-        looked = inside("status", run_id)
-        assert looked.code == 0
-        assert "a worker with NCBI_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL" in looked.err
-        assert processes_of(home)["worker"] == []
-        asked = determinator("ask", QUESTION, "--mode", "iterative", "--library", library)
-        assert asked.code in (0, 4), asked
-        assert "OPENAI_API_KEY" in asked.err
-        assert gate_of(run_id, **paid)
-
-        assert determinator("approve", run_id, "--gate", "report", env=paid).code == 0
-        assert determinator("watch", run_id, env=paid).code == 0
-        report = inside("report", run_id, "--format", "json").json()
-        assert report["methodology"]["models"] == ["m1"]
+        model.on("/chat/completions", sensible)
+        online = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": KEY, "DETERMINATOR_MODEL": "m1"}
+        offline = {"DETERMINATOR_OFFLINE": "true"}
+        question = f"Does {word} lower the risk of cancer?"
+        first = inside("ask", question, "--mode", "iterative", "--library", library, "--detach", **offline)
+        assert first.code == 0, first
+        second = ask(library, env=online)
+        assert inside("report", second.run_id, "--format", "json").json()["methodology"]["models"] == ["m1"]
+        assert model.asked
+        watched = determinator("watch", first.run_id, env=offline)
+        assert watched.code in (0, 4), watched
+        report = inside("report", first.run_id, "--format", "json", **offline).json()
+        assert report["methodology"]["models"] == ["extractive"]
+        assert {search["source"] for search in report["methodology"]["searches"]} == {"library"}
+        assert not [one for one in model.asked if word.encode() in one.body]

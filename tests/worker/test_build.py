@@ -109,7 +109,7 @@ def test_a_version_is_claimed_only_when_the_deployment_names_one(monkeypatch: py
 
 async def test_the_production_worker_registers_every_step(home: Path, temporal_client: Client) -> None:
     async with open_resources(Settings()) as resources:
-        worker = research_worker(temporal_client, resources)
+        worker = research_worker(temporal_client, resources, resources.settings.task_queue)
         assert isinstance(worker, Worker)
         config = worker.config()
         names = {getattr(a, "__temporal_activity_definition").name for a in config["activities"]}

@@ -7,7 +7,7 @@ import pytest
 from activities.codec import new_key
 from activities.settings import Settings
 from client.embedded import fingerprint as fingerprints
-from client.embedded.fingerprint import code_of, fingerprint, needs_of
+from client.embedded.fingerprint import code_of, fingerprint, lane_of_settings
 from client.embedded.home import Places
 
 VARIABLE = "DETERMINATOR_CODEC_KEYS"
@@ -27,7 +27,7 @@ def test_other_keys_plugins_and_code_are_another_worker(
     assert fingerprint(Settings(), places) == found[0]
     for name in ("a", "b"):
         monkeypatch.setenv(VARIABLE, f"{name}:{new_key()}")
-        assert VARIABLE in needs_of(Settings())
+        assert VARIABLE in lane_of_settings(Settings(), places).keys
         found.append(fingerprint(Settings(), places))
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv(f"{VARIABLE}_FILE", str(tmp_path / "keys"))
@@ -38,7 +38,7 @@ def test_other_keys_plugins_and_code_are_another_worker(
     (package / "entry_points.txt").write_text("[determinator.sources]\nlab = lab:build\n")
     for version in ("1.0", "1.1"):
         (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lab\nVersion: {version}\n")
-        assert "plugin lab" in needs_of(Settings())
+        assert "plugin lab" in lane_of_settings(Settings(), places).settings
         found.append(fingerprint(Settings(), places))
     code.write_text("one = 1 + 1\n")
     found.append(fingerprint(Settings(), places))

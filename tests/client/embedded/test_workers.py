@@ -1,34 +1,37 @@
-"""Who may serve the runs of a worker that is gone."""
+"""Who may execute the steps of a run."""
 
 from pathlib import Path
 
 import pytest
 
+from activities.lanes import Lane, lane_of
 from activities.settings import Settings
-from client.embedded.fingerprint import OFFLINE
-from client.embedded.home import Places, WorkerNote
-from client.embedded.workers import Wanted
+from client.embedded.fingerprint import lane_of_settings
+from client.embedded.home import Places
+
+pytestmark = pytest.mark.invariant
 
 
-def wanted(home: Path, *, offline: bool) -> Wanted:
-    return Wanted.by(Settings(home=home, offline=offline), Places(home))
+def lane(home: Path, **settings: object) -> Lane:
+    places = Places(home)
+    places.make()
+    return lane_of_settings(Settings.model_validate({"home": home, **settings}), places)
 
 
-def note_of(worker: Wanted) -> WorkerNote:
-    return WorkerNote(fingerprint=worker.fingerprint, queue=worker.settings.task_queue, needs=worker.needs)
-
-
-@pytest.mark.invariant
-def test_runs_that_were_offline_are_served_offline_whoever_asks(home: Path) -> None:
-    former = note_of(wanted(home, offline=True))
-    successor = wanted(home, offline=False).for_runs_of(former, Places(home))
-    assert successor.settings.offline
-    assert OFFLINE in successor.needs
-    assert successor.missing(former) == []
-
-
-def test_runs_with_a_network_are_not_served_offline(home: Path) -> None:
-    former = note_of(wanted(home, offline=False))
-    successor = wanted(home, offline=True).for_runs_of(former, Places(home))
-    assert successor.missing(former) == ["access to the network"]
-    assert not wanted(home, offline=False).for_runs_of(former, Places(home)).settings.offline
+def test_a_worker_executes_the_steps_of_runs_whose_settings_it_has(home: Path, tmp_path: Path) -> None:
+    plain, keyed = lane(home), lane(home, OPENAI_API_KEY="one")
+    assert keyed.lacks(plain) == [], "a key more"
+    assert plain.lacks(keyed) == ["OPENAI_API_KEY"]
+    assert lane(home, OPENAI_API_KEY="two").id == keyed.id, "a later key of the name will do"
+    assert lane(home, max_cost=1.0).id == plain.id, "what a request carries is no matter"
+    for name, other in {
+        "DETERMINATOR_OFFLINE": lane(home, DETERMINATOR_OFFLINE=True),
+        "OPENAI_BASE_URL": lane(home, OPENAI_BASE_URL="http://127.0.0.1:1/v1"),
+        "DETERMINATOR_LIBRARY": lane(home, DETERMINATOR_LIBRARY=str(tmp_path)),
+    }.items():
+        assert plain.lacks(other) == [name] == other.lacks(plain)
+        assert other.queue("determinator") != plain.queue("determinator")
+    keyed.keep_in(tmp_path)
+    assert lane_of(tmp_path, keyed.queue("determinator")) == keyed
+    assert lane_of(tmp_path, "determinator") is None
+    assert "one" not in (tmp_path / f"{keyed.id}.json").read_text()
