@@ -1,13 +1,13 @@
 """What the tools answer: typed, so that each has a schema a program can rely on; and their errors."""
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from activities.contracts.evidence import Evidence, Identifiers, SearchStatus
+from activities.contracts.evidence import Evidence, Identifiers, ReportPlan, SearchStatus
 from activities.credentials import redacted
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
@@ -18,23 +18,22 @@ from client.runs.run_state import RunId, RunState
 P = ParamSpec("P")
 T = TypeVar("T")
 TOOLS = {
-    **{name: name for name in ("approve", "extend", "finish", "pause", "refresh", "resume", "steer")},
     "list": "list_runs",
     "ask": "start_research",
     "watch": "research_status",
     "status": "research_status",
+    "plan": "research_status",
     "evidence": "search_evidence",
-    "plan": "get_plan",
-    "reject": 'approve with decision "reject"',
-    "cancel": "cancel_research",
     "report": "get_report",
-    "chart": "get_chart",
     "verify": "verify_report",
-    "tell": "tell_report",
-    "change": "change_report",
-    "dispute": "dispute_sentence",
-    "answer": "answer_questions",
-    "search": "search_all_sources",
+    "search": "search_literature",
+    "refresh": 'ask_report with action "refresh"',
+    "tell": 'ask_report with action "ask"',
+    **{verb: f'ask_report with action "{verb}"' for verb in ("change", "dispute")},
+    **{
+        verb: f'change_run with action "{verb}"'
+        for verb in ("approve", "reject", "answer", "steer", "extend", "pause", "resume", "finish", "cancel")
+    },
 }
 """Verb of the command line -> tool."""
 DateRange = Literal["1y", "5y", "10y", "all"]
@@ -189,10 +188,12 @@ class ReportAnswer(BaseModel):
     claims: list[ReportClaim]
     references: list[Work]
     limitations: list[str]
+    written_by: str = Field(description="`extractive`: no model has read it, these are the nearest passages")
+    notes: list[str] = Field([], description="Why what was asked for was not changed")
     markdown: str
 
     @classmethod
-    def of(cls, report: Report, markdown: str) -> "ReportAnswer":
+    def of(cls, report: Report, markdown: str, notes: Sequence[str] = ()) -> "ReportAnswer":
         return cls(
             run=report.run_id,
             question=report.question,
@@ -204,22 +205,14 @@ class ReportAnswer(BaseModel):
             claims=claims_in(report),
             references=[Work.model_validate(reference) for reference in report.references],
             limitations=list(report.limitations),
+            written_by=report.written_by,
+            notes=[*notes],
             markdown=markdown,
         )
 
 
-class ChartAnswer(BaseModel):
-    run: RunId
-    chart: str
-    table: str = Field(description="What it draws, as a Markdown table")
-    svg: str
-
-
-class HypothesisAnswer(BaseModel):
-    state: RunState
-    report: ReportAnswer | None = Field(
-        description="null while the run goes on: ask research_status, get_report"
-    )
+class ResearchState(RunState):
+    plan: ReportPlan | None = Field(None, description="What waits at the gate `plan`")
 
 
 class VerifyAnswer(BaseModel):
@@ -246,22 +239,3 @@ class CheckedQuote(BaseModel):
     reason: str = Field(
         "", description="Why it is not, or why it supports nothing all the same: a title, a citation line"
     )
-
-
-class Told(BaseModel):
-    run: RunId
-    question: str
-    answer: list[str] = Field(description="In sentences, each of which a claim bears out")
-    claims: list[ReportClaim] = Field(description="Empty where the evidence of the run does not say it")
-    written_by: str = Field(description="`extractive`: no model has read it, these are the nearest passages")
-
-    @classmethod
-    def of(cls, report: Report) -> "Told":
-        answer = [claim.text for claim in report.answer]
-        return cls(
-            run=report.run_id,
-            question=report.question,
-            answer=answer,
-            claims=claims_in(report),
-            written_by=report.written_by,
-        )

@@ -1,7 +1,7 @@
 """Tools that need no run: searching the literature, looking up a paper, checking quotes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
@@ -36,25 +36,6 @@ YEARS = {"1y": 1, "5y": 5, "10y": 10}
 MAX_QUERY_CHARS = 2_000
 MAX_QUOTES = 200
 LITERATURE = ("pubmed", "europepmc", "clinicaltrials")
-OF_ONE_SOURCE = {
-    "search_pubmed": (
-        "pubmed",
-        (
-            "Search PubMed: abstracts of the biomedical literature, with MeSH terms and retractions. "
-            "Understands boolean and field syntax, `related:PMID` and `citedby:PMID`."
-        ),
-    ),
-    "search_europepmc": (
-        "europepmc",
-        "Search Europe PMC: abstracts of the life sciences including preprints.",
-    ),
-    "search_clinical_trials": (
-        "clinicaltrials",
-        "Search ClinicalTrials.gov: registered trials with their phase, status and results.",
-    ),
-}
-"""Tool -> the source that it searches, and what it does."""
-
 QueryText = Annotated[
     str,
     Field(min_length=1, max_length=MAX_QUERY_CHARS, description="Words, or the source's own query syntax"),
@@ -74,45 +55,25 @@ class Literature:
         self._client = client
 
     def register(self, server: MCPServer) -> None:
-        for name, (source, covers) in OF_ONE_SOURCE.items():
-            text = f"{covers} An outage is an error, never an empty answer."
-            server.add_tool(clearly(self._of(source)), name, description=text, annotations=READS)
-        for tool in (self.search_web, self.search_all_sources, self.get_paper_details, self.verify_quotes):
+        for tool in (self.search_literature, self.get_paper_details, self.verify_quotes):
             server.add_tool(clearly(tool), annotations=READS)
 
-    def _of(self, source: str) -> Callable[..., Awaitable[SearchAnswer]]:
-        async def search(
-            query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
-        ) -> SearchAnswer:
-            return await self._search(source, query, max_results, date_range)
-
-        return search
-
-    async def search_web(self, query: QueryText, max_results: MaxResults = 10) -> SearchAnswer:
-        """Search the web with the first engine that is set up and answers. An outage of all is an error,
-        never an empty answer."""
-        engines = [one for one in await self._client.sources() if "web" in one.info.domains]
-        names = [one.info.name for one in engines if one.enabled]
-        if not names:
-            ways = "; ".join(f"{one.info.name}: {one.reason}" for one in engines)
-            raise BadInput(f"no search of the web is set up: {ways}")
-        for name in names[:-1]:
-            with suppress(Failure):
-                return await self._search(name, query, max_results, "all")
-        return await self._search(names[-1], query, max_results, "all")
-
-    async def search_all_sources(
+    async def search_literature(
         self,
         query: QueryText,
         max_results: Annotated[int, Field(ge=1, le=100, description="Works at most of each source")] = 10,
         date_range: Range = "all",
         sources: Annotated[
             Sequence[str],
-            Field(description="Names of sources; none: PubMed, Europe PMC, trials, or what serves offline"),
+            Field(
+                description="pubmed (boolean and field syntax, `related:PMID`, `citedby:PMID`), europepmc "
+                "(with preprints), clinicaltrials, web (the first engine that answers) ...; none: the first "
+                "three, or what serves offline"
+            ),
         ] = (),
     ) -> AllSources:
-        """Search several sources at once. Each answers for itself: one that fails is named in `failed` and
-        does not spoil the others."""
+        """Search sources of literature. Each answers for itself: one that fails is named in `failed`, and an
+        outage is never an empty answer."""
         names = list(dict.fromkeys(sources))
         if not names:
             serve = [one.info for one in await self._client.sources() if one.enabled]
@@ -132,6 +93,18 @@ class Literature:
         if not searches:
             raise Failure(f"no source answered: {'; '.join(failed)}")
         return AllSources(searches=searches, failed=failed)
+
+    async def _web(self, query: str, limit: int) -> SearchAnswer:
+        """The answer of the first engine that is set up and answers. Raises BadInput, Failure."""
+        engines = [one for one in await self._client.sources() if "web" in one.info.domains]
+        names = [one.info.name for one in engines if one.enabled]
+        if not names:
+            ways = "; ".join(f"{one.info.name}: {one.reason}" for one in engines)
+            raise BadInput(f"no search of the web is set up: {ways}")
+        for name in names[:-1]:
+            with suppress(Failure):
+                return await self._search(name, query, limit, "all")
+        return await self._search(names[-1], query, limit, "all")
 
     async def get_paper_details(
         self, pmid: Annotated[str, Field(description="A PubMed id, such as 22663011", max_length=32)]
@@ -161,6 +134,8 @@ class Literature:
         return [checked(quote, text) for quote, text in zip(quotes, texts, strict=True)]
 
     async def _search(self, source: str, query: str, limit: int, date_range: DateRange) -> SearchAnswer:
+        if source == "web":
+            return await self._web(query, limit)
         result = await self._client.search(source, query, limit=limit, filters=since(date_range))
         return SearchAnswer.of(source, result)
 

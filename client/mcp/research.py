@@ -5,7 +5,7 @@ While a caller waits, progress is reported with each event of the run.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from typing import Annotated, Literal
 
@@ -15,26 +15,20 @@ from pydantic import AfterValidator, Field
 
 from activities.contracts.evidence import Gate, Length, ReportPlan
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
-from activities.contracts.step import Reading
-from activities.refresh_activity import RefreshOutcome
-from activities.report.format_table import CHARTS
 from activities.report.formats import render
+from activities.report.schema import Report
 from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.mcp.answers import (
-    ChartAnswer,
     CollectedWork,
-    HypothesisAnswer,
     ReportAnswer,
-    Told,
+    ResearchState,
     VerifyAnswer,
     clearly,
 )
 from client.mcp.elicitation import ask_back
-from client.messages import MESSAGES, MessageName
-from client.reports.charts import render_chart
-from client.reports.replies import Changed
+from client.messages import MESSAGES
 from client.reports.verify import is_file_name
 from client.run import Run
 from client.runs.options import (
@@ -55,11 +49,9 @@ from client.runs.options import (
 from client.runs.planning import Planned
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
-from workflows.types import BudgetStatus, PlanView
 
-CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
+CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-CANCELS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
 BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
@@ -91,35 +83,34 @@ Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
+RunAction = Literal[
+    "approve",
+    "reject",
+    "answer",
+    "edit_plan",
+    "steer",
+    "extend",
+    "pause",
+    "resume",
+    "finish",
+    "cancel",
+]
+
+
 class Research:
     def __init__(self, client: Determinator, folders: Folders) -> None:
         self._client = client
         self._folders = folders
 
     def register(self, server: MCPServer) -> None:
-        changing = (
-            *(self.start_research, self.follow_up, self.analyze_hypothesis, self.approve, self.steer),
-            *(self.extend, self.edit_plan, self.refresh, self.answer_questions),
-            *(self.tell_report, self.change_report, self.dispute_sentence),
-        )
+        changing = (self.start_research, self.change_run, self.ask_report)
         reading = (
-            *(self.plan_research, self.list_runs, self.research_status, self.get_report, self.get_plan),
-            *(self.get_chart, self.search_evidence, self.verify_report),
+            *(self.plan_research, self.list_runs, self.research_status, self.get_report),
+            *(self.search_evidence, self.verify_report),
         )
         for tools, kind in ((changing, CHANGES), (reading, READS)):
             for tool in tools:
                 server.add_tool(clearly(tool), annotations=kind)
-        for name, message in MESSAGES.items():
-            called, kind = ("cancel_research", CANCELS) if name == "cancel" else (name, CHANGES)
-            server.add_tool(clearly(self._message(name)), called, description=message.does, annotations=kind)
-
-    def _message(self, name: MessageName) -> Callable[..., Awaitable[RunState]]:
-        async def tell(run: OneRun) -> RunState:
-            told = await self._client.run(run)
-            await MESSAGES[name].send(told)
-            return await state_of(told)
-
-        return tell
 
     async def plan_research(
         self,
@@ -132,7 +123,7 @@ class Research:
     ) -> Planned:
         """How a question would be researched: how it is read, which mode and sources fit, and the sections of
         a report on it. No run is started and nothing is searched. To use a changed plan, start_research with
-        mode deep and approve ["plan"], then edit_plan and approve."""
+        mode deep and approve ["plan"], then change_run with `edit_plan` and `approve`."""
         return await self._client.plan(
             question,
             **(self._narrowed(profile, sources, library) | AskOptions(mode=mode, max_sections=max_sections)),
@@ -150,6 +141,11 @@ class Research:
         self,
         question: QuestionText,
         ctx: Context,
+        follow_up: Annotated[
+            str,
+            Field(max_length=200, description="A finished run it builds on"),
+            AfterValidator(named_by_id),
+        ] = "",
         mode: Mode = "auto",
         graph: Annotated[
             str,
@@ -166,10 +162,11 @@ class Research:
         max_iterations: Iterations | None = None,
         approve: Approve = (),
         wait_seconds: Seconds = 0,
-    ) -> RunState | InputRequiredResult:
+    ) -> ResearchState | InputRequiredResult:
         """Start the research of a question; its report quotes a source for every claim. The same question
         with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
-        given. Where your client can ask its person, it may be asked first what the question leaves open."""
+        given. Where your client can ask its person, it may be asked first what the question leaves open. With
+        `follow_up` it begins with what that run found, and reads "it" as what that run was about."""
         caps = ctx.session.client_capabilities
         asks = caps is not None and caps.elicitation is not None and self._client.settings.clarify is None
         options = self._narrowed(profile, sources, library) | AskOptions(
@@ -184,36 +181,42 @@ class Research:
             approve=list(approve) or None,
             clarify="ask" if asks else None,
         )
-        run = await self._client.ask(question, **options)
+        run = await self._client.ask(question, follow_up=follow_up or None, **options)
         if asks and (question_back := await ask_back(run, ctx, BY)) is not None:
             return question_back
         return await self._state(run, ctx, wait_seconds)
 
-    async def tell_report(self, run: OneRun, question: Message) -> Told:
-        """Ask a finished report a question; the evidence of its run answers, with quotes, or does not have it
-        (then `claims` is empty: follow_up searches for it). A sentence is named by its id."""
-        answered = await self._client.tell(run, question, by=BY)
-        return Told.of(answered.report)
-
-    async def change_report(self, run: OneRun, instruction: Message) -> Changed:
-        """Change a finished report: shorter, without a section, for a general reader, with a work that is
-        named by its PMID. A version is made beside it; what is not touched stays letter by letter."""
-        return Changed.of(await self._client.change(run, instruction, by=BY))
-
-    async def dispute_sentence(
-        self, run: OneRun, sentence: Annotated[str, Field(max_length=20)], reason: Message
-    ) -> Changed:
-        """Say that a sentence of a finished report is wrong. Its works are read again; the report shows both,
-        and the sentence stays until a person decides."""
-        return Changed.of(await self._client.dispute(run, sentence, reason, by=BY))
-
-    async def answer_questions(
+    async def ask_report(
         self,
         run: OneRun,
-        answers: Annotated[Sequence[str], Field(description="In order; empty: what the run assumes")],
-    ) -> Sequence[Reading]:
-        """Answer what a run asks back before it searches (the gate `clarification`)."""
-        return await (await self._client.run(run)).answer(answers, by=BY)
+        action: Annotated[
+            Literal["ask", "change", "dispute", "refresh"],
+            Field(
+                description="ask: the evidence of its run answers, or does not have it (no claims). change: "
+                "shorter, without a section, with a work named by its PMID ... dispute: a sentence is wrong, "
+                "its works are read again. refresh: authorities are asked for retractions again"
+            ),
+        ],
+        text: Annotated[str, Field(max_length=MAX_INSTRUCTION_CHARS, description="Question or reason")] = "",
+        sentence: Annotated[str, Field(max_length=20, description="dispute: its id")] = "",
+        search: Annotated[bool, Field(description="refresh: also look for new works")] = False,
+    ) -> ReportAnswer:
+        """Ask a finished report, have it changed or disputed, or bring it up to date. What is changed is a
+        version beside it; what is not touched stays letter by letter. The answer is a report, that of `ask`
+        of one section."""
+        if action == "refresh":
+            await self._client.refresh(run, search=search)
+            return await self.get_report(run)
+        if len(text.strip()) < 2:
+            raise BadInput(f"{action} needs its text")
+        match action:
+            case "ask":
+                answered = await self._client.tell(run, text, by=BY)
+            case "change":
+                answered = await self._client.change(run, text, by=BY)
+            case "dispute":
+                answered = await self._client.dispute(run, sentence, text, by=BY)
+        return await self._answer(answered.report, notes=answered.outcome.notes)
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=100)] = 20) -> list[ListedRun]:
         """Runs, the newest first, with the id by which the other tools take each."""
@@ -221,81 +224,51 @@ class Research:
 
     async def research_status(
         self, ctx: Context, run: AnyRun = "last", wait_seconds: Seconds = 0
-    ) -> RunState:
-        """How a run is: phase, iteration, works found, money spent, and which gate waits for a decision. With
-        `wait_seconds`, waits for its end or for a gate and reports progress meanwhile."""
+    ) -> ResearchState:
+        """How a run is: phase, iteration, works found, money spent, which gate waits for a decision, and what
+        waits there. With `wait_seconds`, waits for its end or for a gate and reports progress meanwhile."""
         return await self._state(await self._client.run(run), ctx, wait_seconds)
 
-    async def approve(
+    async def change_run(
         self,
         run: OneRun,
-        gate: Annotated[Gate | None, Field(description="The gate that waits; none: whichever does")] = None,
-        decision: Literal["approve", "reject"] = "approve",
-        note: Annotated[str, Field(max_length=2000)] = "",
-        dispute: Annotated[str, Field(description="Id of a disputed sentence", max_length=20)] = "",
+        action: RunAction,
+        gate: Annotated[Gate | None, Field(description="approve, reject: none: the one that waits")] = None,
+        text: Annotated[
+            str, Field(max_length=2000, description="steer: what to do. approve, reject: why")
+        ] = "",
+        sentence: Annotated[str, Field(max_length=20, description="approve, reject: of a dispute")] = "",
+        answers: Annotated[
+            Sequence[str], Field(description="answer: in order; empty: what the run assumes")
+        ] = (),
+        plan: Annotated[ReportPlan | None, Field(description="edit_plan: as research_status has it")] = None,
+        tokens: Annotated[int, Field(ge=0, description="extend")] = 0,
+        cost: Annotated[float, Field(ge=0, description="extend: US dollars")] = 0.0,
+        minutes: Annotated[float, Field(ge=0, description="extend")] = 0.0,
+        iterations: Annotated[int, Field(ge=0, description="extend")] = 0,
     ) -> RunState:
-        """Decide what waits at a gate of a run (its plan, its candidates or its report), or a `dispute` of
-        its report, which is approved to take the sentence out. Ask the person first."""
+        """Tell a run something: decide what waits at its gate (its plan, its candidates, its report, a
+        dispute of a finished report; ask the person first), answer what it asks back, replace its plan while
+        that waits, give it an instruction or more budget, pause it, have it write its report, cancel it."""
         handle = await self._client.run(run)
-        if dispute:
-            await self._client.decide(run, dispute, upheld=decision == "approve", by=BY, note=note)
-        else:
-            await handle.decide(decision, gate, by=BY, note=note)
+        match action:
+            case "approve" | "reject" if sentence:
+                await self._client.decide(run, sentence, upheld=action == "approve", by=BY, note=text)
+            case "approve" | "reject":
+                await handle.decide(action, gate, by=BY, note=text)
+            case "answer":
+                await handle.answer(answers, by=BY)
+            case "edit_plan":
+                if plan is None:
+                    raise BadInput("edit_plan needs the plan")
+                await handle.edit_plan(plan, by=BY)
+            case "steer":
+                await handle.steer(text, by=BY)
+            case "extend":
+                await handle.extend(tokens=tokens, cost=cost, seconds=minutes * 60, iterations=iterations)
+            case "pause" | "resume" | "finish" | "cancel":
+                await MESSAGES[action].send(handle)
         return await state_of(handle)
-
-    async def steer(
-        self, run: OneRun, text: Annotated[str, Field(min_length=1, max_length=2000)]
-    ) -> RunState:
-        """Give a run an instruction, such as "only trials in adults"; it follows it from its next step on."""
-        handle = await self._client.run(run)
-        await handle.steer(text, by=BY)
-        return await state_of(handle)
-
-    async def follow_up(
-        self,
-        run: OneRun,
-        question: QuestionText,
-        ctx: Context,
-        mode: Mode = "auto",
-        max_cost: Dollars | None = None,
-        wait_seconds: Seconds = 0,
-    ) -> RunState:
-        """Ask a question that builds on a finished run: it begins with what that run found, with the same
-        sources, folder and limits, and reads "it" as what that run was about."""
-        new = await self._client.ask(
-            question, follow_up=run, mode=mode if mode != "auto" else None, max_cost=max_cost
-        )
-        return await self._state(new, ctx, wait_seconds)
-
-    async def extend(
-        self,
-        run: OneRun,
-        tokens: Annotated[int, Field(ge=0)] = 0,
-        cost: Annotated[float, Field(ge=0, description="US dollars")] = 0.0,
-        minutes: Annotated[float, Field(ge=0, description="Of working time")] = 0.0,
-        iterations: Annotated[int, Field(ge=0)] = 0,
-    ) -> BudgetStatus:
-        """Add to the budget of a run; what it may use after that."""
-        handle = await self._client.run(run)
-        return await handle.extend(tokens=tokens, cost=cost, seconds=minutes * 60, iterations=iterations)
-
-    async def get_plan(self, run: AnyRun = "last") -> PlanView:
-        """The plan of a run: its sections with a key question each, and whether it was approved."""
-        return await (await self._client.run(run)).plan()
-
-    async def edit_plan(self, run: OneRun, plan: ReportPlan) -> PlanView:
-        """Replace the plan of a run while it waits at the gate `plan`, which goes on waiting. A section that
-        keeps its id stays the same section."""
-        return await (await self._client.run(run)).edit_plan(plan, by=BY)
-
-    async def refresh(
-        self,
-        run: OneRun,
-        search: Annotated[bool, Field(description="Also run its searches again, for new works")] = False,
-    ) -> RefreshOutcome:
-        """Ask PubMed, Crossref and Europe PMC again about what a finished report cites: retractions,
-        concerns, corrections. Where anything changed, get_report gives a new version."""
-        return await self._client.refresh(run, search=search)
 
     async def search_evidence(
         self,
@@ -316,24 +289,11 @@ class Research:
         """The report of a run: its claims, each with verbatim quotes and the works they are from. While the
         run goes on it is the report as it stands, marked as a draft."""
         handle = await self._client.run(run)
-        report = (await handle.draft()).at_length(length)
-        markdown = await asyncio.to_thread(render, report, "md")
-        return ReportAnswer.of(report, markdown.decode())
+        return await self._answer((await handle.draft()).at_length(length))
 
-    async def get_chart(
-        self,
-        name: Annotated[str, Field(json_schema_extra={"enum": [*CHARTS]})],
-        run: AnyRun = "last",
-    ) -> ChartAnswer:
-        """A chart of a report: as a table in Markdown and as SVG with a title and a description."""
-        if name not in CHARTS:
-            raise BadInput(f"there is no chart {name[:100]}; there are {', '.join(CHARTS)}")
-        report = await (await self._client.run(run)).draft()
-        table = await asyncio.to_thread(render_chart, report, name, "md")
-        svg = await asyncio.to_thread(render_chart, report, name, "svg")
-        if table is None or svg is None:
-            raise BadInput(f"{report.run_id} has nothing for the chart {name}")
-        return ChartAnswer(run=report.run_id, chart=name, table=table.decode(), svg=svg.decode())
+    async def _answer(self, report: Report, notes: Sequence[str] = ()) -> ReportAnswer:
+        markdown = await asyncio.to_thread(render, report, "md")
+        return ReportAnswer.of(report, markdown.decode(), notes)
 
     async def verify_report(
         self,
@@ -355,34 +315,14 @@ class Research:
         faults = [*checked.found.faults(), *checked.parcel.damaged]
         return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
 
-    async def analyze_hypothesis(
-        self,
-        drug: Annotated[str, Field(min_length=2, max_length=200)],
-        condition: Annotated[str, Field(min_length=2, max_length=200)],
-        ctx: Context,
-        mechanism: Annotated[str, Field(max_length=1000, description="The proposed mechanism, if any")] = "",
-        sources: Sources = (),
-        library: Library = "",
-        max_cost: Dollars | None = None,
-        wait_seconds: Seconds = 600,
-    ) -> HypothesisAnswer:
-        """Ask what the evidence says of a drug for a condition: an iterative run with the profile for drug
-        repurposing, and its report when it ends in time. The numbers in it are those of the works it
-        quotes."""
-        through = f" through {mechanism}" if mechanism else ""
-        options = self._narrowed("drug_repurposing", sources, library)
-        options |= AskOptions(mode="iterative", max_cost=max_cost)
-        run = await self._client.ask(f"Could {drug} treat {condition}{through}?", **options)
-        state = await self._state(run, ctx, wait_seconds)
-        report = None if state.status == "running" else await self.get_report(run.id)
-        return HypothesisAnswer(state=state, report=report)
-
-    async def _state(self, run: Run, ctx: Context, seconds: float) -> RunState:
+    async def _state(self, run: Run, ctx: Context, seconds: float) -> ResearchState:
         """The state of a run, after waiting for its end or for a gate."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(follow(run, ctx), seconds)
-        return await state_of(run)
+        state = await state_of(run)
+        plan = (await run.plan()).plan if state.waiting_for == "plan" else None
+        return ResearchState(**dict(state), plan=plan)
 
 
 async def follow(run: Run, ctx: Context) -> None:

@@ -170,7 +170,7 @@ def add_prompts(server: MCPServer) -> None:
         """Answer a question from the literature with verified quotes."""
         return (
             f"Answer this question from the literature: {question}\n\n"
-            "Search PubMed and Europe PMC with two or three differently worded queries. Read the abstracts "
+            "Use search_literature with two or three differently worded queries. Read the abstracts "
             "of what is nearest. Check with get_paper_details that what you cite is not retracted. Quote "
             "verbatim, check the quotes with verify_quotes, and name what you could not find and which "
             "source did not answer. For a question that needs more than ten works use start_research."
@@ -184,9 +184,9 @@ def add_prompts(server: MCPServer) -> None:
             if drug
             else f"which approved drugs could treat {condition}"
         )
-        tool = "analyze_hypothesis" if drug else "start_research with the profile drug_repurposing"
         return (
-            f"Find out {asked}. Use {tool}, wait for it with research_status, and read get_report. Present "
+            f"Find out {asked}. Use start_research with mode iterative and the profile drug_repurposing, "
+            "wait for it with research_status, and read get_report. Present "
             "the mechanism, the clinical evidence and the safety of each candidate with their quotes, say "
             "how strong each is, and keep evidence against it. This is research, not medical advice."
         )

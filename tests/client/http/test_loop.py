@@ -9,7 +9,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from activities.report.format_table import CHARTS
 from activities.report.schema import Report
 from client.http import protocol, rest
 from client.http.desk import Case, Desk
@@ -83,7 +82,7 @@ async def test_the_text_of_a_report_blocks_no_other_request(monkeypatch: pytest.
     assert await longest_wait(protocol.ending(cast(Any, ARun()), "completed")) < SECONDS / 2
 
 
-async def test_a_chart_over_mcp_blocks_no_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_report_over_mcp_blocks_no_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
     class Runs:
         async def run(self, name: str) -> Any:
             return SimpleNamespace(draft=self.draft)
@@ -91,6 +90,6 @@ async def test_a_chart_over_mcp_blocks_no_other_call(monkeypatch: pytest.MonkeyP
         async def draft(self) -> Report:
             return REPORT
 
-    monkeypatch.setattr(research, "render_chart", slow)
+    monkeypatch.setattr(research, "render", slow)
     tools = Research(cast(Any, Runs()), cast(Any, None))
-    assert await longest_wait(tools.get_chart(next(iter(CHARTS)))) < SECONDS / 2
+    assert await longest_wait(tools.get_report()) < SECONDS / 2

@@ -144,12 +144,15 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(file_home:
                 await client.read_resource(f"{name}://ask-nothing-00000000")
         near = await called(client, "search_evidence", query=support["quote"], run=state["run"], limit=1)
         assert near["result"][0]["evidence_id"] == support["evidence_id"]
-        assert "has nothing for the chart pooled" in await refused(
-            client, "get_chart", name="pooled", run=state["run"]
-        )
-        assert "OFFLINE" in await refused(client, "refresh", run=state["run"])
+        assert "OFFLINE" in await refused(client, "ask_report", run=state["run"], action="refresh")
+        told = await called(client, "ask_report", run=state["run"], action="ask", text="In whom was it seen?")
+        assert told.keys() == report.keys(), "one form of a report"
         again = await called(
-            client, "follow_up", run=state["run"], question="In whom was it seen?", wait_seconds=120
+            client,
+            "start_research",
+            follow_up=state["run"],
+            question="In whom was it seen?",
+            wait_seconds=120,
         )
         assert again["status"] == "completed"
         assert again["run"] != state["run"]
@@ -205,20 +208,24 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
         )
         assert (state["status"], state["waiting_for"]) == ("running", "plan")
         run = state["run"]
-        assert (await called(client, "steer", run=run, text="only adults"))["run"] == run
-        assert "not for the report" in await refused(client, "approve", run=run, gate="report")
+        assert (await called(client, "change_run", run=run, action="steer", text="only adults"))["run"] == run
+        assert "not for the report" in await refused(
+            client, "change_run", run=run, action="approve", gate="report"
+        )
         plan = {**planned["plan"], "report_outline": [{**first, "title": "One section"}]}
-        edited = await called(client, "edit_plan", run=run, plan=plan)
-        assert [one["title"] for one in edited["plan"]["report_outline"]] == ["One section"]
-        assert (await called(client, "get_plan", run=run))["plan_hash"] == edited["plan_hash"]
-        assert (await called(client, "extend", run=run, iterations=2))["limits"]["max_iterations"] > 2
-        assert (await called(client, "pause", run=run))["run"] == run
-        await called(client, "approve", run=run, gate="plan", note="fine")
-        await called(client, "resume", run=run)
-        await called(client, "finish", run=run)
+        assert state["plan"]["report_outline"]
+        await called(client, "change_run", run=run, action="edit_plan", plan=plan)
+        waiting = await called(client, "research_status", run=run)
+        assert [one["title"] for one in waiting["plan"]["report_outline"]] == ["One section"]
+        more = await called(client, "change_run", run=run, action="extend", iterations=2)
+        assert more["max_iterations"] > 2
+        assert (await called(client, "change_run", run=run, action="pause"))["run"] == run
+        await called(client, "change_run", run=run, action="approve", gate="plan", text="fine")
+        await called(client, "change_run", run=run, action="resume")
+        await called(client, "change_run", run=run, action="finish")
         ended = await called(client, "research_status", run=run, wait_seconds=120)
         assert ended["status"] == "completed"
-        assert "is over" in await refused(client, "cancel_research", run=run)
+        assert "is over" in await refused(client, "change_run", run=run, action="cancel")
 
 
 async def test_only_folders_that_the_operator_allows_are_read(
@@ -279,6 +286,6 @@ def test_a_foreign_client_calls_every_tool(
     assert sorted(answers) == sorted(TOOLS)
     assert answers["verify_quotes"]["error"] is False
     assert all("\n" not in one["text"] for one in answers.values() if one["error"])
-    assert "offline" in answers["search_pubmed"]["text"]
+    assert "offline" in answers["search_literature"]["text"]
     assert "no run" in answers["get_report"]["text"]
     assert "not below" in answers["start_research"]["text"]
