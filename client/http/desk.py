@@ -4,10 +4,8 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Required
-from weakref import WeakValueDictionary
 
 from fastapi import Depends, Header, HTTPException, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -80,7 +78,6 @@ class Desk:
         self._rates: dict[tuple[int, float], RateLimit] = {}
         self._open = Counter[str]()
         self._extending = asyncio.Lock()
-        self._reports: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def needs(self, scope: Scope) -> Callable[..., AsyncGenerator[Token, None]]:
         """A dependency of a route: the caller's token, which has this scope, until the answer is sent."""
@@ -140,13 +137,11 @@ class Desk:
         """Count what buys answers of a model. Raises HTTPException when the token has had as many."""
         self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
 
-    @asynccontextmanager
-    async def about_report(self, case: Case) -> AsyncGenerator[float | None, None]:
-        """Around what is asked of a finished report: US dollars that its run may cost, all of it together.
-        Of one run one thing at a time. Raises HTTPException when the token has asked as much as it may."""
+    def may_cost(self, case: Case) -> float | None:
+        """US dollars that a run and all that is asked of its report may cost. Raises HTTPException when the
+        token has asked as much as it may."""
         self.admit_run(case.token)
-        async with self._reports.setdefault(case.run.id, asyncio.Lock()):
-            yield case.token.max_cost
+        return case.token.max_cost
 
     async def extend(
         self, run: Run, token: Token, *, tokens: int, cost: float, seconds: float, iterations: int

@@ -172,21 +172,21 @@ def rest(desk: Desk) -> APIRouter:
     @router.post("/{run_id}/tell")
     async def tell(body: Instruction, case: Case = telling) -> Told:
         """Ask a finished report: the evidence of its run answers, or does not have it."""
-        async with desk.about_report(case) as most:
-            return Told.of(await client.tell(case.run.id, body.text, by=case.by, max_cost=most))
+        most = desk.may_cost(case)
+        return Told.of(await client.tell(case.run.id, body.text, by=case.by, max_cost=most))
 
     @router.post("/{run_id}/change")
     async def change(body: Instruction, case: Case = asking) -> Changed:
         """Have a finished report changed: a version beside it."""
-        async with desk.about_report(case) as most:
-            return Changed.of(await client.change(case.run.id, body.text, by=case.by, max_cost=most))
+        most = desk.may_cost(case)
+        return Changed.of(await client.change(case.run.id, body.text, by=case.by, max_cost=most))
 
     @router.post("/{run_id}/dispute")
     async def dispute(body: Disputed, case: Case = asking) -> Changed:
         """Dispute a sentence: its works are read again, and it stays until somebody decides."""
-        async with desk.about_report(case) as most:
-            disputed = client.dispute(case.run.id, body.sentence, body.text, by=case.by, max_cost=most)
-            return Changed.of(await disputed)
+        most = desk.may_cost(case)
+        disputed = client.dispute(case.run.id, body.sentence, body.text, by=case.by, max_cost=most)
+        return Changed.of(await disputed)
 
     @router.post("/{run_id}/decide")
     async def settle(body: Decided, case: Case = deciding) -> Changed:

@@ -1,15 +1,19 @@
 """What a person asks of a finished report, sent to the server: a question, a change, a dispute."""
 
+import asyncio
 import json
-from contextlib import suppress
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
-from activities.private_files import write_whole
+from activities.private_files import file_name, write_whole
 from activities.report.schema import Report
 from client.embedded.home import Places
+from client.embedded.locks import Locked, LockFile
 from client.failures import BadInput
 
 if TYPE_CHECKING:
@@ -28,31 +32,46 @@ class Answered:
     """The answer to a question as a report of its own; of a change or a dispute the report as it is now."""
 
 
-TOLD = "told.json"
-"""Of the runs of a home whose cost is limited, what the questions about their reports cost, in US dollars."""
+TURN_SECONDS = 600.0
+"""How long a question about a report waits for others about it that are limited in cost."""
 
 
 class Told:
-    """What questions about reports have cost: an answer is no part of its report, so it stands in a note."""
+    """What questions about a report have cost, in US dollars: an answer is no part of its report, so it stands
+    in a file of the home."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Path, run_id: str) -> None:
+        self._path = folder / f"{file_name(run_id)}.json"
 
-    def cost(self, run_id: str) -> float:
-        return self._read().get(run_id, 0.0)
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None, None]:
+        """Around what is asked within a limit: of all processes of the home one asks at a time, so that what
+        the others have spent is known. Raises OSError, BadInput after `TURN_SECONDS`."""
+        lock = LockFile(self._path.with_suffix(".lock"))
+        deadline = time.monotonic() + TURN_SECONDS
+        while True:
+            try:
+                lock.acquire()
+                break
+            except Locked as error:
+                if time.monotonic() > deadline:
+                    raise BadInput("others ask this report within a limit of cost; try again") from error
+                await asyncio.sleep(0.1)
+        try:
+            yield
+        finally:
+            lock.release()
 
-    def add(self, run_id: str, cost: float) -> None:
+    @property
+    def cost(self) -> float:
+        with suppress(FileNotFoundError):
+            return float(json.loads(self._path.read_bytes()))
+        return 0.0
+
+    def add(self, cost: float) -> None:
         """Add the cost of an answer. Raises OSError."""
         if cost:
-            costs = self._read()
-            costs[run_id] = costs.get(run_id, 0.0) + cost
-            write_whole(self._path, json.dumps(costs).encode())
-
-    def _read(self) -> dict[str, float]:
-        with suppress(FileNotFoundError):
-            costs: dict[str, float] = json.loads(self._path.read_bytes())
-            return costs
-        return {}
+            write_whole(self._path, json.dumps(self.cost + cost).encode())
 
 
 async def revise(
@@ -90,11 +109,21 @@ async def revise(
     settings = client.settings
     original = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
-    told = Told(Places(settings.home).state / TOLD)
-    left = None
-    if max_cost is not None:
-        spent = (original.report.methodology.cost_usd or 0.0) + told.cost(original.run_id)
-        left = max(round((max_cost - spent) * 1e6), 0)
+    told = Told(Places(settings.home).state / "told", original.run_id)
+    left: int | None = None
+
+    async def within_cost() -> "RefreshOutcome":
+        nonlocal left
+        if max_cost is None:
+            return await sent()
+        async with told.turn():
+            report = (await client.finished(name, whole=False)).report
+            spent = (report.methodology.cost_usd or 0.0) + told.cost
+            left = max(round((max_cost - spent) * 1e6), 0)
+            outcome = await sent()
+            if kind == "tell":  # a change adds its cost to the report
+                told.add((outcome.cost_microusd or 0) / 1e6)
+            return outcome
 
     async def prepare(connection: "Connection") -> RefreshRequest:
         asked = None
@@ -119,14 +148,14 @@ async def revise(
             ),
         )
 
-    address = address_of(settings.home, original.run_id)
-    if address is not None and client.embedded and settings.openai_base_url is None:
+    async def sent() -> "RefreshOutcome":
+        address = address_of(settings.home, original.run_id)
+        if address is None or not client.embedded or settings.openai_base_url is not None:
+            return await send(client, prepare)
         there = settings.model_copy(update={"openai_base_url": address})
-        outcome = await send(type(client)(there, address=client.address, say=client.say), prepare)
-    else:
-        outcome = await send(client, prepare)
-    if kind == "tell" and max_cost is not None:  # a change adds its cost to the report
-        told.add(original.run_id, (outcome.cost_microusd or 0) / 1e6)
+        return await send(type(client)(there, address=client.address, say=client.say), prepare)
+
+    outcome = await within_cost()
     report = original.report
     if outcome.blob:
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))

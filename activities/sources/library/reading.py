@@ -163,14 +163,31 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
         rows = (_as_row(value) for value in chain(first, values) if isinstance(value, dict))
         yield from _parts(_whole(from_pages(["\n".join(rows)], paged=False), name, path))
         return
+    named: dict[str, tuple[str, str]] = {}
     for number, value in enumerate(chain(first, values), start=1):
         if isinstance(value, SetAside):
             yield value
             continue
         try:
-            yield _with_attachment(value, path, name) or read_record(value, name)
+            yield _of_its_own(_with_attachment(value, path, name) or read_record(value, name), named)
         except (Unreadable, ValueError, RecursionError) as error:
             yield SetAside(f"{name}, record {number}", str(error))
+
+
+def _of_its_own(record: Evidence, named: dict[str, tuple[str, str]]) -> Evidence:
+    """A record without its DOI where that names the supplement of a journal: an earlier record with another
+    title and another author has it. `named`: DOI -> title and author of the first record."""
+    doi, author = record.identifiers.doi, identifiers.first_author(record.authors)
+    title = identifiers.fingerprint(record.title, None)
+    if not (doi and title and author):
+        return record
+    first = named.setdefault(doi, (title, author))
+    if title == first[0] or set(author.split()) & set(first[1].split()):
+        return record
+    ids = record.identifiers.replace(doi=None)
+    return record.replace(
+        identifiers=ids, evidence_id=identifiers.evidence_id(ids, f"{record.title}\n{record.text}")
+    )
 
 
 def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:

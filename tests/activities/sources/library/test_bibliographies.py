@@ -46,6 +46,7 @@ WRITTEN = {
     "\\textit{in vivo}": "in vivo",
     "\\unknown{x}": "\\unknown x",
 }
+DOI_OF_ALL = "10.1183/13993003.congress-2021"
 words = st.lists(st.sampled_from(sorted(WRITTEN)), min_size=1, max_size=20)
 
 
@@ -200,3 +201,25 @@ def test_what_says_that_there_is_no_text_is_none(tmp_path: Path, nothing: str) -
     assert isinstance(first, SetAside)
     assert not isinstance(second, SetAside)
     assert (second.authors, second.identifiers.pmid) == ((), "2")
+
+
+def test_abstracts_of_one_supplement_are_works_of_their_own(tmp_path: Path) -> None:
+    """A supplement of a journal may have one DOI for all abstracts of a conference."""
+    rows = (
+        ("Pirfenidone in pulmonary fibrosis of farmers", "Ito, K.", "Decline slowed by 12 percent."),
+        ("Nintedanib in pulmonary fibrosis of miners", "Lund, A.", "Decline slowed by 9 percent."),
+        ("Pirfenidone in pulmonary fibrosis of the farmers", "Ito, Kenji", "Decline slowed by 12 percent."),
+    )
+    (tmp_path / "a.ris").write_text(
+        "".join(
+            f"TY  - JOUR\nTI  - {title}\nAU  - {author}\nPY  - 2021\nDO  - {DOI_OF_ALL}\n"
+            f"AB  - {text}\nER  -\n"
+            for title, author, text in rows
+        )
+    )
+    read = [one for one in read_file(tmp_path / "a.ris", "a.ris") if not isinstance(one, SetAside)]
+    assert [one.identifiers.doi for one in read] == [DOI_OF_ALL, None, DOI_OF_ALL], (
+        "the third is the first again"
+    )
+    assert len({one.evidence_id for one in read}) == 2
+    assert [one.text for one in read][1] == "Decline slowed by 9 percent."

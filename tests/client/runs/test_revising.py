@@ -1,0 +1,46 @@
+"""What questions about a report have cost is known to all processes of a home."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from client.runs.revising import Told
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from client.runs.revising import Told
+
+async def main():
+    told = Told(Path(sys.argv[1]), "ask-a")
+    for _ in range(20):
+        async with told.turn():
+            before = told.cost
+            await asyncio.sleep(0.002)
+            told.add(1.0)
+            assert told.cost == before + 1.0
+
+asyncio.run(main())
+"""
+
+
+def test_processes_that_ask_one_report_know_what_the_others_have_spent(tmp_path: Path) -> None:
+    asking = [subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)]) for _ in range(3)]
+    assert [process.wait(120) for process in asking] == [0, 0, 0]
+    assert Told(tmp_path, "ask-a").cost == 60.0
+    assert Told(tmp_path, "ask-b").cost == 0.0
+
+
+async def test_tasks_of_one_process_wait_for_each_other(tmp_path: Path) -> None:
+    told, inside = Told(tmp_path, "ask-a"), 0
+
+    async def ask() -> None:
+        nonlocal inside
+        async with told.turn():
+            inside += 1
+            assert inside == 1
+            await asyncio.sleep(0.01)
+            inside -= 1
+
+    await asyncio.gather(*(ask() for _ in range(5)))
