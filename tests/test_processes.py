@@ -81,7 +81,7 @@ def test_a_start_elsewhere_is_noticed(line: str) -> None:
 
 
 def test_every_python_is_started_without_the_current_folder() -> None:
-    assert processes.python("worker.daemon", "--beside")[1:] == ["-P", "-m", "worker.daemon", "--beside"]
+    assert processes.python("worker.daemon", "--lane")[1:] == ["-P", "-m", "worker.daemon", "--lane"]
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
             text = path.read_text("utf-8")

@@ -53,7 +53,7 @@ def test_a_wheel_carries_types(tmp_path: Path) -> None:
 
 
 def test_a_users_script_is_checked_strictly(tmp_path: Path) -> None:
-    """With the types of the package as it is installed here, editable, and none of its sources on the path."""
+    """With the types of the package as it is installed here, and none of its sources on the path."""
     (tmp_path / "script.py").write_text(SCRIPT)
     wrong = SCRIPT.replace("max_cost=1.0", 'max_cost="much"').replace("run.id.upper()", "run.number")
     (tmp_path / "wrong.py").write_text(wrong)

@@ -60,7 +60,7 @@ MAX_WAIT_SECONDS = 3600.0
 def named_by_id(run: str) -> str:
     """Raises ValueError for `last`."""
     if run == "last":
-        raise ValueError("a tool that changes a run needs its id, not `last`; list_runs has the ids")
+        raise ValueError("name the run by its id, not `last`: list_runs has the ids")
     return run
 
 

@@ -37,8 +37,8 @@ TURN_SECONDS = 600.0
 
 
 class Told:
-    """What questions about a report have cost, in US dollars: an answer is no part of its report, so it stands
-    in a file of the home."""
+    """The cost of the questions about a report, in US dollars: an answer is no part of its report, so this
+    stands in a file of the home."""
 
     def __init__(self, folder: Path, run_id: str) -> None:
         self._path = folder / f"{file_name(run_id)}.json"
