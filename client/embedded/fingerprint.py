@@ -133,7 +133,7 @@ def lane_of_settings(settings: Settings, places: Places) -> Lane:
     fields = Settings.model_fields
     skipped = {*CLIENT_ONLY, *OF_PROCESS, *secrets.values()}
     values = settings.model_dump(mode="json", include=set(fields) - skipped)
-    defaults = Settings.model_construct().model_dump(mode="json", include=values.keys())
+    defaults = Settings.model_construct().model_dump(mode="json", include=set(values))
     differing = {
         variable_of(name, fields[name]): values[name] for name in values if values[name] != defaults[name]
     }

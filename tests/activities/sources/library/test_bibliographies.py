@@ -217,7 +217,7 @@ def test_abstracts_of_one_supplement_are_works_of_their_own(tmp_path: Path) -> N
             for title, author, text in rows
         )
     )
-    read = [one for one in read_file(tmp_path / "a.ris", "a.ris") if not isinstance(one, SetAside)]
+    read = [one for one in read_file(b"", str(tmp_path / "a.ris"), "a.ris") if not isinstance(one, SetAside)]
     assert [one.identifiers.doi for one in read] == [DOI_OF_ALL, None, DOI_OF_ALL], (
         "the third is the first again"
     )
