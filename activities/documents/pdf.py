@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from activities.documents.pdf_layout import LARGER, NOTE, Block, Kind, Line, blocks_of, gutters_of, rows_of
+from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of, rows_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, read_page
+from activities.documents.pdf_parts import mark_parts
 from activities.documents.pdf_text import Hyphens, joined
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
 
@@ -28,17 +29,6 @@ NEAR_PAGES = 3
 MIN_LINE_NUMBERS, MANY_LINE_NUMBERS = 3, 20
 MIN_TEXT_CHARS = 16
 """Characters of a run that shows where the text of a page begins and ends."""
-_REFERENCES = re.compile(
-    r"(?:[\dA-Z]{0,2}(?:\.\d)*\.?\s*)?(?:references|bibliography|literature(?: cited)?|works cited|literatur"
-    r"(?:verzeichnis)?|quellen(?:verzeichnis)?|r\u00e9f\u00e9rences|bibliographie|bibliograf\u00eda|referencias"
-    r"|refer\u00eancias|bibliografia|riferimenti|\u53c2\u8003\u6587\u732e)\.?",
-    re.IGNORECASE,
-)
-_CONTENTS = re.compile(
-    r"(?:table of )?contents|list of (?:figures|tables)|index|inhalt(?:sverzeichnis)?"
-    r"|sommaire|\u76ee\u5f55|sum\u00e1rio",
-    re.IGNORECASE,
-)
 _NO_TITLE = re.compile(
     r"\.(docx?|tex|indd|pdf|qxd|dvi|ps)\b|^untitled|^microsoft word|^[A-Z0-9_-]+$|^\S+$", re.IGNORECASE
 )
@@ -98,7 +88,7 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         for number, page in enumerate(pages)
         for block in (*firsts[number], *blocks_of(page.runs, page.figures, body, gutters))
     ]
-    _mark(blocks, body)
+    mark_parts(blocks, body)
     hyphens = Hyphens(run.text for page in pages for run in page.runs)
     text, starts = _assembled(blocks, len(pages), hyphens, apart)
     text, too_long = tidied(text)
@@ -197,50 +187,6 @@ def _count_lines(numbers: Sequence[Run], texts: Sequence[Run]) -> bool:
     beside = [text for text in texts if any(abs(text.base - base) < 0.5 * text.size for base in bases)]
     lower = sum(text.text[:1].islower() for text in beside)
     return len(numbers) > MANY_LINE_NUMBERS or lower >= len(beside) / 4
-
-
-def _mark(blocks: Sequence[Block], body: float) -> None:
-    """Tell notes, contents and references from prose by where they stand."""
-    under: Kind | None = None
-    size = 0.0
-    for block in blocks:
-        text = block.first.text.strip()
-        if block.kind is Kind.HEADING or (len(block.lines) == 1 and len(text) < 40):
-            if len(block.lines) == 1 and _REFERENCES.fullmatch(text):
-                under, size, block.kind = Kind.REFERENCES, block.first.size, Kind.HEADING
-                continue
-            if len(block.lines) == 1 and _CONTENTS.fullmatch(text):
-                under, size, block.kind = Kind.CONTENTS, block.first.size, Kind.HEADING
-                continue
-            if block.kind is Kind.HEADING and block.first.size > 0.95 * size:
-                under = None
-        if under is Kind.REFERENCES and block.kind in (Kind.PROSE, Kind.FORMULA, Kind.HEADING):
-            block.kind = Kind.REFERENCES
-        elif under is Kind.CONTENTS and block.kind in (Kind.PROSE, Kind.HEADING):
-            ends = sum(bool(re.search(r"\s[\divxl]+$", line.text)) for line in block.lines)
-            if 2 * ends >= len(block.lines):
-                block.kind = Kind.CONTENTS
-            elif block.kind is Kind.PROSE and len(block.lines) > 2:
-                under = None
-    by_page: defaultdict[int, list[Block]] = defaultdict(list)
-    for block in blocks:
-        by_page[block.page].append(block)
-    for some in by_page.values():
-        text_bases = [b.last.base for b in some if b.kind is Kind.PROSE and b.first.size > NOTE * body]
-        for block in some:
-            small = block.kind is Kind.PROSE and block.first.size <= NOTE * body
-            left, right = block.first.left, block.right
-            below = [
-                other
-                for other in some
-                if other.kind is Kind.PROSE
-                and other.first.size > NOTE * body
-                and other.first.base < block.last.base
-                and other.first.left < right
-                and left < other.right
-            ]
-            if small and text_bases and not below:
-                block.kind = Kind.NOTE
 
 
 def _assembled(

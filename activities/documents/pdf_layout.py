@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib import resources
 from itertools import pairwise
 from statistics import median
 
@@ -35,12 +36,18 @@ NOTE = 0.93
 INDENT = 0.8
 """Indent of a first line, in heights of a letter."""
 _VALUE = re.compile(r"(?<![\w.,])[$\u20ac\u00a3+-]?\d[\d.,:/%-]*(?!\w)")
+_NAMES = {
+    name
+    for line in (resources.files("activities.documents") / "captions.txt").read_text("utf-8").splitlines()
+    for name in line.split()[1:]
+}
+"""Names of figures and tables by the code of their language; those in Chinese stand by a number alone."""
 _CAPTION = re.compile(
-    r"(?:Fig(?:ure|\.)?|Table|Tab\.|Abb(?:ildung|\.)|Tabelle|Tableau|Scheme|Algorithm|Listing|Plate|Chart|Box)"
-    r"\s+(?:[A-Z]\.?)?\d+(?:\.\d+)*\s*[.:|\u2014\u2013-]",
+    rf"(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})\.?\s*(?:[A-Z]\.?\d+|\d+|[IVX]+\b)(?:\.\d+)*"
+    r"(?:\s*[.:|\u2014\u2013\uff1a\u3002-]|(?<=\d)\s+(?=[\u3040-\u9fff\uac00-\ud7af]))",
     re.IGNORECASE,
 )
-_LEADERS = re.compile(r"(?:\.\s?){4,}\s*\S{0,8}$|(?:\u2026\s?){2,}\s*\S{0,8}$")
+_LEADERS = re.compile(r"(?:\.\s?){5,}\s*\S{0,8}$|(?:\u2026\s?){2,}\s*\S{0,8}$")
 _ITEM = re.compile(
     r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2219\u00b7*\u2013-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+\S"
 )
@@ -459,24 +466,28 @@ def _table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list
 
 def _labelled_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list[str]] | None]:
     """Where a list of labels with their texts ends that begins with a row, and its labels and texts; None
-    where none begins. All texts begin at one place, well behind their labels."""
+    where none begins. The texts begin at the same places in all rows, well behind their labels."""
     first = rows[start]
     if len(first) < 2 or _ITEM.match(f"{first[0].text} x") or len(first[0].text) > LABEL_CHARS:
         return start, None
-    left, tab, size = first[0].left, first[1].left, first[0].size
+    tabs, size = [run.left for run in first], first[0].size
     table: list[list[str]] = []
     end = start
     while end < len(rows):
         row = rows[end]
-        apart = len(row) > 1 and abs(row[1].left - tab) < 2 and row[1].left - row[0].right > MIN_TAB * size
-        words = " ".join(run.text for run in (row[1:] if apart else row))
-        if apart and abs(row[0].left - left) < 2 and len(row[0].text) <= LABEL_CHARS:
-            table.append([row[0].text, words])
-        elif table and abs(row[0].left - tab) < 2:
-            above = table[-1][1]
-            table[-1][1] = f"{above[:-1]}{words}" if above.endswith(HYPHEN) else f"{above} {words}"
-        else:
+        places = [next((n for n, tab in enumerate(tabs) if abs(run.left - tab) < 2), -1) for run in row]
+        spaced = all(after.left - before.right > MIN_TAB * size for before, after in pairwise(row))
+        if -1 in places or not spaced or (not places[0] and len(row[0].text) > LABEL_CHARS):
             break
+        if places[0] == 0 and len(row) > 1:
+            table.append([""] * len(tabs))
+        elif places[0] == 0 or not table:
+            break
+        for place, run in zip(places, row, strict=True):
+            above = table[-1][place]
+            table[-1][place] = (
+                f"{above[:-1]}{run.text}" if above.endswith(HYPHEN) else f"{above} {run.text}".strip()
+            )
         end += 1
     whole = len(table) >= MIN_LABELS and end - start <= MAX_LABEL_LINES * len(table)
     return (end, table) if whole else (start, None)

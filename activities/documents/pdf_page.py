@@ -38,6 +38,14 @@ SOFT_HYPHEN = "\u00ad"
 HYPHEN = "\u2010"
 """PDFium marks a hyphen at the end of a line by a control character; so is it named here."""
 _VISIBLE = re.compile(r"\S+")
+_TEX_CODES = {
+    **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
+    **dict(zip(range(0x10, 0x17), "\u201c\u201d\u201e\u00ab\u00bb\u2013\u2014", strict=True)),
+    **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
+}
+"""Ligatures and quotation marks by their places in TeX's fonts, where a PDF does not name its letters."""
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+"""The ligature whose place is that of the character with which PDFium ends lines."""
 _MATH = re.compile(
     r"CM(MI|SY|EX)|MSBM|MSAM|Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath", re.IGNORECASE
 )
@@ -227,6 +235,7 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
 def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdfium2 ships no types
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     text = "".join(map(_character, map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))))
+    text = _LONE_RETURN.sub("\ufb02", text)
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, count, 40))
     name = ctypes.create_string_buffer(128)
     rectangles, font_of, angle_of = (
@@ -276,7 +285,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
             and not NARROW.isdisjoint(text[first:last])
             and not WIDE.isdisjoint(text[first:last])
         ):
-            fixed[font] = _is_even(raw, pdfium, first, end)
+            fixed[font] = bool(font) and _is_even(raw, pdfium, first, end)
         if pieces:
             yield _Word(pieces, kind_of(font), angle)
 
@@ -297,6 +306,8 @@ def _character(code: int) -> str:
     """The character of a code; a blank for what is none."""
     if code in (2, 0xFFFE):
         return HYPHEN
+    if code in _TEX_CODES:
+        return _TEX_CODES[code]
     return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.documents.pdf import read_pdf
+from activities.documents.pdf_page import _character
 from activities.documents.pdf_text import Hyphens
 from activities.documents.text import Text
 from tests.activities.documents.test_generated import WORDS, generated
@@ -110,6 +111,46 @@ def test_running_heads_page_numbers_contents_and_references_are_apart() -> None:
     assert all(f"In year {n} it rained." in text.text for n in range(1, 5))
 
 
+@pytest.mark.parametrize("heading", ["References", "Quellen", "Kaynakça", "文献"])
+def test_a_list_of_references_is_told_by_its_form_and_not_by_its_heading(heading: str) -> None:
+    works = "\n\n".join(f"Lee, A., Roy, B. (201{n}). Tides. J. Sea, {n}, 1-9." for n in range(5))
+    text = read(f"= Tides\n{PROSE * 3}\n= {heading}\n{works}")
+    assert "Lee, A." not in text.text
+    assert text.apart["references"].count("Tides. J. Sea") == 5
+    about = f"= Tides\n{PROSE}\n= {heading}\nOf works the year 2012 is named. {PROSE * 3}\n\n{PROSE * 2}"
+    assert "Of works the year 2012 is named." in read(about).text
+
+
+def test_contents_without_leaders_are_told_by_their_numbers() -> None:
+    names = ("Boats", "Piers", "Locks", "Buoys", "Tides", "Ropes")
+    rows = "\n\n".join(f"{name} and what they cost {3 + 4 * n}" for n, name in enumerate(names))
+    text = read(f"= Inhoud\n{rows}\n#pagebreak()\n{PROSE * 4}")
+    assert "what they cost" not in text.text
+    assert "The harbour has been open" in text.text
+
+
+@pytest.mark.parametrize("label", ["Figure 2. ", "Рис. 2. ", "Abb. 2: ", "Tabela 2 \u2013 "])
+def test_a_caption_of_any_language_parts_no_sentence(label: str) -> None:
+    lines = f"{PROSE}The boats that lay at the pier#linebreak()\n"
+    text = read(f"{lines}#v(-4pt)\n{label}View of the pier at noon\n\nwere painted.").text
+    assert text.split("\n\n")[-1].startswith(label.strip()) or f"\n\n{label.strip()}" in text
+
+
+def test_labels_with_texts_become_rows() -> None:
+    rows = "".join(
+        f"[{name}], [is what the keeper of the harbour {verb} when a boat comes in late at night],"
+        for name, verb in (("rope", "throws"), ("lamp", "lights"), ("horn", "sounds"), ("book", "writes"))
+    )
+    text = read(f"{PROSE}\n#table(columns: (3cm, 8cm), stroke: none, {rows})\n{PROSE}").text
+    assert "lamp: is what the keeper of the harbour lights when a boat comes in late at night" in text
+
+
+def test_the_symbols_of_a_program_stand_together_and_it_goes_on_over_pages() -> None:
+    lines = "\n".join(f"set -x {n} && run (now) [it]" for n in range(60))
+    text = read(f'#set text(font: "DejaVu Sans Mono")\n```\n{lines}\n```').text
+    assert text == lines
+
+
 def test_a_caption_and_a_note_do_not_part_a_sentence() -> None:
     figure = "#place(auto, float: true)[#figure(rect(width: 8cm, height: 4cm), caption: [Boats at noon.])]"
     said = "".join(f"Sentence {number} says that boat {number} left. " for number in range(60))
@@ -158,3 +199,8 @@ def test_words_come_out_in_their_order(words: list[str]) -> None:
     )
     text = read(f'#set par(justify: true)\n#"{literal}"').text
     assert "".join(text.split()) == "".join(said.split())
+
+
+def test_letters_that_a_font_of_tex_leaves_unnamed_are_read() -> None:
+    assert "".join(map(_character, (0x1D, 0x75, 0x1C))) == "\ufb02u\ufb01"
+    assert _character(2) == "\u2010"

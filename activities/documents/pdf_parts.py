@@ -1,0 +1,121 @@
+"""The parts of a document by the form and place of their blocks: lists of references, contents and notes.
+
+No word tells them, so that they are the same in every language: an entry of a list of references has a year
+and many marks, one of contents ends with a number of a page, a note is small and stands below the text.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from activities.documents.pdf_layout import NOTE, Block, Kind
+
+MIN_ENTRIES, MIN_RUN = 3, 5
+"""Entries of a section that is a list of references, and of a list at the end of another section."""
+ENTRIES_SHARE = 0.6
+"""Share of the letters of a section that stand in entries."""
+MARKS_A_WORD = 0.3
+"""Commas, stops and brackets for each word of an entry at least; running text has half as many."""
+WORDS_A_YEAR = 80
+MIN_CONTENTS, MIN_INDEX = 5, 15
+"""Lines of contents, whose numbers rise, and of an index, where they need not."""
+INDEX_CHARS = 50
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?:[a-z](?![a-z]))?(?!\d)")
+_MARKS = re.compile(r"[,.;:()\[\]\u201c\u201d\u3001\u3002\uff0c\uff0e\uff1a]")
+_LAST_NUMBER = re.compile(r"(?:^|[\s,])(\d{1,4}|[ivxlc]{1,7})$")
+_TEXT = (Kind.PROSE, Kind.FORMULA, Kind.NOTE, Kind.CODE)
+
+
+def mark_parts(blocks: Sequence[Block], body: float) -> None:
+    """Give blocks that are no running text their kind. `body`: the size of the letters of running text."""
+    for section in _sections(blocks):
+        _mark_references(section)
+    if all(block.kind is not Kind.PROSE for block in blocks):  # a document that is nothing but a list
+        for block in blocks:
+            block.kind = Kind.PROSE if block.kind is Kind.REFERENCES else block.kind
+    _mark_contents(blocks)
+    by_page: defaultdict[int, list[Block]] = defaultdict(list)
+    for block in blocks:
+        by_page[block.page].append(block)
+    for page in by_page.values():
+        _mark_notes(page, body)
+
+
+def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """The blocks with text between two headings."""
+    section: list[Block] = []
+    for block in blocks:
+        if block.kind is Kind.HEADING:
+            yield section
+            section = []
+        elif block.kind in _TEXT:
+            section.append(block)
+    yield section
+
+
+def _mark_references(section: Sequence[Block]) -> None:
+    entries = [_is_entry(block) for block in section]
+    letters = [sum(len(line.text) for line in block.lines) for block in section]
+    of_entries = sum(count for count, entry in zip(letters, entries, strict=True) if entry)
+    if sum(entries) >= MIN_ENTRIES and of_entries >= ENTRIES_SHARE * sum(letters):
+        start = entries.index(True)
+    else:  # a list at the end of a section
+        start = len(section)
+        while start and (entries[start - 1] or (start > 1 and entries[start - 2])):
+            start -= 1
+        if sum(entries[start:]) < MIN_RUN:
+            return
+    for block in section[start:]:
+        block.kind = Kind.REFERENCES
+
+
+def _is_entry(block: Block) -> bool:
+    text = " ".join(line.text for line in block.lines)
+    words = len(text.split()) if " " in text else len(text) / 2
+    return (
+        words > 3
+        and len(_YEAR.findall(text)) * WORDS_A_YEAR >= words
+        and len(_MARKS.findall(text)) >= MARKS_A_WORD * words
+    )
+
+
+def _mark_contents(blocks: Sequence[Block]) -> None:
+    run: list[Block] = []
+    for block in [*blocks, None]:
+        if block is not None and block.kind in (Kind.PROSE, Kind.HEADING, Kind.CONTENTS):
+            ends = sum(bool(_LAST_NUMBER.search(line.text)) for line in block.lines)
+            if 2 * ends >= len(block.lines):
+                run.append(block)
+                continue
+        elif block is not None and block.kind is Kind.LABELS:
+            continue
+        if _is_contents(run):
+            for entry in run:
+                entry.kind = Kind.CONTENTS
+        run = []
+
+
+def _is_contents(run: Sequence[Block]) -> bool:
+    lines = [line.text for block in run for line in block.lines]
+    numbers = [int(m[1]) for line in lines if (m := _LAST_NUMBER.search(line)) and m[1].isdigit()]
+    rising = sum(before <= after for before, after in pairwise(numbers))
+    if len(numbers) >= MIN_CONTENTS and rising >= 0.9 * (len(numbers) - 1):
+        return 2 * len(numbers) >= len(lines)
+    return len(numbers) >= max(MIN_INDEX, 0.7 * len(lines)) and median(map(len, lines)) < INDEX_CHARS
+
+
+def _mark_notes(page: Sequence[Block], body: float) -> None:
+    texts = [block for block in page if block.kind is Kind.PROSE and block.first.size > NOTE * body]
+    for block in page:
+        if block.kind is not Kind.PROSE or block.first.size > NOTE * body:
+            continue
+        below = any(
+            other.first.base < block.last.base
+            and other.first.left < block.right
+            and block.first.left < other.right
+            for other in texts
+        )
+        if texts and not below:
+            block.kind = Kind.NOTE
