@@ -155,10 +155,10 @@ class Decoded:
         return "; ".join(parts)
 
 
-def decode(data: bytes) -> str:
-    """Bytes of a text as a string. Raises Unreadable for binary data and for an encoding that is not
-    known."""
-    return decoded(data).text
+def decode(data: bytes, charset: str = "") -> str:
+    """Bytes of a text as a string. `charset`: the name of an encoding that came with them. Raises Unreadable
+    for binary data and for an encoding that is not known."""
+    return decoded(data, _known(charset)).text
 
 
 def decoded(data: bytes, declared: str = "") -> Decoded:
@@ -186,11 +186,11 @@ def decoded(data: bytes, declared: str = "") -> Decoded:
     return _of_lines(data)
 
 
-def decoded_page(data: bytes) -> Decoded:
-    """The same for HTML and XML, which may declare their encoding."""
+def decoded_page(data: bytes, charset: str = "") -> Decoded:
+    """The same for HTML and XML, which may declare an encoding; the one that came with a page goes before."""
     match = _DECLARED.search(data[:4096])
     name = next(filter(None, match.groups()), b"").decode("ascii", errors="replace") if match else ""
-    return decoded(data, _known(name))
+    return decoded(data, _known(charset) or _known(name))
 
 
 def _known(name: str) -> str:
@@ -198,6 +198,8 @@ def _known(name: str) -> str:
     plain = {"x-sjis": "shift_jis", "x-mac-roman": "mac-roman", "macintosh": "mac-roman"}.get(
         name.lower(), name
     )
+    if not name:
+        return ""
     try:
         found = codecs.lookup(plain).name
     except (LookupError, ValueError):

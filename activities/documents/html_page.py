@@ -25,12 +25,13 @@ _BLANKS, _LINE_ENDS = re.compile(r"\s+"), re.compile(r" *\n *")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-def read_html(data: bytes | str, url: str | None = None) -> Text:
-    """The main text of a page of the web, without its navigation, and the data of its `citation_*` tags."""
+def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> Text:
+    """The main text of a page of the web, without its navigation, and the data of its `citation_*` tags.
+    `charset`: the encoding that its server names."""
     import trafilatura  # slow to import; most runs never read a page
     from trafilatura.settings import set_date_params
 
-    tree = _tree(data)
+    tree = _tree(data, charset)
     meta = _html_meta(tree)
     everything = "\n".join(blocks_of(tree, _UNSEEN | {"nav", "footer"}))
     _part_rows(tree)
@@ -120,9 +121,9 @@ def _is_hidden(element: etree._Element) -> bool:
     return element.get("hidden") is not None or bool(_HIDDEN.search(element.get("style", "")))
 
 
-def _tree(data: bytes | str) -> html.HtmlElement:
+def _tree(data: bytes | str, charset: str = "") -> html.HtmlElement:
     """A page as parsed. Raises Unreadable."""
-    source = data if isinstance(data, str) else decoded_page(data).text
+    source = data if isinstance(data, str) else decoded_page(data, charset).text
     if not source.strip():
         raise Unreadable("there is no text in it")
     try:

@@ -23,10 +23,10 @@ MAX_HEADERS = 4_000
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
-def read_plain(data: bytes) -> Text:
+def read_plain(data: bytes, charset: str = "") -> Text:
     """A text file. Its first line is the title when it stands alone, or is underlined, is short enough and is
     no sentence of a note. Lines that are drawn become empty ones: what they part is no sentence together."""
-    text, cut = tidied(_DRAWN_LINE.sub("", decode(data)))
+    text, cut = tidied(_DRAWN_LINE.sub("", decode(data, charset)))
     first, _, rest = text.partition("\n")
     stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
     title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""

@@ -10,7 +10,9 @@ PDF_TYPES = ("application/pdf", "application/x-pdf")
 
 
 def read_page(body: bytes, kind: str, url: str) -> Text:
-    """A page by its media type. Raises Unreadable."""
-    if kind in PDF_TYPES or body.startswith(b"%PDF-"):
+    """Read a page by its media type, behind which its server may name an encoding: `text/html;gbk`. Raises
+    Unreadable."""
+    media, _, charset = kind.partition(";")
+    if media in PDF_TYPES or body.startswith(b"%PDF-"):
         return read_pdf(body)
-    return read_plain(body) if kind in PLAIN_TYPES else read_html(body, url)
+    return read_plain(body, charset) if media in PLAIN_TYPES else read_html(body, url, charset)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from activities.logs import log
 from activities.text.normal_form import is_unspaced
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def language_of(text: str) -> str:
     letters = sum(map(str.isalpha, text))
     if letters < MIN_LETTERS and sum(map(is_unspaced, text)) < MIN_UNSPACED:
         return ""
-    name = str(_identifier().classify(text)[0])
-    return SAME.get(name, name)
+    return _classified(text)[0]
 
 
 def language_of_question(question: str) -> str:
@@ -84,8 +84,8 @@ def language_of_question(question: str) -> str:
     `SURE`, else empty."""
     if language := language_of(question):
         return language
-    name, sure = _identifier().classify(question)
-    return SAME.get(str(name), str(name)) if sure >= SURE else ""
+    language, sure = _classified(question)
+    return language if sure >= SURE else ""
 
 
 def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -95,11 +95,26 @@ def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(language for language, count in counts.items() if language and count >= least))
 
 
+def _classified(text: str) -> tuple[str, float]:
+    """Return the likeliest language of a text and how sure it is; none where none can be told."""
+    identifier = _identifier()
+    if identifier is None:
+        return "", 0.0
+    name, sure = identifier.classify(text)
+    return SAME.get(str(name), str(name)), float(sure)
+
+
 @cache
-def _identifier() -> "LanguageIdentifier":
+def _identifier() -> "LanguageIdentifier | None":
+    """Return what tells languages; None where there is no room to unpack its model."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        hint = "free 70 MB in the folder for temporary files, or name another one in TMPDIR"
+        log.warning("languages_not_told", error=str(error), hint=hint)
+        return None
     known = {*STEMMERS, *OTHERS, *SAME} & set(identifier.nb_classes)
     identifier.set_languages(sorted(known))
     return identifier

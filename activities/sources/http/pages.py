@@ -7,6 +7,7 @@ and PDF. No cookies, no credentials, no proxy: a proxy would resolve the name be
 
 import asyncio
 import hashlib
+import re
 import ssl
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -58,6 +59,9 @@ class Page:
 _PAGE = TypeAdapter(Page)
 _HOSTS: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 """Hosts that are asked now."""
+
+
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
 class SafePages:
@@ -168,13 +172,15 @@ class SafePages:
             bare = httpx.Response(head.status_code, headers=waits, request=head.request)
             error = failure(bare, "the page")
             raise type(error)(f"{url[:200]}: {error}", retry_after=error.retry_after)
-        kind: str = head.headers.get("content-type", "text/html").partition(";")[0].strip().casefold()
+        stated: str = head.headers.get("content-type", "text/html")
+        kind = stated.partition(";")[0].strip().casefold()
         if kind not in (*_HTML, *PLAIN_TYPES, *PDF_TYPES):
             raise Refused(f"{url[:200]} is {kind}; only HTML, plain text and PDF are read")
         length = head.headers.get("content-length", "").strip()
         if length.isdecimal() and (digits(length) or self._max_bytes + 1) > self._max_bytes:
             raise Refused(self._too_large(url))
-        return kind
+        charset = _CHARSET.search(stated)
+        return f"{kind};{charset[1]}" if charset else kind
 
     async def _body(self, answer: httpcore.Response, head: httpx.Response, url: str) -> bytes:
         """The body, decompressed step by step so that a bomb is noticed while it unpacks."""

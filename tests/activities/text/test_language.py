@@ -4,7 +4,7 @@ import pytest
 
 from activities.contracts.evidence import Evidence
 from activities.text.coverage import coverage
-from activities.text.language import language_of, main_languages
+from activities.text.language import _identifier, language_of, main_languages
 from activities.text.normal_form import min_chars, verbatim
 from activities.text.ranking import best_first, rank
 from activities.text.sentences import sentences
@@ -109,3 +109,18 @@ def test_a_work_of_another_language_than_english_lacks_no_name(question: str) ->
     """The dictionary that tells names from words is English."""
     assert coverage(question, [document(GERMAN)])[0].lacks == ()
     assert "nivolumab" in coverage("Does nivolumab help?", [document("Aspirin helps many people.")])[0].lacks
+
+
+def test_without_room_to_unpack_the_model_no_language_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> object:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    caches = (_identifier, language_of)
+    for known in caches:
+        known.cache_clear()
+    assert language_of(GERMAN) == ""
+    for known in caches:
+        known.cache_clear()
+    monkeypatch.undo()
+    assert language_of(GERMAN) == "de"

@@ -135,6 +135,14 @@ async def test_a_packed_page_is_read(server: ReplayServer) -> None:
         await reader().read(f"{server.url}/a")
 
 
+async def test_the_encoding_that_a_server_names_holds(server: ReplayServer) -> None:
+    page = f"<html><body><p>{SENTENCE}</p><p>Wejście jest zamknięte.</p></body></html>"
+    for kind in ("text/html", "text/plain"):
+        headers = {"content-type": f'{kind}; charset="ISO-8859-2"'}
+        server.on("/a", Reply(200, headers=headers, chunks=(page.encode("iso8859-2"),)))
+        assert "Wejście jest zamknięte" in (await reader().read(f"{server.url}/a")).text.text
+
+
 async def test_a_body_that_drips_is_cut_off(server: ReplayServer) -> None:
     server.on("/slow", Reply(200, headers=HTML, chunks=(b"<p>",) * 40, delay=0.1))
     with pytest.raises(Unavailable, match=r"within 0\.5 seconds"):
