@@ -290,9 +290,10 @@ class Determinator:
             connection = await serve(self.settings, connection, queue, running=running, say=self.say)
         return Run(self.settings, connection, run_id, say=self.say)
 
-    async def start_review(self, protocol: Path) -> "Review":
-        """Start the systematic review of a protocol file, or join it where the same protocol is under way.
-        It waits for `approve` before it searches. Raises BadInput, NoConnection, StoreError, RPCError."""
+    async def start_review(self, protocol: Path, *, user: str = "") -> "Review":
+        """Start the systematic review of a protocol file, or join it where the same protocol is under way;
+        `user` as for `ask`. It waits for `approve` before it searches. Raises BadInput, NoConnection,
+        StoreError, RPCError."""
         from activities.evidence_store import EvidenceStore
         from activities.review.archive import Archive
         from client.reviews.review import Review
@@ -307,7 +308,7 @@ class Determinator:
             raise BadInput(f"{named} is a model, and no model is connected; set DETERMINATOR_MODEL")
         self._connection = connection = await self.connect(for_run=True)
         request = ReviewRequest(protocol=read, protocol_key=key, files=files)
-        starting = start_review(connection.client, request, connection.task_queue)
+        starting = start_review(connection.client, request, connection.task_queue, user)
         run_id, _ = await (keep_alive(self.settings, starting) if connection.embedded else starting)
         connection.release()
         return Review(self.settings, connection, run_id)

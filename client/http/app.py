@@ -23,6 +23,7 @@ from client.http.chat import chat
 from client.http.desk import Desk, SignedIn, nobody
 from client.http.response_routes import responses
 from client.http.rest import rest
+from client.http.reviews import reviews
 from client.http.tokens import TokenFile
 
 KINDS = {
@@ -59,6 +60,7 @@ def build_app(
     app.include_router(responses(desk))
     app.include_router(chat(desk))
     app.include_router(rest(desk))
+    app.include_router(reviews(desk))
     for kind in EXPECTED:
         app.add_exception_handler(kind, refused)
     app.add_exception_handler(HTTPException, http_error)

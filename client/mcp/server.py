@@ -32,6 +32,7 @@ from client.failures import NoSuchRun, faults_of
 from client.mcp.answers import one_line
 from client.mcp.literature import Literature
 from client.mcp.research import Research
+from client.mcp.reviews import Reviews
 
 P = ParamSpec("P")
 INSTRUCTIONS = (
@@ -107,6 +108,7 @@ def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServe
     )
     Literature(client).register(server)
     Research(client, Folders(allowed)).register(server)
+    Reviews(client).register(server)
     add_resources(server, client)
     add_prompts(server)
     return server

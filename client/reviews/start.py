@@ -17,7 +17,7 @@ from activities.review.records import UnreadableRecords
 from activities.review.steps import FileOfRecords
 from activities.sources.library.records import SetAside
 from client.failures import BadInput, SeveralRuns, no_such_run
-from client.listing import description, matching
+from client.listing import as_row, description, matching
 from client.runs.start import fairness, user_name
 from client.version import release_line
 from workflows.review.types import WORKFLOW, ReviewRequest
@@ -65,14 +65,17 @@ def id_of(protocol: Protocol, number: int = 1) -> str:
     return f"review-{slug or 'protocol'}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-async def start_review(client: Client, request: ReviewRequest, task_queue: str) -> tuple[str, bool]:
+async def start_review(
+    client: Client, request: ReviewRequest, task_queue: str, user: str = ""
+) -> tuple[str, bool]:
     """Start a review, or join the one of the same protocol that is under way; return its id and whether it
     was joined. Raises RPCError."""
     number = 1
     while True:
         run_id = id_of(request.protocol, number)
         known = await description(client, run_id)
-        if known is not None and known.status == WorkflowExecutionStatus.RUNNING:
+        running = known is not None and known.status == WorkflowExecutionStatus.RUNNING
+        if known is not None and running and (not user or (await as_row(known)).user == user):
             return run_id, True
         if known is None:
             try:
@@ -86,11 +89,11 @@ async def start_review(client: Client, request: ReviewRequest, task_queue: str) 
                     memo={
                         "question": request.protocol.title[:1000],
                         "mode": "review",
-                        "user": user_name(),
+                        "user": user or user_name(),
                         "line": release_line(),
                     },
                     static_summary=request.protocol.title[:160],
-                    priority=fairness(user_name()),
+                    priority=fairness(user or user_name()),
                 )
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue

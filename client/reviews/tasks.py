@@ -35,3 +35,8 @@ def screener_place(view: ReviewView, by: str) -> int | None:
     """The place of a person among the screeners; None for anybody else."""
     names = [one.name if one.kind == "person" else "" for one in view.protocol.screeners]
     return names.index(by) if by in names else None
+
+
+def may_open(view: ReviewView, owner: str, user: str) -> bool:
+    """The user started the review, or is named by its protocol as who screens or decides."""
+    return bool(user) and user in (owner, *view.protocol.people, *view.protocol.deciders)

@@ -14,6 +14,7 @@ from activities.review.decisions import VERDICTS, Made
 from client.access import unknown_run
 from client.failures import BadInput
 from client.reviews.review import Review, Task
+from client.reviews.tasks import may_open
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
 
@@ -117,12 +118,9 @@ class Screening:
         return review
 
     async def _may(self, review_id: str, user: str, review: Review | None = None) -> bool:
-        """The user started the review, or is one of its screeners or of those who were asked to decide."""
+        """The review is one of the user's own."""
         review = review or await self._frame.client.review(review_id)
-        if (await review.row()).user == user:
-            return True
-        protocol = (await review.view()).protocol
-        return user in (*protocol.people, *protocol.deciders)
+        return may_open(await review.view(), (await review.row()).user, user)
 
     def _by(self, request: Request, given: str = "") -> str:
         """Who decides: who is signed in, else the name that was given."""

@@ -27,7 +27,7 @@ from client.web.settings_page import SettingsPage
 from client.web.talking import Talking
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-INTERFACE = ("/v1", "/runs", "/openapi.json")
+INTERFACE = ("/v1", "/runs", "/reviews", "/openapi.json")
 """Paths of the HTTP interface."""
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
 SCRIPTS = ("htmx.min.js", "hx-sse.min.js", "page.js")

@@ -1,0 +1,81 @@
+"""Tools of a systematic review: where it stands with the next records for a person, and that person's
+decisions. A model that calls them decides for the person whose name it gives."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver import MCPServer
+from pydantic import Field
+
+from activities.contracts.evidence import Frozen
+from activities.review.decisions import Made
+from client.api import Determinator
+from client.mcp.answers import clearly
+from client.mcp.research import CHANGES, READS
+from workflows.review.types import MAX_AT_ONCE
+
+AnyReview = Annotated[str, Field(min_length=1, max_length=200, description="A review's id, or `last`")]
+Person = Annotated[str, Field(min_length=1, max_length=80, description="Who decides")]
+
+
+class RecordToDecide(Frozen):
+    record: int
+    kind: str
+    title: str
+    text: str
+
+
+class ReviewAnswer(Frozen):
+    review: str
+    waits_for: str
+    """What it does, or whom it waits for."""
+    total: int
+    settled: int
+    included: int
+    conflicts: int
+    recall: float | None = None
+    records: tuple[RecordToDecide, ...] = ()
+
+
+class Reviews:
+    def __init__(self, client: Determinator) -> None:
+        self._client = client
+
+    def register(self, server: MCPServer) -> None:
+        server.add_tool(clearly(self.review_status), annotations=READS)
+        server.add_tool(clearly(self.review_decide), annotations=CHANGES)
+
+    async def review_status(
+        self,
+        review: AnyReview = "last",
+        by: Annotated[str, Field(max_length=80, description="The person whose records are listed")] = "",
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> ReviewAnswer:
+        """Where a systematic review stands, and the next records for a person to decide on."""
+        found = await self._client.review(review)
+        waiting = await found.tasks(by, limit) if by else []
+        records = (
+            RecordToDecide(record=one.number, kind=one.kind, title=one.record.title, text=one.record.text)
+            for one in waiting
+        )
+        seen = await found.progress()
+        return ReviewAnswer(
+            review=found.id,
+            waits_for=seen.text,
+            total=seen.total,
+            settled=seen.settled,
+            included=seen.included,
+            conflicts=seen.conflicts,
+            recall=seen.recall,
+            records=tuple(records),
+        )
+
+    async def review_decide(
+        self,
+        review: AnyReview,
+        by: Person,
+        decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)],
+        label: Annotated[bool, Field(description="They are labels of the random sample")] = False,
+    ) -> tuple[str, ...]:
+        """Decide on records for a person; returns what became of each."""
+        found = await self._client.review(review)
+        return await (found.label if label else found.decide)(decisions, by=by)

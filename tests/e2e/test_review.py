@@ -1,0 +1,174 @@
+"""A systematic review of forty records of PubMed from its protocol to its report, killed at every gate."""
+
+import csv
+import json
+import os
+import random
+import signal
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from client.embedded.server import stop_embedded
+from tests.client.harness import determinator, living, wait_until
+from tests.e2e.stage import PMIDS, PUBMED, RECORDINGS, recorded_sources
+from tests.fake_openai import FakeOpenAI, evidence_of, labels_by_work, says
+from tests.replay import Asked, ReplayServer, Reply
+
+pytestmark = [pytest.mark.invariant, pytest.mark.timeout(400)]
+
+PROTOCOL = """title = "Melanoma and hearts"
+records = ["saved.xml"]
+stopping = "read_all"
+[question]
+population = "people"
+intervention = "any treatment"
+[[criteria]]
+id = "I1"
+text = "patients were treated"
+[[criteria]]
+id = "E1"
+kind = "exclude"
+text = "no people"
+[[sources]]
+source = "pubmed"
+query = "treatment"
+[[screeners]]
+name = "one"
+kind = "model"
+model = "one"
+[[screeners]]
+name = "two"
+kind = "model"
+model = "two"
+[calibration]
+records = 5
+"""
+
+
+def works() -> list[etree._Element]:
+    return [work for name in RECORDINGS for work in etree.parse(PUBMED / name).iter("PubmedArticle")]
+
+
+def pubmed(server: ReplayServer) -> None:
+    """A search that finds the works with an abstract."""
+    by_id = {work.findtext(".//PMID"): work for work in works()}
+    found = json.loads((PUBMED / "esearch_json_1_hit.json").read_text())
+    found["esearchresult"] |= {"idlist": list(PMIDS), "count": str(len(PMIDS))}
+    server.on("/esearch.fcgi", Reply(200, json.dumps(found), {"content-type": "application/json"}))
+
+    def efetch(asked: Asked) -> Reply:
+        root = etree.Element("PubmedArticleSet")
+        root.extend(deepcopy(by_id[pmid]) for pmid in asked.query["id"][0].split(","))
+        return Reply(200, etree.tostring(root), {"content-type": "text/xml"})
+
+    server.on("/efetch.fcgi", efetch)
+
+
+def screener(asked: Asked) -> Reply:
+    """Includes what speaks of patients; the second model wants them in a trial."""
+    strict = json.loads(asked.body)["model"] == "two"
+    labels = labels_by_work(asked)
+    rows = []
+    for work, text in evidence_of(asked).items():
+        fits = "patient" in text.casefold() and not (strict and "trial" not in text.casefold())
+        verdict = "include" if fits else "exclude"
+        rows.append({"work": work, "verdict": verdict, "criterion": "I1", "sentences": labels[work][:1]})
+    return says({"decisions": rows}, usage=(800, 80))(asked)
+
+
+class Play:
+    """The commands of one person at one machine, which loses its processes at every gate."""
+
+    def __init__(self, home: Path, env: dict[str, str]) -> None:
+        self.home, self.env = home, env
+        self.chance = random.Random("gates")
+        self.killed: list[str] = []
+
+    def say(self, *words: str) -> str:
+        done = determinator("review", *words, env=self.env)
+        assert done.code == 0, done
+        return done.out
+
+    def kill(self, gate: str) -> None:
+        """Server and worker, in any order."""
+        pids = [pid for found in living(self.home).values() for pid in found]
+        self.chance.shuffle(pids)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        self.killed.append(gate)
+
+    def status(self) -> dict[str, object]:
+        """Once a worker answers again, and the review waits for somebody."""
+        seen: dict[str, object] = {}
+
+        def waits() -> bool:
+            done = determinator("review", "status", "--json", env=self.env)
+            seen.update(json.loads(done.out) if done.code == 0 else {"gate": ""})
+            return bool(seen["gate"])
+
+        wait_until(waits, 120, every=0.5, what="the review to wait for somebody")
+        return seen
+
+
+def test_a_review_of_forty_records_is_killed_at_every_gate_and_loses_nothing(
+    home: Path, tmp_path: Path
+) -> None:
+    root = etree.Element("PubmedArticleSet")
+    root.extend(map(deepcopy, works()))
+    (tmp_path / "saved.xml").write_bytes(etree.tostring(root))
+    (tmp_path / "protocol.toml").write_text(PROTOCOL)
+    with FakeOpenAI() as model, ReplayServer() as source:
+        model.script(screener)
+        pubmed(source)
+        play = Play(home, {**model.settings(), **recorded_sources(source)})
+        try:
+            review = play.say("start", str(tmp_path / "protocol.toml")).split()[0]
+            gates: list[str] = []
+            while (gate := str(play.status()["gate"])) != "report":
+                if gate not in gates:
+                    gates.append(gate)
+                    play.kill(gate)
+                    play.status()
+                answer(play, review, gate)
+            play.kill("report")
+            play.status()
+            assert {"protocol", "labels", "decisions"} <= set(gates)
+            check(play, review, tmp_path / "out")
+            bodies = [asked.body for asked in model.asked if asked.body]
+            assert len(bodies) == len(set(bodies)), "no question was paid for twice"
+            play.say("approve", review, "--by", "Ada")
+        finally:
+            stop_embedded(home)
+
+
+def answer(play: Play, review: str, gate: str) -> None:
+    """What a person does at a gate: approve, label, decide, or say that a full text is nowhere."""
+    if gate in ("protocol", "full_texts"):
+        play.say("approve", review, "--by", "Ada")
+        wait_until(lambda: play.status()["gate"] != gate, 60, every=0.5)
+        return
+    keys = "i\n" * 60
+    done = determinator("review", "screen", review, "--by", "Ada", env=play.env, stdin=keys)
+    assert done.code == 0, done
+
+
+def check(play: Play, review: str, out: Path) -> None:
+    """Report and exports, read by an outsider."""
+    play.say("export", review, "--output", str(out))
+    flow = json.loads((out / "report.json").read_text())["flow"]
+    given = sum(flow["identified"].values())
+    assert given == len(works()) + len(PMIDS) >= 40
+    assert flow["duplicates"] == given - flow["screened"]
+    assert flow["screened"] == len({work.findtext(".//PMID") for work in works()})
+    assert (flow["unread"], flow["open"]) == (0, 0)
+    rows = list(csv.DictReader((out / "decisions.csv").read_text().splitlines()))
+    assert len(rows) == flow["screened"]
+    assert all(row["asreview_label"] in ("0", "1", "") for row in rows)
+    log = list(csv.DictReader((out / "decisions-log.csv").read_text().splitlines()))
+    made = [(row["record"], row["by"]) for row in log if row["model"]]
+    assert len(made) == len(set(made)), "each model has decided on each record once"
+    assert {row["by"] for row in log if not row["model"]} == {"person 1"}
+    assert "PRISMA 2020" in (out / "report.md").read_text()
