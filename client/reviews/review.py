@@ -58,6 +58,7 @@ class Review:
         self.connection = connection
         self.id = run_id
         self.archive = Archive(EvidenceStore.at(settings.evidence_url))
+        self._records = "", Records()
 
     def __repr__(self) -> str:
         return f"Review({self.id!r})"
@@ -81,7 +82,11 @@ class Review:
 
     async def records(self, view: ReviewView | None = None) -> Records:
         view = view or await self.view()
-        return await self.archive.get(view.records, Records) if view.records else Records()
+        key, records = self._records
+        if view.records != key:  # megabytes, which change only when records are added
+            records = await self.archive.get(view.records, Records)
+            self._records = view.records, records
+        return records
 
     async def decisions(self, view: ReviewView | None = None) -> list[Decision]:
         """Every decision, oldest first."""
