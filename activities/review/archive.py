@@ -48,6 +48,10 @@ class Archive:
     async def get(self, key: str, kind: type[M]) -> M:
         return kind.model_validate_json(await self.store.get_bytes(key))
 
+    async def records(self, key: str) -> Records:
+        """Records by their key; none where nothing was found yet."""
+        return await self.get(key, Records) if key else Records()
+
     async def put_lines(self, rows: Iterable[Frozen]) -> str:
         return await self.store.put_bytes(lines(rows), "jsonl")
 
@@ -67,7 +71,7 @@ class Archive:
 
     async def publish(self, step: PublishStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""
-        records = await self.get(step.records, Records)
+        records = await self.records(step.records)
         protocol = await self.get(step.protocol, Protocol)
         log = await self.log(step.log)
         reasons = {one.record: one.criterion for one in log if one.stage == "full_texts" and one.criterion}
@@ -85,7 +89,7 @@ class Archive:
             flow=flow(
                 records,
                 step.titles,
-                stopped=step.screening.course.phase == "done",
+                stopped=step.closed or step.screening.course.phase == "done",
                 got=step.got,
                 full_texts=step.full_texts,
                 reasons=reasons,
@@ -108,7 +112,7 @@ class Archive:
             report,
             step,
             await self.get(step.protocol, Protocol),
-            await self.get(step.records, Records),
+            await self.records(step.records),
             tuple(await self.log(step.log)),
             await self.get(report.findings, Findings) if report.findings else None,
         )

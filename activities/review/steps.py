@@ -214,6 +214,8 @@ class PublishStep(Compact):
     """What was read of the studies."""
     reports: int = 0
     """Reports that were published before."""
+    closed: bool = False
+    """A person has ended screening, so that what is open is not read."""
 
 
 class ReviewReport(Frozen):

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contracts.evidence import Evidence, EvidenceRef
@@ -319,3 +319,28 @@ async def test_a_review_continues_as_new_with_all_decisions(desk: Desk) -> None:
     assert described.run_id != desk.reviews[0].first_execution_run_id
     made_by_models = [(one.record, one.by) for one in published.decisions if one.model]
     assert len(made_by_models) == len(set(made_by_models)) == 2 * TOTAL
+
+
+async def test_a_review_that_is_ended_or_cancelled_reports_what_there_is(desk: Desk) -> None:
+    people = (Screener(name="Ada"), Screener(name="Bob"))
+    review = await desk.start(PROTOCOL.replace(screeners=people, calibration=Calibration()))
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "decisions")
+    (first, *_) = await review.tasks("Ada")
+    for by in ("Ada", "Bob"):
+        await review.decide([made(first.number, True)], by=by)
+    await review.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await desk.reviews[0].result()
+    flow = (await review.published()).report.flow
+    assert (flow.screened, flow.unread, flow.open, flow.faults()) == (1, 39, 0, ())
+
+
+async def test_a_review_that_is_cancelled_at_its_first_gate_has_a_report_too(desk: Desk) -> None:
+    review = await desk.start()
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await desk.reviews[0].result()
+    assert (await review.published()).report.flow.given == 0

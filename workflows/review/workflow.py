@@ -13,6 +13,7 @@ Invariants:
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import is_cancelled_exception
 
 from activities.contracts.evidence import ModelChoice
 from activities.contracts.prepare import Prepared, PrepareInput
@@ -44,6 +45,17 @@ class SystematicReview(ReviewMessages):
     @workflow.run
     async def run(self, request: ReviewRequest) -> ReviewReport | None:
         self.pace.state.started = self.pace.state.started or self.pace.at()
+        try:
+            return await self._story()
+        except BaseException as error:
+            if not is_cancelled_exception(error):
+                raise
+            # what there is is reported; nothing more is asked of a model or a person
+            self.pace.state.closed = True
+            await self._publish()
+            raise
+
+    async def _story(self) -> ReviewReport | None:
         while True:
             try:
                 await self._prepare()
@@ -146,9 +158,12 @@ class SystematicReview(ReviewMessages):
         """Publish, where anything that the report rests on has changed."""
         state = self.pace.state
         await self.pace.boundary()
+        if state.published != state.changes:
+            await self._publish()
+
+    async def _publish(self) -> None:
+        state = self.pace.state
         await self.pace.keep()
-        if state.published == state.changes:
-            return
         self.pace.show("reporting", "counts and publishes")
         changes = state.changes
         state.report = await workflow.execute_activity_method(
@@ -178,6 +193,7 @@ class SystematicReview(ReviewMessages):
                     assessed=state.studies.assessed,
                 ),
                 reports=state.reports,
+                closed=state.closed,
             ),
             **policy.internal_step("the report"),
         )

@@ -1,0 +1,97 @@
+"""`determinator review` at a terminal: a protocol, keys, refusals in a line, exports without names."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.client.harness import determinator, inside, wait_until
+
+PROTOCOL = """title = "By keys"
+records = ["a.csv"]
+[question]
+population = "adults"
+intervention = "metformin"
+[[criteria]]
+id = "I1"
+text = "on metformin"
+[[criteria]]
+id = "E1"
+kind = "exclude"
+text = "animals"
+[[screeners]]
+name = "ada"
+[[screeners]]
+name = "bob"
+"""
+
+
+def test_a_template_is_a_protocol_and_is_not_overwritten(home: Path) -> None:
+    assert inside("review", "draft", "Does metformin help?").code == 0
+    text = Path("protocol.toml").read_text()
+    assert 'title = "Does metformin help?"' in text
+    again = inside("review", "draft", "Does metformin help?")
+    assert (again.code, Path("protocol.toml").read_text()) == (2, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (PROTOCOL.replace("population", "poplation"), "did you mean population?"),
+        (PROTOCOL.replace("a.csv", "b.csv"), "cannot read"),
+        (PROTOCOL.replace('name = "bob"', 'name = "bob"\nkind = "model"'), "no model is connected"),
+    ],
+)
+def test_a_wrong_protocol_is_refused_in_a_line(home: Path, text: str, named: str) -> None:
+    Path("a.csv").write_text("title,abstract\nOne,It was tried.\n")
+    Path("protocol.toml").write_text(text)
+    done = inside("review", "start", "protocol.toml")
+    assert (done.code, named in done.err) == (2, True), done
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> None:
+    rows = [f"Trial {n} of metformin,Metformin was tried in {n + 20} adults over a year." for n in range(6)]
+    Path("a.csv").write_text("\n".join(("title,abstract", *rows)))
+    Path("protocol.toml").write_text(PROTOCOL)
+    review = determinator("review", "start", "protocol.toml").out.split()[0]
+    assert determinator("review", "screen", review, "--by", "ada", stdin="i\n").code == 0
+    assert determinator("review", "approve", review, "--by", "ada").code == 0
+    waits(review, "decisions")
+    # include, then the one before again: exclude by the second criterion, and the rest included
+    keys = "i\n\x7f\ne\n2\n" + "i\n" * 5
+    assert determinator("review", "screen", review, "--by", "ada", stdin=keys).code == 0
+    shown = determinator("review", "screen", review, "--by", "bob", stdin="q\n")
+    assert "exclude" not in shown.out
+    assert determinator("review", "screen", review, "--by", "bob", stdin="i\n" * 6).code == 0
+    (conflict,) = determinator("review", "conflicts", review, "--json").json()
+    made = {one["by"]: (one["verdict"], one.get("criterion")) for one in conflict["decisions"]}
+    assert made["ada"] == ("exclude", "E1")
+    number = str(conflict["record"])
+    refused = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "X")
+    assert (refused.code, "no criterion" in refused.err) == (2, True)
+    decided = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "E1")
+    assert "excluded" in decided.out
+    if waits(review, "full_texts", "report") == "full_texts":
+        assert determinator("review", "approve", review, "--by", "ada").code == 0
+        waits(review, "report")
+    assert determinator("review", "export", review, "--output", "out").code == 0
+    log = list(csv.DictReader(Path("out/decisions-log.csv").read_text().splitlines()))
+    assert {row["by"] for row in log} == {"person 1", "person 2", "person 3"}
+    assert sum(row["record"] == number for row in log) == 4, "what was changed stays in the log"
+    report = determinator("review", "report", review).out
+    assert "ada" not in report.replace("metadata", "")
+    assert "ada" in determinator("review", "report", review, "--names").out
+    assert determinator("review", "cancel", review).code == 0
+
+
+def waits(review: str, *gates: str) -> str:
+    seen: dict[str, str] = {}
+
+    def at_gate() -> bool:
+        seen.update(json.loads(determinator("review", "status", review, "--json").out))
+        return seen["gate"] in gates
+
+    wait_until(at_gate, 60, every=0.3, what=f"{gates}")
+    return seen["gate"]
