@@ -78,6 +78,14 @@ async def start(client: "Determinator", protocol: Path, as_json: bool) -> None:
     show_progress(seen)
 
 
+@review.command("list")
+@on_client
+async def list_reviews(client: "Determinator") -> None:
+    """List the ids of all reviews, the newest first."""
+    for name in await client.reviews():
+        print_text(name)
+
+
 @review.command()
 @review_argument
 @json_option
