@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from workflows.review.types import ReviewProgress
 
 VERDICTS = ("include", "exclude", "unsure")
-POLL_SECONDS = 1.0
+POLL_SECONDS = 0.5
+TRIES = 60
+"""Looks at a review that was just started."""
 FORMATS = ("md", "html", "docx", "pdf", "json")
 review_argument = click.argument("name", metavar="REVIEW", default="last")
 changed_argument = click.argument("name", metavar="REVIEW")
@@ -70,12 +72,15 @@ async def draft(client: "Determinator", question: str, output: Path | None, empt
 async def start(client: "Determinator", protocol: Path, as_json: bool) -> None:
     """Start the review of a protocol file. It waits for approval before it searches."""
     started = await client.start_review(protocol)
+    if not as_json:
+        print_text(started.id)
     seen = await waits(started)
     if as_json:
-        print_json({"review": started.id, **seen.model_dump(mode="json")})
-        return
-    print_text(started.id)
-    show_progress(seen)
+        print_json({"review": started.id, **(seen.model_dump(mode="json") if seen else {})})
+    elif seen:
+        show_progress(seen)
+    else:
+        say(f"its worker is still starting; `determinator review status {started.id}` shows where it stands")
 
 
 @review.command("list")
@@ -111,13 +116,15 @@ async def approve(client: "Determinator", name: str, by: str | None) -> None:
     print_text(f"approved: the {(await target.approve(by=by)).replace('_', ' ')} of {target.id}")
 
 
-def _message(name: str, line: str, done: str) -> None:
-    @review.command(name, help=line)
+def _message(verb: str, line: str, done: str) -> None:
+    """Declare the verb that sends a message without content."""
+
+    @review.command(verb, help=line)
     @changed_argument
     @on_client
-    async def send(client: "Determinator", name_: str = "", **values: str) -> None:
-        target = await client.review(values.get("name", name_))
-        await getattr(target, name)()
+    async def send(client: "Determinator", name: str) -> None:
+        target = await client.review(name)
+        await getattr(target, verb)()
         print_text(f"{target.id} {done}")
 
 
@@ -286,13 +293,19 @@ async def export(client: "Determinator", name: str, output: Path | None, names: 
         print_text(str(path))
 
 
-async def waits(target: "Review") -> "ReviewProgress":
-    """The progress once the review waits for a person, or some seconds later."""
-    for _ in range(60):
-        seen = await target.progress()
+async def waits(target: "Review") -> "ReviewProgress | None":
+    """The progress once the review waits for a person, or some seconds later; None where no worker answers."""
+    from client.failures import NoAnswer
+
+    seen = None
+    for _ in range(TRIES):
+        try:
+            seen = await target.progress()
+        except NoAnswer:
+            continue
         if seen.gate or (await target.row()).status != "running":
             return seen
-        await asyncio.sleep(POLL_SECONDS / 2)
+        await asyncio.sleep(POLL_SECONDS)
     return seen
 
 
