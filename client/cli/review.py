@@ -294,7 +294,7 @@ async def export(client: "Determinator", name: str, output: Path | None, names: 
 
 
 async def waits(target: "Review") -> "ReviewProgress | None":
-    """The progress once the review waits for a person, or some seconds later; None where no worker answers."""
+    """The progress once the review waits for a person, or after a while; None where no worker answers."""
     from client.failures import NoAnswer
 
     seen = None
