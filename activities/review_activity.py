@@ -70,6 +70,7 @@ class ReviewActivities:
         self._records: Memory[str, Records] = Memory()
         self._rankers: Memory[tuple[str, str], Ranker] = Memory()
         self._ranking = asyncio.Lock()
+        self._loading = asyncio.Lock()
 
     @activity.defn
     async def add_review_records(self, step: AddRecords) -> Added:
@@ -192,8 +193,12 @@ class ReviewActivities:
             return await self._archive.publish(step)
 
     async def _load(self, key: str) -> Records:
-        known = self._records.get(key)
-        return known or self._records.put(key, await self._archive.get(key, Records))
+        async with self._loading:  # megabytes, which the first of several steps reads in a thread
+            known = self._records.get(key)
+            if known is None:
+                data = await self._store.get_bytes(key)
+                known = await asyncio.to_thread(Records.model_validate_json, data)
+            return self._records.put(key, known)
 
     async def _ranker(self, records: str, protocol: str) -> "Ranker":
         from activities.review.ranking import Ranker
