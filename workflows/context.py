@@ -50,6 +50,7 @@ class StepInputs(TypedDict):
     instruction: str
     profile: Profile
     language: str
+    is_foreign: bool
     searches_in: tuple[str, ...]
 
 
@@ -214,7 +215,8 @@ class RunContext:
             "background": "\n".join(filter(None, (background, *lines))),
             "instruction": self.instruction if instruction is None else instruction,
             "profile": self.profile,
-            "language": self.told_language,
+            "language": self.language,
+            "is_foreign": self.is_foreign,
             "searches_in": self.searches_in,
         }
 
@@ -225,11 +227,10 @@ class RunContext:
         return prepared.language if prepared else self.request.language or ENGLISH
 
     @property
-    def told_language(self) -> str:
-        """The language of the answer, where roles are told it: the question or the answer is not in "
-        "English."""
+    def is_foreign(self) -> bool:
+        """Whether question, answer or documents are in another language than English."""
         prepared = self.prepared
-        return "" if prepared.language == prepared.asked_in == ENGLISH else prepared.language
+        return {prepared.language, prepared.asked_in, *prepared.library_languages} != {ENGLISH}
 
     @property
     def searches_in(self) -> tuple[str, ...]:

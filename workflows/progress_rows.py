@@ -36,7 +36,7 @@ def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
     yield Row("found", f"{items} in {searches}")
     yield from budget_rows(seen.budget, extra_seconds)
     if seen.scores:
-        scores = ", ".join(f"{name} {score}/10" for name, score in seen.scores.items())
+        scores = ", ".join(f"{name.replace('_', ' ')} {score}/10" for name, score in seen.scores.items())
         sure = "" if seen.confidence is None else f"; confidence {seen.confidence:.2f}"
         yield Row("judged", f"{scores}{sure}")
     if seen.waiting_for == "candidates":

@@ -17,6 +17,7 @@ from activities.contracts.evidence import (
     Usage,
 )
 from activities.contracts.profile import Profile
+from activities.messages import ENGLISH
 
 T = TypeVar("T")
 
@@ -121,8 +122,10 @@ class StepContext(Compact):
     """What the reviewer said, oldest first. Trusted, unlike evidence."""
     readings: tuple[Reading, ...] = ()
     """How the question is meant, as its person answered or as it was assumed."""
-    language: str = ""
-    """ISO 639-1 code of the language of the answer; empty for English to a question in English."""
+    language: str = ENGLISH
+    """ISO 639-1 code of the language of the answer."""
+    is_foreign: bool = False
+    """Whether question, answer or documents are in another language than English: then roles are told."""
     searches_in: tuple[str, ...] = ()
     """Languages that searches are written in, where that is to be said."""
     scope: str = ""

@@ -21,6 +21,7 @@ from activities.contracts.write import (
     SentenceKind,
     named,
 )
+from activities.messages import _
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Dropped, QuotedPassage, ReportSection
@@ -120,7 +121,7 @@ class Checks:
         """Look for every quote of a draft, and keep what stands."""
         place = len(self.sections) + 1
         name = planned.section.id or f"s{place}"
-        title = clean(planned.section.title) or clean(planned.draft.title)
+        title = _(clean(planned.section.title)) or clean(planned.draft.title)
         draft = named(name, planned.draft).changed(lambda one: (self._with_quotes(one),))
         shown = printed(draft)
         start = len(self.dropped)
@@ -138,7 +139,9 @@ class Checks:
         self.sections.append(
             ReportSection(
                 id=name,
-                title=title or clean(planned.section.key_question) or f"Section {place}",
+                title=title
+                or clean(planned.section.key_question)
+                or _("Section {number}").format(number=place),
                 key_question=clean(planned.section.key_question),
                 markdown="",
                 status=planned.status,

@@ -121,9 +121,9 @@ def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bo
 
 
 def _languages(step: StepContext) -> str:
-    """The language of the answer and that of searches, in one line; empty where both are English."""
+    """The language of the answer and that of searches, in one line; empty where all is in English."""
     parts = []
-    if step.language:
+    if step.is_foreign:
         name = english_name(step.language)
         parts.append(
             f"Write every text of your answer in {name}; labels, ids and the names that are to be "

@@ -37,8 +37,13 @@ class QueryAnswer(Loose):
     key_entities: Texts = limits(items=8, length=80, default_factory=list)
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
     sources: Texts = limits(items=6, length=40, default_factory=list)
-    wordings: list[Wording] = limits(items=4, default_factory=list)
     asks: Texts = limits(items=4, length=12, default_factory=list)
+
+
+class WordedQuery(QueryAnswer):
+    """The answer where sources are in another language than the question."""
+
+    wordings: list[Wording] = limits(items=4, default_factory=list)
 
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -82,7 +87,9 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     profile_names = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}
     choices |= {"specialist": tuple(step.specialists), "asks": ASKED}
-    choices["wordings.language"] = step.wordings_in
+    if step.wordings_in:
+        prompt = replace(prompt, answer=WordedQuery)
+        choices["wordings.language"] = step.wordings_in
     return replace(prompt, choices={name: values for name, values in choices.items() if values})
 
 
@@ -139,7 +146,7 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
         wordings={
             one.language: query
-            for one in answer.wordings
+            for one in (answer.wordings if isinstance(answer, WordedQuery) else ())
             if one.language in step.wordings_in and (query := line(one.query, 400))
         },
     )

@@ -42,6 +42,7 @@ from activities.text.sentences import language_in
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
+from activities.verification.numbers import missing_numbers
 from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
 
 MAX_ANSWER_SENTENCES = 5
@@ -68,7 +69,8 @@ NEAR_MISSES = (
     "name a group, a cause or a time that its works do not have. "
 )
 TRANSLATIONS = (
-    "`translations`: each sentence that yours rest on and that is not in {language} once in "
+    "Write in {language}. `translations`: each sentence that yours rest on and that is not in "
+    "{language} once in "
     "{language}, under its "
     "label, word for word as a translator would; it is printed beside the quote as a translation. "
 )
@@ -113,8 +115,13 @@ class DraftAnswer(Loose):
     answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
     paragraphs: list[WrittenParagraph] = limits(items=MAX_PARAGRAPHS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
-    translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
     near_misses: list[NearMiss] = limits(items=MAX_NEAR_MISSES, default_factory=list)
+
+
+class TranslatedDraft(DraftAnswer):
+    """The answer where works are in another language than the report."""
+
+    translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
 
 
 class WrittenAgain(Loose):
@@ -135,7 +142,15 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed:
         return _render_again(step, documents, room)
-    return compose_works(
+    foreign = _foreign(step, documents)
+    task = "".join(
+        (
+            TRANSLATIONS.format(language=english_name(step.language)) if foreign else "",
+            NEAR_MISSES if room >= MIN_ROOM_FOR_NEAR_MISSES else "",
+            TASK,
+        )
+    )
+    prompt = compose_works(
         "writer",
         step,
         documents,
@@ -149,31 +164,26 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             BESIDE_OTHERS if step.written or step.other_sections else "",
         ],
         judged=step.judgements,
-        task="".join(
-            (
-                TRANSLATIONS.format(language=english_name(step.language))
-                if _foreign(step, documents)
-                else "",
-                NEAR_MISSES if room >= MIN_ROOM_FOR_NEAR_MISSES else "",
-                TASK,
-            )
-        ),
+        task=task,
     )
+    return replace(prompt, answer=TranslatedDraft) if foreign else prompt
 
 
 def _foreign(step: WriteInput, documents: Iterable[Evidence]) -> bool:
     """Tell whether a work is in another language than the answer."""
-    return bool(step.language) and any(language_in(document) != step.language for document in documents)
+    return any(language_in(document) != step.language for document in documents)
 
 
-def _translations(step: WriteInput, written: Iterable[Translated], prompt: Prompt) -> tuple[DraftClaim, ...]:
+def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tuple[DraftClaim, ...]:
     """The translations of sentences in another language than the answer, each once; one with a number that
     its sentence does not have is left out."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     made: dict[str, DraftClaim] = {}
-    for one in written if step.language else ():
+    for one in answer.translations if isinstance(answer, TranslatedDraft) else ():
         text, support = sentence_text(one.text), supports(cited([one.sentence], prompt)[0])
         if not text or not support or language_in(documents[support[0].evidence_id]) == step.language:
+            continue
+        if any(missing_numbers(text, [support[0].quote])):
             continue
         decision = gate.sentence(text, "translation", support, documents, prompt.question)
         claim = gate.decided(DraftClaim(text=text, support=support, kind="translation"), decision)
@@ -233,7 +243,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
         refused=tuple(refused),
         works_room=prompt.works_room,
-        translations=_translations(step, answer.translations, prompt),
+        translations=_translations(step, answer, prompt),
         near_misses=_near_misses(answer.near_misses, prompt),
     )
     lost = sum(one.kind == "claim" for one in refused)
@@ -351,7 +361,7 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
 def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
     """The paragraphs of an answer that is still coming, those before its last one, with the quotes in place
     of what is not verified. Empty when they are fewer than `least`."""
-    if prompt.answer is not None:
+    if prompt.answer is AgainAnswer:
         return ()
     answer = read_so_far(text, DraftAnswer)
     if answer is None or len(answer.paragraphs) <= least:

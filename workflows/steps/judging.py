@@ -242,7 +242,7 @@ class JudgeSteps:
         earlier = state.evidence.relevant if judged.by_code else []
         state.evidence.relevant = list(dict.fromkeys([*relevant, *earlier]))[:MAX_RELEVANT]
         state.evidence.screened = max(state.evidence.screened, judged.shown)
-        scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
+        scores = ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in judged.scores.items())
         if judged.confidence is None:
             message = (
                 f"near the question: {len(relevant)} of {plural(len(ids), 'work')}; no model judged them"

@@ -151,7 +151,8 @@ class Preparation:
             run_id=self.context.run_id,
             question=question,
             profile=self.context.profile,
-            language=self.context.told_language,
+            language=self.context.language,
+            is_foreign=self.context.is_foreign,
             searches_in=self.context.searches_in,
             wordings_in=self.context.wordings_in,
             profiles=prepared.profiles if request.profile == "auto" else {},
@@ -183,7 +184,8 @@ class Preparation:
                 run_id=self.context.run_id,
                 question=request.question,
                 profile=self.context.profile,
-                language=self.context.told_language,
+                language=self.context.language,
+                is_foreign=self.context.is_foreign,
                 earlier_question=earlier.question if earlier else "",
             )
             try:

@@ -30,6 +30,7 @@ STATUSES: Mapping[str, str] = {
     "refused": N_("request refused"),
 }
 SOURCES: Mapping[str, str] = {
+    "library": N_("library"),
     "pubmed": "PubMed",
     "europepmc": "Europe PMC",
     "openalex": "OpenAlex",

@@ -85,9 +85,13 @@ def authors_line(authors: Iterable[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (_(", et al.") if len(names) > most else "")
 
 
+ENDS = (*".?!", "\u3002", "\uff01", "\uff1f")
+"""Signs that end a sentence, those of Chinese included."""
+
+
 def ended(text: str) -> str:
     """The text with a full stop, unless it ends a sentence already."""
-    return text if not text or text.endswith((".", "?", "!")) else f"{text}."
+    return text if not text or text.endswith(ENDS) else f"{text}."
 
 
 def cited(text: str, mark: str) -> str:
@@ -95,7 +99,7 @@ def cited(text: str, mark: str) -> str:
     if not mark:
         return text
     stem = text.rstrip()
-    end = stem[-1:] if stem[-1:] in ".!?" and not stem.endswith("..") else ""
+    end = stem[-1:] if stem[-1:] in ENDS and not stem.endswith("..") else ""
     return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"
 
 

@@ -61,6 +61,8 @@ CRITERIA = (
     *(N_("coverage"), N_("balance")),
 )
 """Criteria of the built-in profiles."""
+SECTIONS = (N_("Findings"), N_("The question itself"))
+"""Sections of a report without a plan."""
 COLUMNS = (N_("Study"), N_("Source"), N_("Document"))
 """The first column of the table of works."""
 GATES = (N_("clarification"), N_("plan"), N_("candidates"), N_("report"))
@@ -115,9 +117,8 @@ def verified(report: Report) -> str:
         (check.replaced, N_("shown as the quote itself")),
     )
     used = [(count, _(way)) for count, way in ways if count > 0]
-    how = f" ({used[0][1]})" if len(used) == 1 else ""
-    if len(used) > 1:
-        how = f": {listed(f'{number(count)} {way}' for count, way in used)}"
+    form = _("{passed} ({how}).") if len(used) == 1 else _("{passed}: {how}.") if used else _("{passed}.")
+    how = used[0][1] if len(used) == 1 else listed(f"{number(count)} {way}" for count, way in used)
     stand = ngettext(
         "{count} sentence passed the checks", "{count} sentences passed the checks", check.verified
     )
@@ -135,7 +136,7 @@ def verified(report: Report) -> str:
         (again, ngettext("{count} repetition was left out.", "{count} repetitions were left out.", again)),
     )
     parts = (
-        f"{stand.format(count=number(check.verified))}{how}.",
+        form.format(passed=stand.format(count=number(check.verified)), how=how),
         *(text.format(count=number(count)) for count, text in lost if count > 0),
         _("Every quote stands word for word in the work it cites."),
         vigilance(check.vigilance),
