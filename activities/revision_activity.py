@@ -25,6 +25,7 @@ from activities.contracts.write import (
     WriteInput,
 )
 from activities.heartbeat import reporting_errors
+from activities.messages import ENGLISH
 from activities.refresh_activity import (
     RefreshOutcome,
     RefreshRequest,
@@ -112,7 +113,13 @@ class RevisionActivities:
             for ref in {ref.evidence_id: ref for ref in (*refs, *kept.evidence)}.values()
             if standing.get(ref.evidence_id, ref.standing) != "retracted"
         )
-        common = {"run_id": request.run_id, "question": report.question, "profile": step.profile}
+        common = {
+            "run_id": request.run_id,
+            "question": report.question,
+            "profile": step.profile,
+            "language": report.language,
+            "is_foreign": report.language != ENGLISH or any(one.language for one in report.contexts),
+        }
         plan = RevisionPlan(question=report.question, known=corpus)
         if asked.kind == "tell":
             background = "\n".join(
@@ -312,6 +319,7 @@ def _answer(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
         written_by="model" if findings.by_model else "extractive",
         continues=Continued(run_id=kept.run_id, question=kept.question),
         words=kept.words,
+        language=kept.language,
         generated_at=findings.at,
     )
 

@@ -130,6 +130,8 @@ class Revision:
                 run_id=plan.revise.run_id,
                 question=revised.write.question,
                 profile=plan.revise.profile,
+                language=plan.revise.language,
+                is_foreign=plan.revise.is_foreign,
                 section_id=revised.write.section or "new",
                 background=self.asked.text,
             )
@@ -141,6 +143,8 @@ class Revision:
             run_id=plan.revise.run_id,
             question=plan.revise.question,
             profile=plan.revise.profile,
+            language=plan.revise.language,
+            is_foreign=plan.revise.is_foreign,
             sentences=verdicts.to_read(
                 [*revised.sentences, *revised.edited, *revised.lines, *verdicts.placed(draft)]
             ),
@@ -171,6 +175,8 @@ class Revision:
             question=step.question,
             background=step.background,
             profile=step.profile,
+            language=step.language,
+            is_foreign=step.is_foreign,
             section_id=step.section_id,
             sentences=verdicts.to_read(verdicts.placed(draft)),
             evidence=step.evidence,
