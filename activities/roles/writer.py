@@ -186,7 +186,7 @@ def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tupl
         if any(missing_numbers(text, [support[0].quote])):
             continue
         decision = gate.sentence(text, "translation", support, documents, prompt.question)
-        claim = gate.decided(DraftClaim(text=text, support=support, kind="translation"), decision)
+        claim = gate.decided(DraftClaim(text=text, support=support), decision).replace(kind="translation")
         if claim.state == "ask":
             made.setdefault(support[0].quote, claim)
     return tuple(made.values())

@@ -66,7 +66,7 @@ class Quote:
     def behind(self) -> str:
         """What stands behind it on paper: its place, and its translation."""
         place = f" ({self.place})" if self.place else ""
-        return f"{place} [{self.translated}]" if self.translation else place
+        return f"{place} \u2014 {self.translated}" if self.translation else place
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,8 @@ def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
 
 
 def _metadata(word: "Document", made: page.Document) -> None:
+    from docx.oxml.ns import qn
+
     properties = word.core_properties
     properties.title = made.title[:255]
     properties.subject = made.about["question"][:255]
@@ -122,6 +124,9 @@ def _metadata(word: "Document", made: page.Document) -> None:
     properties.comments = made.run_line[:255]
     properties.keywords = made.about["profile"][:255]
     properties.language = language()
+    for default in word.styles.element.xpath("./w:docDefaults//w:lang"):
+        for kind in ("val", "eastAsia"):
+            default.set(qn(f"w:{kind}"), language())
     try:
         at = datetime.fromisoformat(made.about["at"]).replace(tzinfo=None)
     except ValueError:

@@ -1,0 +1,91 @@
+"""Questions, works and answers in several languages: what roles are told, and translations of quotes."""
+
+from dataclasses import replace as replaced
+
+import pytest
+
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.step import Role
+from activities.contracts.write import SectionDraft, VerifyInput, WriteInput
+from activities.profiles.loader import load_profile
+from activities.roles import query_parser, verifier, writer
+from activities.roles.query_parser import QueryAnswer, WordedQuery
+from activities.roles.writer import DraftAnswer, TranslatedDraft
+from activities.verification.verdicts import to_read
+from tests.activities.roles.conftest import Case
+from tests.fake_openai import sensible
+
+ELECTED = "Zum Kassenwart wurde Herr Maibaum mit 34 Stimmen bei zwei Enthaltungen gewählt."
+FEE = "Der Beitrag für das Jahr 2025 beträgt 85 Euro je Parzelle und ist bis zum 31. März zu zahlen."
+MINUTES = Evidence(
+    evidence_id="doc:1", source="library", title="Protokoll", text=f"{ELECTED} {FEE}", language="de"
+)
+ROOM = 20_000
+TOLD: tuple[Role, ...] = (
+    *("planner", "judge", "writer", "verifier", "editor", "hypothesis_generator", "reviser"),
+    "gap_evaluator",
+)
+
+
+@pytest.mark.parametrize("role", TOLD)
+async def test_a_role_is_told_the_language_of_the_answer_in_one_line(case: Case, role: Role) -> None:
+    case.server.script(sensible)
+    await case.thinker.think(role, case.step(role))
+    await case.thinker.think(role, case.step(role, language="de", is_foreign=True, searches_in=("en",)))
+    plain, told = (
+        "\n".join(message["content"] for message in body["messages"]) for body in case.server.bodies[:2]
+    )
+    assert "Write every text" not in plain
+    (line,) = [line for line in told.splitlines() if line.startswith("Write every text")]
+    assert "in German" in line
+    assert "(queries, research questions) in English" in line
+
+
+def test_a_question_is_worded_in_the_languages_of_its_sources(case: Case) -> None:
+    step = case.step("query_parser", wordings_in=("en",))
+    prompt = query_parser.render(step, (), ROOM)
+    assert (prompt.answer, prompt.choices["wordings.language"]) == (WordedQuery, ("en",))
+    assert query_parser.render(case.step("query_parser"), (), ROOM).answer is None
+    wordings = [{"language": "en", "query": "metformin dementia"}, {"language": "fr", "query": "metformine"}]
+    answer = WordedQuery.model_validate({"wordings": wordings})
+    assert query_parser.accept(step, prompt, answer).output.wordings == {"en": "metformin dementia"}
+    assert query_parser.accept(step, prompt, QueryAnswer()).output.wordings == {}
+
+
+def draft_of(*translations: tuple[str, str], language: str = "en") -> SectionDraft:
+    """The draft of a writer that translates the sentences with these labels."""
+    step = WriteInput(run_id="r", question="Who?", profile=load_profile("general"), language=language)
+    prompt = writer.render(step, (MINUTES,), ROOM)
+    rows = [{"sentence": label, "text": text} for label, text in translations]
+    fields = {"paragraphs": [{"sentences": [{"text": "Mr Maibaum was elected.", "rests_on": ["S1"]}]}]}
+    return writer.accept(
+        step, prompt, TranslatedDraft.model_validate({**fields, "translations": rows})
+    ).output
+
+
+def test_a_writer_translates_what_its_reader_cannot_read() -> None:
+    text = "Mr Maibaum was elected treasurer with 34 votes and two abstentions."
+    draft = draft_of(("S1", text), ("S2", "The fee is 95 euros per plot."), ("S9", "Nothing."))
+    (made,) = draft.translations  # a number that its sentence does not have, and an unknown label fall
+    assert (made.text, made.state, made.kind) == (text, "ask", "translation")
+    assert made.support == (Support(evidence_id="doc:1", quote=ELECTED),)
+    assert not draft_of(("S1", text), language="de").translations, "the report has the language of the work"
+
+
+def test_only_a_writer_of_foreign_works_is_asked_for_translations() -> None:
+    step = WriteInput(run_id="r", question="Wer?", profile=load_profile("general"), language="de")
+    assert writer.render(step, (MINUTES,), ROOM).answer is None
+    foreign = writer.render(step.replace(language="en"), (MINUTES,), ROOM)
+    assert foreign.answer is TranslatedDraft
+    assert issubclass(TranslatedDraft, DraftAnswer)
+    assert "in English" in foreign.user
+
+
+def test_the_second_reader_reads_translations_in_the_call_of_its_section() -> None:
+    text = "Mr Maibaum was elected treasurer with 34 votes and two abstentions."
+    draft = draft_of(("S1", text))
+    named = [one.replace(id=f"s1.{n}") for n, one in enumerate(to_read(draft.sentences))]
+    step = VerifyInput(run_id="r", question="Who?", profile=load_profile("general"), sentences=tuple(named))
+    prompt = replaced(verifier.render(step, (MINUTES,), ROOM))
+    (row,) = [line for line in prompt.user.splitlines() if text in line]
+    assert "a translation" in row
