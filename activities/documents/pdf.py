@@ -197,6 +197,7 @@ def _assembled(
     starts: dict[int, int] = {}
     unfinished: Block | None = None
     waiting: list[Block] = []
+    continued: set[int] = set()
 
     def add(block: Block, between: str) -> None:
         nonlocal text
@@ -220,11 +221,12 @@ def _assembled(
         nonlocal unfinished
         unfinished = None
         for other in waiting:
-            add(other, "\n\n")
+            add(other, "\n" if id(other) in continued else "\n\n")
         waiting.clear()
 
     formula = False
     before: Block | None = None
+    """The block before, where it is of a program, which may go on in the next page."""
     for block in blocks:
         if block.kind in _APART:
             lines = [line.text.replace(HYPHEN, "-") for line in block.lines]
@@ -239,11 +241,13 @@ def _assembled(
         ):
             add(block, " ")
             continue
-        if block.kind is Kind.CODE and before is not None and before.page != block.page:
-            add(block, "\n")  # a program goes on in the next page
-            before = block
+        goes_on = block.kind is Kind.CODE and before is not None and before.page != block.page
+        before = block if block.kind is Kind.CODE else None
+        if goes_on and not waiting:
+            add(block, "\n")
             continue
-        before = block if block.kind is Kind.CODE and not waiting else None
+        if goes_on:
+            continued.add(id(block))
         if block.kind in _BETWEEN and unfinished is not None:
             waiting.append(block)
             continue

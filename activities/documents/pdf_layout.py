@@ -44,7 +44,7 @@ _NAMES = {
 """Names of figures and tables by the code of their language; those in Chinese stand by a number alone."""
 _CAPTION = re.compile(
     rf"(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})\.?\s*(?:[A-Z]\.?\d+|\d+|[IVX]+\b)(?:\.\d+)*"
-    r"(?:\s*[.:|\u2014\u2013\uff1a\u3002-]|(?<=\d)\s+(?=[\u3040-\u9fff\uac00-\ud7af]))",
+    r"(?:\s*[.:|\u2014\u2013\uff1a\u3002-](?=\s*\S)|(?<=\d)\s+(?=[\u3040-\u9fff\uac00-\ud7af]))",
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.\s?){5,}\s*\S{0,8}$|(?:\u2026\s?){2,}\s*\S{0,8}$")
@@ -165,7 +165,7 @@ def blocks_of(
         yield from _column_blocks(column, body)
     for margin in margins:
         for block in _column_blocks(margin, body):
-            block.kind = Kind.NOTE if block.kind in (Kind.PROSE, Kind.HEADING, Kind.FORMULA) else block.kind
+            block.kind = block.kind if block.kind in (Kind.TABLE, Kind.CAPTION) else Kind.NOTE
             yield block
 
 

@@ -250,10 +250,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
     fixed: dict[bytes, bool] = {}
     """The same, whether they are of one width."""
 
-    def kind_of(font: bytes) -> _Font:
-        kind = _font(font)
-        return kind._replace(fixed=True) if fixed.get(font) else kind
-
+    found: list[tuple[list[_Piece], bytes, float]] = []
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
         font_of(raw, first, name, len(name), None)
@@ -262,9 +259,9 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
         if even.get(font) and not turned and rectangles(raw, first, end - first) == 1:
             whole = piece_of(first, end)
             if whole.right > whole.left and SOFT_HYPHEN not in whole.text:
-                yield _Word([whole], kind_of(font), angle)
+                found.append(([whole], font, angle))
                 continue
-        pieces: list[_Piece] = []
+        pieces = []
         for number in range(first, end):
             if text[number] == SOFT_HYPHEN:
                 continue
@@ -274,7 +271,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
                 piece = _large_symbol(raw, pdfium, number, piece)
             apart = pieces and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
             if apart and not _is_rotated(angle_of(raw, number) - turned * math.pi / 2):
-                yield _Word(pieces, kind_of(font), angle)
+                found.append((pieces, font, angle))
                 font, angle, pieces = name.value, angle_of(raw, number) - turned * math.pi / 2, []
             pieces.append(piece)
         if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
@@ -287,7 +284,10 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
         ):
             fixed[font] = bool(font) and _is_even(raw, pdfium, first, end)
         if pieces:
-            yield _Word(pieces, kind_of(font), angle)
+            found.append((pieces, font, angle))
+    for pieces, font, angle in found:  # what a font is may show in its last word
+        kind = _font(font)
+        yield _Word(pieces, kind._replace(fixed=True) if fixed.get(font) else kind, angle)
 
 
 def _is_even(raw: Any, pdfium: Any, first: int, end: int) -> bool:  # noqa: ANN401 - as above
