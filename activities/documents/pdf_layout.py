@@ -152,8 +152,9 @@ def blocks_of(
     beside: list[Run] = []
     inside: list[Run] = []
     for run in runs:
+        small = run.size < NOTE * body
         label = run.rotated or (
-            any(figure.holds(run) for figure in figures)
+            any(figure.holds(run) or (small and figure.is_near(run)) for figure in figures)
             and len(run.text.split()) < 7
             and not _CAPTION.match(run.text)
         )

@@ -100,6 +100,12 @@ class Box:
             and self.bottom - 1.5 * run.size <= run.base <= self.top + 0.5 * run.size
         )
 
+    def is_near(self, run: Run) -> bool:
+        """Tell whether a run stands where the title or the name of an axis of a drawing does."""
+        middle = (run.left + run.right) / 2
+        beside = self.left - 2 * run.size <= middle <= self.right + 2 * run.size
+        return beside and self.bottom - 8 * run.size <= run.base <= self.top + 4 * run.size
+
 
 class _Piece(NamedTuple):
     """Letters of a word that are of one size and stand on one line."""
@@ -251,6 +257,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
     """The same, whether they are of one width."""
 
     found: list[tuple[list[_Piece], bytes, float]] = []
+    pieces: list[_Piece]
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
         font_of(raw, first, name, len(name), None)
