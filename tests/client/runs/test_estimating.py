@@ -39,18 +39,18 @@ def test_a_money_limit_that_cannot_hold_or_will_cut_the_run_short_is_told(
             Amount(calls=11, tokens=46_618, seconds=311),
             (
                 "6 to 11 model calls, 8,200 to 47,000 tokens, cost unknown, 19 s to 5 minutes "
-                "(as 2 earlier runs took)"
+                "(based on 2 earlier runs)"
             ),
         ),
         (
             Amount(calls=6, tokens=90, cost_microusd=4_000, seconds=100),
             Amount(calls=6, tokens=90, cost_microusd=61_000, seconds=130),
-            "6 model calls, 90 tokens, $0.00 to $0.06, 2 minutes (as 2 earlier runs took)",
+            "6 model calls, 90 tokens, $0.00 to $0.06, 2 minutes (based on 2 earlier runs)",
         ),
         (
             Amount(calls=1, tokens=1, cost_microusd=0, seconds=2),
             Amount(calls=1, tokens=1, cost_microusd=0, seconds=119),
-            "1 model call, 1 tokens, $0.00, 2 s to 2 minutes (as 2 earlier runs took)",
+            "1 model call, 1 tokens, $0.00, 2 s to 2 minutes (based on 2 earlier runs)",
         ),
     ],
 )
