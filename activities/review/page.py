@@ -10,6 +10,7 @@ from activities.review.chapters import chapters, closing, flow_figure, lead
 from activities.review.course import Rate
 from activities.review.decisions import latest
 from activities.review.export import Names, final_states
+from activities.review.extraction import AGREED
 from activities.review.findings import limitations as of_findings
 
 MAX_LISTED = 500
@@ -217,10 +218,14 @@ def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
         )
     else:
         yield _text("No model was used for decisions.")
-    made = Counter(
+    made: Counter[tuple[str, str, str, str]] = Counter(
         (names.of(one.by), "a model" if one.model else "a person", one.stage, one.part)
         for one in latest(published.decisions).values()
     )
+    if (found := published.findings) is not None:
+        by = [one.by for row in found.rows for one in row.values if one.by != AGREED]
+        made += Counter((names.of(name), "a person", "extraction", "field") for name in by)
+        made += Counter((names.of(one.decided_by), "a person", "bias", "result") for one in found.bias)
     yield table(
         ("Who", "Kind", "Stage", "Part", "Decisions that hold"),
         ((*who, f"{count:,}") for who, count in sorted(made.items())),

@@ -1,14 +1,14 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from temporalio.client import WorkflowUpdateFailedError
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.evidence_store import EvidenceStore
 from activities.review.archive import Archive, Published
 from activities.review.decisions import VERDICTS, Decision, Made, ScreenedStage, Verdict, latest
@@ -19,7 +19,9 @@ from client.connection import Connection
 from client.embedded.server import keep_alive
 from client.failures import BadInput, Failure
 from client.listing import Row, describe
-from client.reviews.tasks import TaskKind, screener_place, tasks
+from client.reviews import studies
+from client.reviews.tasks import Task as Task
+from client.reviews.tasks import screener_place, tasks
 from client.runs.query import query
 from client.runs.start import user_name
 from workflows.review.types import (
@@ -33,20 +35,12 @@ from workflows.review.types import (
     ReviewView,
 )
 
+if TYPE_CHECKING:
+    from activities.review.bias import BiasAssessment
+    from activities.review.provided import Provided
+    from activities.review.studies import Answer
+
 UPDATE_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A record that a person decides on."""
-
-    number: int
-    kind: TaskKind
-    record: Evidence
-    decisions: tuple[Decision, ...] = ()
-    """Of a conflict: what both screeners decided."""
-    left: int = 0
-    """Records that wait for this person, this one counted."""
 
 
 class Review:
@@ -196,6 +190,52 @@ class Review:
         ref = await self.archive.store.put(document) if document else None
         await self._update("provide_full_text", ProvideFullText(by=by, record=number, ref=ref))
 
+    async def missing_texts(self) -> list[tuple[int, EvidenceRef]]:
+        """The records whose full text is awaited."""
+        return await studies.missing_texts(self)
+
+    async def provide_texts(self, path: Path, *, by: str, record: int | None = None) -> "Provided":
+        """Provide full texts from a folder or a file; `record`: the file is that of this record."""
+        return await studies.provide(self, path, by=by, record=record)
+
+    async def text_conflicts(self) -> list[Task]:
+        """The full texts that wait for a decision, with what the screeners decided."""
+        return await studies.text_conflicts(self)
+
+    async def open_fields(self) -> "list[studies.OpenField]":
+        """The fields on which two extractors differ, side by side."""
+        return await studies.open_fields(self)
+
+    async def decide_field(
+        self, record: int, field: str, value: str, *, by: str, quote: str = "", reason: str = ""
+    ) -> None:
+        """Decide on a field: `first`, `second`, `absent`, or the value itself."""
+        await studies.decide_field(self, record, field, value, by=by, quote=quote, reason=reason)
+
+    async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
+        """Give what a person, as one of the two extractors, read of a study: field -> value."""
+        await studies.extract(self, record, values, by=by)
+
+    async def open_bias(self) -> "list[studies.OpenBias]":
+        """The results whose risk of bias waits for a person, with what a model proposes."""
+        return await studies.open_bias(self)
+
+    async def assess(
+        self,
+        record: int,
+        outcome: str,
+        answers: "Mapping[str, Answer]",
+        *,
+        by: str,
+        several: bool = False,
+        reason: str = "",
+        not_a_trial: bool = False,
+    ) -> "BiasAssessment | None":
+        """Decide on the risk of bias of a result; what is not answered stands as proposed."""
+        return await studies.assess(
+            self, record, outcome, answers, by=by, several=several, reason=reason, not_a_trial=not_a_trial
+        )
+
     async def part(self, blob: str, *, by: str) -> None:
         """Make a copy that was merged wrongly a record of its own."""
         copies = (await self.records()).copies
@@ -262,6 +302,14 @@ class BlockingReview(Blocking[Review]):
     overrule = Blocks(Review.overrule)
     amend = Blocks(Review.amend)
     provide = Blocks(Review.provide)
+    missing_texts = Blocks(Review.missing_texts)
+    provide_texts = Blocks(Review.provide_texts)
+    text_conflicts = Blocks(Review.text_conflicts)
+    open_fields = Blocks(Review.open_fields)
+    decide_field = Blocks(Review.decide_field)
+    extract = Blocks(Review.extract)
+    open_bias = Blocks(Review.open_bias)
+    assess = Blocks(Review.assess)
     part = Blocks(Review.part)
     published = Blocks(Review.published)
 

@@ -15,11 +15,12 @@ from activities.review.publishing import field_decisions, settled_fields
 from activities.review.studies import Answer, AskedField, BiasProposal, Extraction, ExtractionDecision, Value
 from activities.review.study_steps import NOT_A_TRIAL
 from client.failures import BadInput
+from client.reviews.tasks import Task
 from workflows.review.types import Assessed, DecideFields, Extracted, ReviewView, study_key
 
 if TYPE_CHECKING:
     from activities.review.provided import Provided
-    from client.reviews.review import Review, Task
+    from client.reviews.review import Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,8 @@ async def missing_texts(review: "Review") -> list[tuple[int, EvidenceRef]]:
     return [(number, records[number]) for number in sought if not view.got.get(number)]
 
 
-async def text_conflicts(review: "Review") -> list["Task"]:
+async def text_conflicts(review: "Review") -> list[Task]:
     """The full texts that wait for a decision, with what the screeners decided."""
-    from client.reviews.review import Task
-
     view = await review.view()
     held = latest(await review.decisions(view)).values()
     waiting = [

@@ -5,12 +5,27 @@ only once both have decided and differ.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from activities.review.decisions import OPEN, conflicts
+from activities.contracts.evidence import Evidence
+from activities.review.decisions import OPEN, Decision, conflicts
 from workflows.review.types import ReviewView
 
 TaskKind = Literal["label", "screen", "conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A record that a person decides on."""
+
+    number: int
+    kind: TaskKind
+    record: Evidence
+    decisions: tuple[Decision, ...] = ()
+    """Of a conflict: what both screeners decided."""
+    left: int = 0
+    """Records that wait for this person, this one counted."""
 
 
 def tasks(view: ReviewView, by: str, order: Sequence[int] = ()) -> Iterator[tuple[int, TaskKind]]:

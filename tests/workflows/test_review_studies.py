@@ -24,15 +24,6 @@ from activities.review.protocol import (
 from client.failures import BadInput
 from client.reviews.exporting import export_to, report_as
 from client.reviews.review import Review
-from client.reviews.studies import (
-    assess,
-    decide_field,
-    extract,
-    missing_texts,
-    open_bias,
-    open_fields,
-    provide,
-)
 from tests.activities.review.test_bias import BEST
 from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
 from tests.replay import Asked, Reply
@@ -156,7 +147,7 @@ async def begun(desk: Desk, protocol: Protocol = PROTOCOL, **more: Any) -> Revie
 
 async def texts_provided(review: Review, folder: Path, numbers: range = range(TRIALS)) -> None:
     write_texts(folder, numbers)
-    await provide(review, folder, by="Ada")
+    await review.provide_texts(folder, by="Ada")
 
 
 def write_texts(folder: Path, numbers: range) -> None:
@@ -172,40 +163,40 @@ async def decided(desk: Desk, review: Review) -> None:
             if seen.gate == "decisions":
                 await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
             elif seen.gate == "extraction":
-                for one in await open_fields(review):
-                    await decide_field(review, one.record, one.field.id, "first", by="Ada")
+                for one in await review.open_fields():
+                    await review.decide_field(one.record, one.field.id, "first", by="Ada")
             elif seen.gate == "bias":
-                for row in await open_bias(review):
-                    await assess(review, row.record, row.outcome, {"5.3": "N"}, by="Ada")
+                for row in await review.open_bias():
+                    await review.assess(row.record, row.outcome, {"5.3": "N"}, by="Ada")
             await asyncio.sleep(0.05)
 
 
 async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
-    assert len(await missing_texts(review)) == TRIALS
+    assert len(await review.missing_texts()) == TRIALS
     await texts_provided(review, tmp_path / "texts", range(1, TRIALS))
-    assert [number for number, _ in await missing_texts(review)] == [0]
+    assert [number for number, _ in await review.missing_texts()] == [0]
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
     await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
     await desk.until(review, lambda seen: seen.gate == "extraction")
-    (row,) = await open_fields(review)
+    (row,) = await review.open_fields()
     assert (row.record, row.field.id) == (2, "dose")
     assert row.difference.first is not None
     assert row.difference.second is not None
     assert (row.difference.first.text, row.difference.second.text) == ("12 mg", "12 mg once a day")
     with pytest.raises(BadInput, match="word for word"):
-        await decide_field(review, 2, "dose", "13 mg", by="Ada", quote="words that do not stand in the text")
-    await decide_field(review, 2, "dose", "second", by="Ada", reason="as printed")
+        await review.decide_field(2, "dose", "13 mg", by="Ada", quote="words that do not stand in the text")
+    await review.decide_field(2, "dose", "second", by="Ada", reason="as printed")
     await desk.until(review, lambda seen: seen.gate == "bias")
-    waiting = await open_bias(review)
+    waiting = await review.open_bias()
     assert [one.record for one in waiting] == [1, 2, 3, 4]
     with pytest.raises(BadInput, match=r"answer 5\.3 first"):
-        await assess(review, 1, "death", {}, by="Ada")
+        await review.assess(1, "death", {}, by="Ada")
     for one in waiting[:3]:
-        await assess(review, one.record, one.outcome, {"5.3": "N"}, by="Ada")
-    await assess(review, 4, "death", {}, by="Ada", not_a_trial=True)
+        await review.assess(one.record, one.outcome, {"5.3": "N"}, by="Ada")
+    await review.assess(4, "death", {}, by="Ada", not_a_trial=True)
     await desk.until(review, lambda seen: seen.gate == "report")
     published = await review.published()
     flow = published.report.flow
@@ -289,14 +280,14 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     seen = await desk.until(review, lambda seen: seen.gate == "extraction")
     assert "people extract the data of 2 studies" in seen.text
     with pytest.raises(BadInput, match="no extractor"):
-        await extract(review, 0, {"dose": "10 mg"}, by="Cyd")
+        await review.extract(0, {"dose": "10 mg"}, by="Cyd")
     with pytest.raises(BadInput, match="one number"):
-        await extract(review, 0, {"death.events": "some"}, by="Bob")
+        await review.extract(0, {"death.events": "some"}, by="Bob")
     for number in range(2):
         figures = {"events": EVENTS[number], "total": 200, "control_events": 30 + number}
         values = {f"death.{name}": str(value) for name, value in figures.items()}
         values |= {"death.control_total": "200", "dose": f"{10 + number} mg"}
-        await extract(review, number, values, by="Bob")
+        await review.extract(number, values, by="Bob")
     await desk.until(review, lambda seen: seen.gate == "report")
     findings = (await review.published()).findings
     assert findings is not None

@@ -25,7 +25,7 @@ LONG = frozenset(
             "Text",
         ),
         *("Reason", "Study", "Document", "Source", "Says", "Outcome"),
-        *("Question", "Criterion", "Subject"),
+        *("Question", "Criterion", "Subject", "Prompt"),
     }
 )
 """Columns that hold sentences."""
