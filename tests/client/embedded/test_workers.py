@@ -25,9 +25,9 @@ def test_a_worker_executes_the_steps_of_runs_whose_settings_it_has(home: Path, t
     assert lane(home, OPENAI_API_KEY="two").id == keyed.id, "a later key of the name will do"
     assert lane(home, max_cost=1.0).id == plain.id, "what a request carries is no matter"
     for name, other in {
-        "DETERMINATOR_OFFLINE": lane(home, DETERMINATOR_OFFLINE=True),
+        "DETERMINATOR_OFFLINE": lane(home, offline=True),
         "OPENAI_BASE_URL": lane(home, OPENAI_BASE_URL="http://127.0.0.1:1/v1"),
-        "DETERMINATOR_LIBRARY": lane(home, DETERMINATOR_LIBRARY=str(tmp_path)),
+        "DETERMINATOR_LIBRARY": lane(home, library=tmp_path),
     }.items():
         assert plain.lacks(other) == [name] == other.lacks(plain)
         assert other.queue("determinator") != plain.queue("determinator")
