@@ -84,7 +84,7 @@ def test_zero_on_the_command_line_and_in_a_table_of_questions(
     table.write_text(f"question,{name}\n{QUESTION},0\n")
     inside("ask", "--many", str(table))
     inside("ask", "--many", str(table), flag_of(name, KEYS[name]), "7")
-    assert [limit(options, name) for options in started] == [0, 0]
+    assert [limit(options, name) for options in started] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_cost"])

@@ -87,8 +87,8 @@ async def test_a_report_over_mcp_blocks_no_other_call(monkeypatch: pytest.Monkey
         async def run(self, name: str) -> Any:
             return SimpleNamespace(draft=self.draft)
 
-        async def draft(self) -> Report:
-            return REPORT
+        async def draft(self) -> RunReport:
+            return RunReport.of(REPORT)
 
     monkeypatch.setattr(research, "render", slow)
     tools = Research(cast(Any, Runs()), cast(Any, None))
