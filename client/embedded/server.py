@@ -117,6 +117,10 @@ async def serve(
         if worker is None or lacking:
             wanted = Wanted.by(settings, places)
             lacking = wanted.lane.lacks(lane) if lane and running else []
+            if lane is not None and lacking:  # to be offline needs no key, only less
+                offline = Wanted.by(settings.model_copy(update={"offline": True}), places)
+                if not offline.lane.lacks(lane):
+                    wanted, lacking = offline, []
             if worker is None or not lacking:
                 await have_worker(connection.client, places, wanted, say, former=worker, hold=False)
                 patient_until = time.monotonic() + WORKER_START_SECONDS
