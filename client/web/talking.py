@@ -1,11 +1,12 @@
 """A finished report that one talks with: asked, changed, disputed, asked on.
 
-The conversation of a user with a report is kept by this process, and lost with it: what a report was changed
-to is a version of it, which is kept.
+The conversation of a user with a report is a file of the home, so that it survives the process.
 """
 
 import asyncio
-from collections import OrderedDict
+import hashlib
+import json
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request
@@ -14,6 +15,7 @@ from fastapi.responses import RedirectResponse, Response
 from activities.contracts.prepare import PART as CONTINUES
 from activities.contracts.prepare import Continued
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
+from activities.private_files import write_whole
 from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
 from activities.report.instructions import differences
@@ -28,7 +30,6 @@ from client.web.rendering import rendered, run_url
 
 MAX_TURNS = 20
 """Earlier questions of a conversation that are shown, and answers that are kept, the latest."""
-TALKS_KEPT = 64
 Text = Annotated[str, Form(max_length=MAX_INSTRUCTION_CHARS)]
 Name = Annotated[str, Form(max_length=100)]
 Decision = Annotated[Literal["goes", "stays"], Form()]
@@ -38,7 +39,7 @@ class Talking:
     def __init__(self, frame: Frame, home: Home) -> None:
         self._frame = frame
         self._home = home
-        self._talks: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
+        self._folder = frame.settings.home / "state" / "talks"
 
     def router(self) -> APIRouter:
         router = APIRouter(prefix="/run/{run_id}")
@@ -49,7 +50,20 @@ class Talking:
 
     def conversation(self, user: str, run_id: str) -> list[str]:
         """What was asked and answered, as HTML."""
-        return self._talks.get((user, run_id), [])
+        try:
+            turns: list[str] = json.loads(self._file(user, run_id).read_bytes())
+        except (OSError, ValueError):
+            return []
+        return turns
+
+    def keep(self, user: str, run_id: str, html: str) -> None:
+        """Add an answer to the conversation. Raises OSError."""
+        turns = [*self.conversation(user, run_id), html][-MAX_TURNS:]
+        write_whole(self._file(user, run_id), json.dumps(turns, ensure_ascii=False).encode())
+
+    def _file(self, user: str, run_id: str) -> Path:
+        name = hashlib.sha256(json.dumps([user, run_id]).encode()).hexdigest()
+        return self._folder / f"{name[:32]}.json"
 
     async def turns(self, before: Continued | None, user: str) -> list[tuple[str, str, str]]:
         """The questions before this one, the first first: the run, what was asked and its answer."""
@@ -88,12 +102,7 @@ class Talking:
     async def _put(self, request: Request, run: Run, user: str, html: str, *, keep: bool = True) -> Response:
         """Add an answer to the conversation."""
         if keep:
-            talk = self._talks.setdefault((user, run.id), [])
-            talk.append(html)
-            del talk[:-MAX_TURNS]
-            self._talks.move_to_end((user, run.id))
-            while len(self._talks) > TALKS_KEPT:
-                self._talks.popitem(last=False)
+            await asyncio.to_thread(self.keep, user, run.id, html)
         if is_part(request):
             return await self._frame.part("turn", html=html)
         if keep:
