@@ -115,7 +115,7 @@ class PublishActivities:
             written_by=report.written_by,
             confidence=report.confidence,
             references=len(report.references),
-            answered=report.verification.verified > 0 and not leaves_open(report),
+            answered=report.unanswered is None and not leaves_open(report),
             verified_claims=report.verification.verified,
         )
 

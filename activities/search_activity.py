@@ -122,6 +122,8 @@ class SearchActivities:
                     hits=max(hits.hits, answer.hits),
                     kept=(*hits.kept, *kept),
                     set_aside=hits.set_aside + answer.set_aside,
+                    absent=answer.absent or hits.absent,
+                    documents=max(hits.documents, answer.documents),
                     detail="; ".join(filter(None, details)) or hits.detail,
                 )
         status, seconds = "ok" if hits.kept else "empty", round(time.monotonic() - started, 3)

@@ -12,7 +12,6 @@ distribution) by code that changes no meaning:
     brackets       without what stands in brackets
     spelling       American spelling for British, or the other way round
     figures        small numbers in digits for words, or the other way round
-    synonym        one noun replaced by a synonym of its first sense in the thesaurus
     contraction    `didn't` for `did not`
     two works      two conclusions, joined by `and`, with the labels of both
 
@@ -59,10 +58,9 @@ from activities.roles.allowances import allowance_of
 from activities.roles.runner import RoleThinker
 from activities.roles.validation import supports
 from activities.settings import Settings
-from activities.text import thesaurus
 from activities.text.sentences import sentences, split
 from activities.verification import gate
-from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled, words
+from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled
 from benchmarks.labelled_claims import Labelled, people, written
 from tests.activities.roles.lies import LIES, pairs
 
@@ -93,7 +91,6 @@ def true_claims(quote: str) -> Iterator[tuple[str, str]]:
         ("brackets", _BRACKETS.sub("", quote)),
         ("spelling", respelled(item)),
         ("figures", _refigured(quote)),
-        ("synonym", _with_synonym(quote)),
         ("contraction", _NOT.sub(r"\1n't", quote)),
     )
     yield from ((way, claim) for way, claim in ways if claim and claim != quote)
@@ -103,18 +100,6 @@ def _refigured(quote: str) -> str:
     if _DIGIT.search(quote):
         return _DIGIT.sub(lambda m: _NUMBERS[int(m[1]) - 2], quote)
     return _SPELLED.sub(lambda m: str(_NUMBERS.index(m[1]) + 2), quote)
-
-
-def _with_synonym(quote: str) -> str:
-    for word in sorted(set(words(quote)), key=lambda w: number(quote + w)):
-        others = (
-            sorted(thesaurus.synonyms(word, mostly=True))
-            if word.islower() and thesaurus.mostly_noun(word)
-            else []
-        )
-        if len(word) > 4 and others:
-            return re.sub(rf"\b{word}\b", others[0], quote)
-    return ""
 
 
 def false_wordings(count: int) -> Iterator[tuple[str, str, tuple[Support, ...], tuple[Evidence, ...]]]:

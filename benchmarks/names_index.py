@@ -37,8 +37,8 @@ import marisa_trie
 
 from activities.text.entities import index
 from activities.text.entities import keys as keys_module
-from activities.text.entities.definitions import long_form
 from activities.text.entities.index import ANY_CASE, CAPITAL, CAPITALS, Kind
+from activities.text.tokens import GREEK
 
 _PROTEIN_TREES = ("D08", "D12.776", "D12.644.276", "D12.644.360", "D13", "D23")
 """MeSH branches: enzymes and coenzymes; proteins; cytokines and other signalling peptides; nucleic acids;
@@ -328,6 +328,28 @@ class Writing:
         if self._other_forms(name, draft) and attested < _ATTESTED:
             return None
         return ANY_CASE if attested > 1 else CAPITAL
+
+
+def _latin(letter: str) -> str:
+    """A Greek letter as the first letter of its name, which is how a definition spells it."""
+    return GREEK.get(letter, letter)[0]
+
+
+def long_form(short: str, before: str) -> str | None:
+    """The shortest end of `before` whose letters spell `short` in order, beginning a word with its first."""
+    at = len(before) - 1
+    for place in range(len(short) - 1, -1, -1):
+        wanted = _latin(short[place].lower())
+        if not wanted.isalnum():
+            continue
+        while at >= 0 and (
+            _latin(before[at].lower()) != wanted or (place == 0 and at > 0 and before[at - 1].isalnum())
+        ):
+            at -= 1
+        if at < 0:
+            return None
+        at -= 1
+    return before[at + 1 :]
 
 
 def _is_acronym(short: str, long: str) -> bool:

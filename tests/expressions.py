@@ -23,7 +23,7 @@ from typing import Any
 from unittest.mock import patch
 
 from activities.analysis import stated
-from activities.text import coverage, drugs
+from activities.text import drugs
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("activities", "workflows", "worker", "client")
@@ -90,10 +90,6 @@ def expressions() -> dict[str, Expression]:
 
 BUILT: dict[str, Callable[[], object]] = {
     "activities/analysis/stated.py measures_in": lambda: stated.measures_in("The aHR and the odds ratios."),
-    "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
-    "activities/text/coverage.py _designated": lambda: coverage.names.__wrapped__(
-        "vitamin E, phase III, grade 2, stage X"
-    ),
     "activities/text/drugs.py names_drug": lambda: drugs.names_drug("Aspirin helps.", "aspirin (oral)"),
 }
 """Place of a function that builds expressions -> a call in which it does."""

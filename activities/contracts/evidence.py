@@ -312,6 +312,17 @@ ANSWERED: frozenset[SearchStatus] = frozenset({"ok", "empty"})
 matches."""
 
 
+class AbsentWord(Frozen):
+    """A word of the question that occurs literally in none of some documents."""
+
+    word: str
+    """As typed."""
+    instead: tuple[str, ...] = ()
+    """Other names of it, by the vocabularies, that do occur."""
+    decides: bool = False
+    """It is the rarest name of the question, and no other name of it occurs."""
+
+
 class SearchRecord(Frozen):
     """A row of the search ledger: one search and its true outcome."""
 
@@ -329,6 +340,10 @@ class SearchRecord(Frozen):
     """Results that were found and, in that round, not read: others were nearer to the question."""
     set_aside: int = 0
     """Records of the answer that could not be read."""
+    absent: tuple[AbsentWord, ...] = ()
+    """Words of the query that no document of a folder has, the rarest first."""
+    documents: int = 0
+    """Documents of that folder."""
     seconds: float = 0.0
     attempts: int = 1
     detail: str = ""

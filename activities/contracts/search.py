@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from activities.contracts.bounds import Matches
-from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, SearchStatus
+from activities.contracts.evidence import AbsentWord, Compact, EvidenceRef, Frozen, Query, SearchStatus
 
 
 class SearchTask(Frozen):
@@ -47,6 +47,9 @@ class Hits(Frozen):
     listed: int = 0
     """Results that were found and not read."""
     set_aside: int = 0
+    absent: tuple[AbsentWord, ...] = ()
+    """See `SearchRecord`."""
+    documents: int = 0
     detail: str = ""
     attempts: int = 1
     seconds: float = 0.0

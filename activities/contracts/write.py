@@ -9,6 +9,7 @@ from pydantic import Field
 
 from activities.contracts.entries import Entry
 from activities.contracts.evidence import (
+    AbsentWord,
     Claim,
     ClaimKind,
     EvidenceRef,
@@ -35,12 +36,6 @@ class Passage(Frozen):
     before: str = ""
     """The sentence before, where it is needed to understand: the head of a list, a header row, a speaker."""
     after: str = ""
-    mentions: tuple[str, ...] = ()
-    """Names of the question that the work mentions, as typed."""
-    lacks: tuple[str, ...] = ()
-    """Names of the question that it does not use, nor a word that is near one."""
-    uses: tuple[str, ...] = ()
-    """What it uses instead of a name: `HIV for AIDS`."""
 
 
 SentenceState = Literal["stands", "ask", "refused", "out"]
@@ -101,14 +96,17 @@ class SectionDraft(Frozen):
     measured; never printed."""
     passages: tuple[Passage, ...] = ()
     """Without a model: the passages nearest to the question, best first."""
-    related: tuple[Passage, ...] = ()
-    """Without a model: passages of works that do not mention all that the question names, best first."""
+    absent: tuple[AbsentWord, ...] = ()
+    """Without a model: words of the question that occur in none of the works at hand but those of a folder,
+    whose search tells it."""
+    documents: int = 0
+    """How many works these are."""
 
     @property
     def cited(self) -> tuple[str, ...]:
         """Ids of the works that its claims and passages quote, each once."""
         quoted = (support.evidence_id for claim in self.claims for support in claim.support)
-        passages = (passage.evidence_id for passage in (*self.passages, *self.related))
+        passages = (passage.evidence_id for passage in self.passages)
         return tuple(dict.fromkeys((*quoted, *passages)))
 
     @property

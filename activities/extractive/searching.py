@@ -19,10 +19,9 @@ from activities.contracts.plan import (
 from activities.contracts.profile import Profile
 from activities.extractive.passages import near_enough
 from activities.extractive.planning import aspect_of, searched
-from activities.text.coverage import names
 from activities.text.entities import link
 from activities.text.stand_alone import entities
-from activities.text.tokens import fold, phrases, terms
+from activities.text.tokens import fold, terms
 
 MAX_NAMES = 4
 """Names in one keyword query; more would find nothing."""
@@ -158,12 +157,7 @@ def keywords(text: str, profile: Profile | None = None) -> str:
     """`Does metformin slow Alzheimer's disease?` -> `metformin AND Alzheimer's disease`: at most `MAX_NAMES`
     names as typed, and the first search word of an aspect."""
     whole, aspect = aspect_of(text, profile) if profile is not None else (text, None)
-    parts = [name.shown for name in names(whole)]
-    if len(parts) < 2:
-        parts += [
-            p for p in phrases(whole) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in parts)
-        ]
-    chosen = parts[:MAX_NAMES] or list(entities(whole)[:MAX_NAMES])
+    chosen = list(entities(whole)[:MAX_NAMES])
     if aspect is not None:
         chosen.append(aspect.search.split()[0])
     return " AND ".join(chosen) or whole

@@ -17,7 +17,7 @@ from activities.report.formats.prose import numbers_of, paragraphs_of, section_t
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.judgements import judged_works
-from activities.report.limitations import limitations, why_unanswered
+from activities.report.limitations import limitations, missing_name, why_unanswered
 from activities.report.parts import cited_quotes, concludes, part_of, parts_of
 from activities.report.same_study import joined
 from activities.report.schema import (
@@ -58,7 +58,7 @@ def build_report(
     contested = sum(bool(claim.contradicts) for claim in claims)
     against = [Statement.of("confidence_contradictions", claims=contested)] if contested else []
     report = report.replace(
-        unanswered=None if claims else why_unanswered(step, refused),
+        unanswered=missing_name(step) if claims else why_unanswered(step, refused),
         unused=unused_works(step, report, checks.dropped, checks.retracted),
         verification=Verification(
             claims=max(sum(checks.written.values()), len(claims)),
@@ -203,7 +203,6 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
             section.replace(
                 markdown=section_text(paragraphs_of(section), numbers, section.empty_because),
                 passages=numbered(section.passages),
-                related=numbered(section.related),
             )
             for section in report.sections
         ),

@@ -39,8 +39,7 @@ class CheckedBearer:
     """What quotes, with the results for its quotes."""
 
     kind: str
-    """`claim`, `candidate`, `conclusion`, `related` (a passage of a work that does not mention all that is
-    asked), `cell` or `judgement`."""
+    """`claim`, `candidate`, `conclusion`, `cell` or `judgement`."""
     name: str
     """The claim's id, the candidate's name, the outcome, or the id of the work."""
     text: str = ""
@@ -164,10 +163,6 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Se
         quotes = [support for work in one.get("works", []) for support in work.get("support", [])]
         name = one["outcome"]
         yield f"conclusion {name}", CheckedBearer("conclusion", name, one["direction"]), quotes
-    for passage in [passage for section in sections for passage in section.get("related", [])]:
-        name = passage["evidence_id"]
-        quotes = [{"evidence_id": name, "quote": quote} for quote in passage["quotes"]]
-        yield f"passage of {name}", CheckedBearer("related", name), quotes
     for row in report.get("table", {}).get("rows", []):
         name = row["evidence_id"]
         for column, cell in row.get("cells", {}).items():

@@ -128,7 +128,6 @@ class Checks:
         self.drop_refused(shown.refused, name)
         passages = tuple(filter(None, (self._passage(one, name) for one in draft.passages)))
         paragraphs = _quotes(passages, name) or self._paragraphs(shown, name)
-        related = tuple(filter(None, (self._passage(one, name) for one in draft.related)))
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
         self.written[name] = sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims)
         self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
@@ -149,7 +148,6 @@ class Checks:
                 paragraphs=tuple(tuple(claim.id for claim in paragraph) for paragraph in paragraphs),
                 answer=tuple(map(as_claim, shown.answer)),
                 passages=passages,
-                related=related,
                 reservations=reservations,
             )
         )

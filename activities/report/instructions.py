@@ -21,7 +21,6 @@ from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     EditedSentence,
-    Passage,
     SectionDraft,
     Verdicts,
 )
@@ -41,13 +40,10 @@ def changed(
     gone, works = set(revised.removed), set(revised.works)
     on = _onto(revised, verdicts, repetitions(step))
 
-    def without_works(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        return tuple(one for one in passages if one.evidence_id not in works)
-
     sections = [
         one.replace(
             draft=one.draft.changed(on).replace(
-                passages=without_works(one.draft.passages), related=without_works(one.draft.related)
+                passages=tuple(p for p in one.draft.passages if p.evidence_id not in works)
             )
         )
         for one in step.sections

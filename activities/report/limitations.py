@@ -6,11 +6,12 @@ Statements only: `activities.report.formats.statements` words them.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from activities.contracts.evidence import ANSWERED, MODEL_SILENT, SearchRecord, Statement
+from activities.contracts.evidence import ANSWERED, MODEL_SILENT, AbsentWord, SearchRecord, Statement
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.stop_reasons import STOPS
 from activities.report.claims import Checks
+from activities.report.formats.prose import NAME_ABSENT
 from activities.report.formats.statements import as_statement, sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
@@ -28,6 +29,7 @@ def limitations(
     found itself."""
     inputs = [as_statement(one) for one in step.limitations]
     statements = [one for one in inputs if one.code == "sample_only"]
+    statements += _absent(step)
     if step.draft:
         statements.append(Statement.of("draft"))
     if (unanswered := report.unanswered) is not None:
@@ -111,6 +113,47 @@ def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
         if key:
             kept.setdefault(key, one)
     return tuple(kept.values())
+
+
+def missing_name(step: PublishInput) -> Statement | None:
+    """The rarest name of the question, where it occurs nowhere and no model has read."""
+    words, documents = absent_words(step)
+    name = next((one.word for one in words if one.decides), "")
+    return Statement.of(NAME_ABSENT, word=name, documents=documents) if name else None
+
+
+def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
+    """The words of the question that occur in no document which was looked through, and how many these are:
+    all of a folder, and the works at hand of other sources. None where a model wrote."""
+    if step.written_by == "model":
+        return (), 0
+    folders = [one for one in step.searches if one.documents]
+    drafts = [one.draft for one in step.sections if one.draft.documents]
+    lists = [[word for one in folders for word in one.absent]] if folders else []
+    lists += [list(one.absent) for one in drafts]
+    if not lists:
+        return (), 0
+    by_word = [{word.word.casefold(): word for word in words} for words in lists]
+    alike = [
+        AbsentWord(
+            word=word.word,
+            instead=tuple(dict.fromkeys(name for one in by_word for name in one[key].instead)),
+            decides=all(one[key].decides for one in by_word),
+        )
+        for key, word in by_word[0].items()
+        if all(key in one for one in by_word)
+    ]
+    documents = max((one.documents for one in folders), default=0)
+    return tuple(alike), documents + max((one.documents for one in drafts), default=0)
+
+
+def _absent(step: PublishInput) -> list[Statement]:
+    words, documents = absent_words(step)
+    if not words:
+        return []
+    instead = tuple(", ".join(one.instead) for one in words)
+    named = tuple(one.word for one in words)
+    return [Statement.of("words_absent", words=named, instead=instead, documents=documents)]
 
 
 def why_unanswered(step: PublishInput, dropped: int) -> Statement:

@@ -129,8 +129,6 @@ class ReportSection(Frozen):
     """Ids of the claims, by paragraph."""
     passages: tuple[QuotedPassage, ...] = ()
     """Without a model: the passages nearest to the question, best first."""
-    related: tuple[QuotedPassage, ...] = ()
-    """Without a model: passages of works that do not mention all that the question names, best first."""
     reservations: tuple[str, ...] = ()
     """Those of `Report.reservations` that its writer has and no section before."""
     empty_because: Statement | None = None

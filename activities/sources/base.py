@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from activities.contracts.evidence import Evidence, Query, SearchStatus, SourceInfo
+from activities.contracts.evidence import AbsentWord, Evidence, Query, SearchStatus, SourceInfo
 from activities.contracts.search import Preview
 
 PAGE_NOT_READ = "page_not_read"
@@ -27,6 +27,9 @@ class Exchange:
     """How many records the source says match, as far as this exchange knows."""
     set_aside: int = 0
     """Records in the answer that could not be read; each is logged, and the others are kept."""
+    absent: tuple[AbsentWord, ...] = ()
+    """Words of the query that no document of a folder has, and how many documents that are."""
+    documents: int = 0
     sent: str = ""
     detail: str = ""
 

@@ -35,7 +35,6 @@ from activities.sources.records import (
     facts,
     read_page,
     read_records,
-    type_from_words,
 )
 
 NAME = "crossref"
@@ -177,7 +176,7 @@ def read_work(item: JsonValue) -> Evidence:
         venue=(work.container_title[0] if work.container_title else work.publisher) or None,
         identifiers=identifiers,
         url=f"https://doi.org/{doi}",
-        evidence_type=type_from_words(title, text, type_),
+        evidence_type=type_,
         standing=standing_of(own_notices),
         notices=own_notices,
         facts=facts(

@@ -142,7 +142,7 @@ def read_result(data: JsonValue) -> Evidence:
         raise ValueError("no title")
     preprint, text = result.source == "PPR", "\n".join(lines(result.abstract))
     types, mesh = result.types, result.mesh
-    kind = "preprint" if preprint else publication.evidence_type(types, mesh, title, text)
+    kind = "preprint" if preprint else publication.evidence_type(types, mesh)
     server = result.publisher if preprint else ""
     identifiers = Identifiers(
         pmid=normal_pmid(result.pmid), pmcid=normal_pmcid(result.pmcid), doi=normal_doi(result.doi)

@@ -32,7 +32,6 @@ from activities.sources.records import (
     each,
     facts,
     read_records,
-    type_from_words,
 )
 
 NAME = "openalex"
@@ -133,7 +132,7 @@ def read_work(item: JsonValue) -> Evidence:
         venue=work.venue or None,
         identifiers=identifiers,
         url=work.address or work.doi or work.id,
-        evidence_type=type_from_words(plain(work.display_name), text, TYPES.get(work.type, "article")),
+        evidence_type=TYPES.get(work.type, "article"),
         standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
         facts=facts(

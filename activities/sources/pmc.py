@@ -84,7 +84,7 @@ def read_evidence(article: etree._Element) -> Evidence:
         venue=read.journal,
         identifiers=read.identifiers,
         url=f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else None,
-        evidence_type=publication.evidence_type(read.types, (), read.title, read.abstract),
+        evidence_type=publication.evidence_type(read.types),
         # The deposited file is not updated when a notice appears elsewhere: a file without a notice proves
         # nothing.
         standing="unknown" if standing == "none" else standing,

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Sequence
 from activities.contracts.evidence import EvidenceType, Standing, StandingNotice
 from activities.contracts.identifiers import is_preprint_doi, normal_doi, normal_pmid
 from activities.retractions.rules import Kind, standing_of
-from activities.sources.records import type_from_words
 
 _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     # Not peer-reviewed, whatever else it is.
@@ -37,14 +36,7 @@ _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     ("case_report", frozenset({"casereports", "casereport"})),
     ("review", frozenset({"review", "reviewarticle", "scopingreview"})),
 )
-_ABOUT_OTHERS = frozenset(
-    {
-        *("address", "biography", "comment", "editorial", "interview", "lecture", "letter"),
-        *("news", "newspaperarticle"),
-    }
-)
-"""Types of what is no study."""
-OBSERVATIONAL_MESH = frozenset(
+_OBSERVATIONAL_MESH = frozenset(
     {
         "Case-Control Studies",
         "Cohort Studies",
@@ -101,18 +93,24 @@ def stated_type(types: Collection[str]) -> EvidenceType | None:
     return next((kind for kind, names in _TYPES if plain_types & names), None)
 
 
-def evidence_type(
-    types: Collection[str], mesh: Collection[str] = (), title: str = "", text: str = ""
-) -> EvidenceType:
-    """The kind of evidence: from the publication types, else from how indexers described the study, else from
-    what title and abstract say of it; letters and editorials speak of others' studies."""
-    if kind := stated_type(types):
-        return kind
-    if OBSERVATIONAL_MESH & set(mesh):
-        return "observational"
-    if "Animals" in mesh and "Humans" not in mesh:
-        return "preclinical"
-    return "article" if set(map(_plain, types)) & _ABOUT_OTHERS else type_from_words(title, text, "article")
+def evidence_type(types: Collection[str], mesh: Collection[str] = ()) -> EvidenceType:
+    """The kind of evidence by the publication types, else by how indexers described the study; `article`
+    where neither says it."""
+    return stated_type(types) or indexed_type(mesh)[0] or "article"
+
+
+def indexed_type(mesh: Iterable[str]) -> tuple[EvidenceType | None, str]:
+    """The kind of evidence that MeSH terms tell, and the term. Terms that name a subject rather than a method
+    ("Randomized Controlled Trials as Topic") tell none."""
+    terms = {term.casefold() for term in mesh}
+    if "animals" in terms and "humans" not in terms:
+        return "preclinical", "MeSH: Animals without Humans"
+    if "double-blind method" in terms:
+        return "randomized_trial", "MeSH: Double-Blind Method"
+    designs = sorted(name for name in _OBSERVATIONAL_MESH if name.casefold() in terms)
+    if designs and "randomized controlled trials as topic" not in terms:
+        return "observational", f"MeSH: {designs[0]}"
+    return None, ""
 
 
 def notices(links: Iterable[tuple[str, str, str | None]], reported_by: str) -> tuple[StandingNotice, ...]:

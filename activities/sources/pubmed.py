@@ -103,7 +103,7 @@ def read_record(element: etree._Element) -> Evidence:
         venue=venue,
         identifiers=identifiers,
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
-        evidence_type=publication.evidence_type(types, mesh, title, abstract(article)),
+        evidence_type=publication.evidence_type(types, mesh),
         standing=publication.standing(types, notices),
         notices=notices,
         facts=facts(

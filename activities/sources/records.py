@@ -34,7 +34,6 @@ from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
-from activities.text.study_design import EVIDENCE, own_design
 
 Item = TypeVar("Item")
 Page = TypeVar("Page", bound="Wire")
@@ -220,8 +219,8 @@ def read_records(
         tuple(kept),
         len(kept) if hits is None else hits,
         reasons.total(),
-        sent,
-        f"set aside: {why}" if why else "",
+        sent=sent,
+        detail=f"set aside: {why}" if why else "",
     )
 
 
@@ -284,24 +283,6 @@ def year_of(date: str | None) -> int | None:
     """The first year from 1500 to 2199 in a date (`2024-05-08`, `20240508`, `8 May 2024`), or None."""
     match = _YEAR.search(date or "")
     return int(match.group()) if match else None
-
-
-def type_from_words(title: str, text: str, otherwise: EvidenceType) -> EvidenceType:
-    """The study type that title and abstract state, where the source knows no more than `article` or
-    `review`: what databases have not indexed yet, or never do, has a design as well. A protocol is no
-    result."""
-    if otherwise not in ("article", "review") or re.search(r"\bprotocol\b", title, re.IGNORECASE):
-        return otherwise
-    if re.search(r"\bmeta-?\s?analy(sis|ses)\b", title, re.IGNORECASE):
-        return "meta_analysis"
-    if re.search(r"\bsystematic(?: literature)? review\b", title, re.IGNORECASE):
-        return "systematic_review"
-    if otherwise == "review":
-        return otherwise
-    if re.search(r"\brandomi[sz]ed\b[^:?]*\btrial\b", title, re.IGNORECASE):
-        return "randomized_trial"
-    own = own_design(title, text, named_only=True)
-    return EVIDENCE[own.design] if own else otherwise
 
 
 def arxiv_of_doi(doi: str | None) -> str | None:

@@ -37,7 +37,6 @@ from activities.sources.records import (
     facts,
     read_page,
     read_records,
-    type_from_words,
 )
 
 NAME = "semanticscholar"
@@ -171,4 +170,4 @@ def type_of(paper: Paper) -> EvidenceType:
     own_type = next((kind for name, kind in TYPES if name in paper.publication_types), None)
     if own_type is None and paper.arxiv and not venue:
         return "preprint"
-    return type_from_words(paper.title, paper.abstract, own_type or "article")
+    return own_type or "article"

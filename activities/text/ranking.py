@@ -3,9 +3,8 @@
 Words choose and the encoder reads: BM25 of the question and of the vocabularies' other names of what it names
 choose the documents, the encoder reads their titles and the sentences with most of these words, and both
 scores, each with a mean of zero and a deviation of one, are added. On BioASQ the sum is better than either
-alone and than a sum of ranks (`benchmarks/passages.py`). Within a document its sentences are ranked by words,
-by meaning, and by the label they stand under (conclusions before aims). Nothing here reads what a sentence
-says.
+alone and than a sum of ranks (`benchmarks/passages.py`). Sentences are ranked by
+words and meaning among those of all documents. Nothing here reads what a sentence says.
 
 The encoder takes some fifteen milliseconds a sentence. Vectors of sentences are remembered by their content
 and kept in the home (`activities.text.embeddings`), so that a text is read once; of one whose vectors are
@@ -24,33 +23,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from activities.contracts.evidence import Evidence
-from activities.text.coverage import wordings
 from activities.text.embeddings import Embedder, embedder
+from activities.text.entities import link
 from activities.text.language import ENGLISH, language_of, main_languages
 from activities.text.parts import Part
 from activities.text.sentences import OF_THE_USER, Kept, Sentence, language_in, sentences
-from activities.text.tokens import terms
+from activities.text.tokens import terms, weak_stems
 
-RELEVANT = 0.38
-"""`Item.relevance` from which a document is near enough to be shown. Of 600 PubMedQA questions asked of
-abstracts without titles, 99 % have their own abstract at 0.52 or more, and all questions in a person's own
-words have it at 0.39 or more; of questions about everyday matters two in three find no abstract that is as
-near (`benchmarks/passages.py`)."""
-NEAR_SHARE = 0.6
+RELEVANT = 0.3
+"""`Item.relevance` from which a document is near enough to be shown. Of a user's own documents 95 % of the
+questions about them have their text at 0.32 or nearer, and 95 % of the questions about other matters none
+nearer than 0.29."""
+NEAR_SHARE = 0.5
 """The share of how near the nearest document is from which another one is shown. Of 140 questions in a
-person's own words none loses its work to it; of the documents shown for 120 questions of BioASQ 3 % of the
-right ones are left out and 25 % of the others."""
+person's own words none loses its work to it (`benchmarks/passages.py`)."""
+FAR_BEFORE = 12.0
+"""Score (`Ranked`) from which a statement of the user's own is near by its words alone, whatever the encoder
+makes of a row of figures: in a text of a few pages none has it."""
+OF_WHOLE = 0.8
+"""The share of the whole in the nearness of a sentence of an abstract, whose sentences explain each other: of
+132 questions in a person's own words it brings the right work among the first three in 119, and none of it in
+102 (`benchmarks/passages.py`)."""
 RANK_CONSTANT = 10
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), by which the few
 sentences of a document are ranked. Its paper has 60 for lists of a thousand."""
-RELEVANT_OF_USER = 0.3
-"""The same of a user's own documents, whose statements are short: of questions about other matters 95 % are
-further than 0.29 from all of `benchmarks/everyday.jsonl`, of those about it 95 % are at 0.32 or nearer."""
 WORDS, MEANING = 1, 2
 """Times that words and meaning count: asked in two wordings, words alone share one of the first five works in
 four, meaning alone three in five (`benchmarks/passages.py`)."""
 OTHER_NAMES = 0.5
 """Times that the vocabularies' other names count beside the question's own words."""
+MAX_NAMES = 12
+"""Other names of one thing that are searched for."""
 TITLE_TIMES = 2
 """A word of the title counts as so many."""
 MAX_ENCODED_DOCUMENTS = 60
@@ -80,8 +83,8 @@ class Ranked:
 
     sentence: Sentence
     score: float
-    """Fused; comparable within one document. Of a text of the user's own in deviations, by words and meaning
-    of all sentences at hand: of ten thousand rows the one with what is named is far before the others."""
+    """In deviations, by words and meaning of all sentences at hand: of ten thousand rows the one with what is
+    named is far before the others. Of an abstract the whole counts as well (`OF_WHOLE`)."""
     likeness: float | None = None
     """Cosine with the question; None where the encoder did not read it."""
 
@@ -147,13 +150,18 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 def relevant(items: Iterable[Item]) -> list[Item]:
     """The items that are near enough, by themselves and beside the nearest, in the given order."""
-    near = [item for item in items if item.ranked and item.relevance >= _least(item.document)]
+    near = [item for item in items if item.ranked and _is_near(item)]
     least = NEAR_SHARE * max((item.relevance for item in near), default=0.0)
-    return [item for item in near if item.relevance >= least]
+    return [item for item in near if item.relevance >= least or _has_alone(item)]
 
 
-def _least(document: Evidence) -> float:
-    return RELEVANT_OF_USER if document.evidence_type in OF_THE_USER else RELEVANT
+def _is_near(item: Item) -> bool:
+    return item.relevance >= RELEVANT or _has_alone(item)
+
+
+def _has_alone(item: Item) -> bool:
+    """Tell whether a row or a sentence of the user's own has what is named, and hardly another has it."""
+    return item.document.evidence_type in OF_THE_USER and item.ranked[0].score >= FAR_BEFORE
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:
@@ -199,7 +207,19 @@ def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[st
 def other_words(question: str) -> list[str]:
     """Words of the vocabularies' other names of what a question names, beside its own."""
     own = set(words(question))
-    return [word for word in dict.fromkeys(chain.from_iterable(wordings(question))) if word not in own]
+    return [word for word in dict.fromkeys(chain.from_iterable(other_names(question))) if word not in own]
+
+
+@lru_cache(maxsize=64)
+def other_names(question: str) -> tuple[tuple[str, ...], ...]:
+    """The vocabularies' names of what a question names, as terms, without words that any question may
+    have."""
+    rows = (
+        tuple(term for term in terms(name) if term not in weak_stems())
+        for entity in link(question)
+        for name in (entity.name, *entity.synonyms)[:MAX_NAMES]
+    )
+    return tuple(dict.fromkeys(row for row in rows if row))
 
 
 def standardised(scores: Scores) -> Scores:
@@ -346,9 +366,11 @@ def _rank(question: str, keys: tuple[_Key, ...], whole_scores: tuple[float, ...]
             key.document,
             float(scores[n]),
             min(1.0, float(relevance[n])),
-            _by_score(row, joined[a:b], likeness[n][:-1])
-            if own[n]
-            else _ordered(row, by_sentence[a:b], likeness[n][:-1]),
+            _by_score(
+                row,
+                joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n],
+                likeness[n][:-1],
+            ),
         )
         for n, (key, row, (a, b)) in enumerate(zip(keys, corpus.rows, bounds, strict=True))
     )
@@ -401,14 +423,6 @@ def _shares(query: Sequence[str], wholes: Sequence[Sequence[str]]) -> Scores:
 def _by_part(row: Sequence[Sentence]) -> Scores:
     """Higher for the labels under which findings stand."""
     return np.array([len(_PART_ORDER) - _PART_ORDER.index(sentence.part) for sentence in row], np.float64)
-
-
-def _ordered(row: Sequence[Sentence], by_words: Scores, by_meaning: Scores) -> tuple[Ranked, ...]:
-    """The sentences of one document, best first."""
-    if not row:
-        return ()
-    rankings = [by_words, _by_part(row), *[np.nan_to_num(by_meaning)] * MEANING]
-    return _by_score(row, fuse(rankings), by_meaning)
 
 
 def _by_score(row: Sequence[Sentence], scores: Scores, by_meaning: Scores) -> tuple[Ranked, ...]:

@@ -1,6 +1,6 @@
 """A follow-up question as one that stands alone: it gets the names of the earlier one that it lacks."""
 
-from activities.text.coverage import names
+from activities.text.entities import link
 from activities.text.tokens import fold, phrases
 
 MAX_ENTITIES = 10
@@ -19,6 +19,8 @@ def stand_alone(question: str, earlier: str) -> str:
 
 
 def entities(question: str) -> tuple[str, ...]:
-    """What a question names, as typed: names first, else its noun phrases."""
-    texts = tuple(name.shown for name in names(question)) or phrases(question)
-    return texts[:MAX_ENTITIES]
+    """What a question names, as typed and in order: names of the vocabularies, and its other noun phrases."""
+    named = [entity.surface for entity in link(question)]
+    rest = [p for p in phrases(question) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in named)]
+    every = sorted((*named, *rest), key=question.find)
+    return tuple(dict.fromkeys(every))[:MAX_ENTITIES]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import filterfalse, pairwise
 
-from activities.text import thesaurus
 from activities.text.language import ENGLISH, stemmer, stop_words
 from activities.text.normal_form import is_unspaced
 from activities.text.vocabulary import irregular, vocabulary
@@ -30,8 +29,6 @@ GREEK = {
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
 _GREEK = re.compile(f"[{''.join(GREEK)}]")
-MAX_COMMON = 10
-"""Times that a word was met in WordNet's tagged texts, at most, so that it is not held to be common."""
 _REMEMBERED = 4_000
 """Characters of a text whose terms are remembered: abstracts are read again at every step."""
 
@@ -49,13 +46,6 @@ _BREAKERS = vocabulary("breakers")
 NAME_HEADS = frozenset({"diseas", "therapi", "drug", "safeti"})
 """Stems of weak words that belong to a name before them: Alzheimer's disease."""
 
-_SUFFIXES = re.compile(
-    r"(?:itis|osis|oses|emia|aemia|oma|omas|pathy|pathies|algia|ectomy|plasty|scopy|uria|trophy|plegia|"
-    r"penia|sclerosis|virus|cocci|coccus|bacter|ase|ases|kine|kines|tropin|globin|genic|blast|cyte|cytes|"
-    r"receptor|glycan|lipid|peptide|antigen|mab|mabs|nib|nibs|statin|statins|pril|prils|sartan|sartans|olol|"
-    r"azole|azoles|mycin|cillin|cycline|formin|gliptin|gliflozin|glitazone|parib|ciclib|dronate|triptan|"
-    r"setron|prazole|floxacin|vir|vudine|caine|barbital|azepam|oxetine|dopa|steroid|steroids|toxin)$"
-)
 _MARKUP = re.compile(
     r"\$\([^()]*\)|</?[A-Za-z][^<>]*>|\[[^\[\]]*\]\([^()]*\)|\b\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
 )
@@ -166,38 +156,9 @@ def is_function(word: str) -> bool:
     return fold(word).removesuffix("'s") in _FUNCTION
 
 
-def looks_special(word: str) -> bool:
-    """True for a name rather than an English word: inner capitals, digits, Greek, a technical suffix."""
-    letters = word.replace("-", "").replace("/", "")
-    return (
-        (any(c.isdigit() for c in letters[:-1] or letters) and any(c.isalpha() for c in letters))
-        or any(c.isupper() for c in letters[1:])
-        or any(c in GREEK for c in letters)
-        or (len(letters) > 5 and bool(_SUFFIXES.search(fold(letters))))
-    )
-
-
-def biomedical_cues(text: str) -> int:
-    """How many words of a text belong to biomedicine, by how they begin or end."""
-    beginnings = tuple(vocabulary("biomedical"))
-    words = [fold(m.group()) for m in _SURFACE.finditer(text)]
-    return sum(w.startswith(beginnings) or _has_suffix(w) for w in words)
-
-
-def _has_suffix(word: str) -> bool:
-    """Whether a word ends as names of medicine do, and is no common word (`release`, `purchase`)."""
-    return len(word) > 5 and bool(_SUFFIXES.search(word)) and thesaurus.tagged_count(word) <= MAX_COMMON
-
-
 def without_markup(text: str) -> str:
     """A question without addresses, tags, links and commands that were pasted with it."""
     return _MARKUP.sub(" ", text)
-
-
-def _is_verb(word: str) -> bool:
-    """True for a word that is a verb and hardly anything else; the first word of a question that is one asks
-    for something and names nothing (`Evaluate statins in sepsis`)."""
-    return thesaurus.parts_of_speech(word) in ({"v"}, {"v", "r"})
 
 
 def phrases(text: str) -> tuple[str, ...]:
@@ -223,8 +184,7 @@ def phrases(text: str) -> tuple[str, ...]:
             run = []
         bare = fold(word)
         named = word.isupper() and len(word) > 1 and word not in ("AND", "OR", "NOT")
-        begins = not rest[: match.start()].strip() and _is_verb(bare)
-        if (is_function(word) and not named) or bare in _BREAKERS or begins:
+        if (is_function(word) and not named) or bare in _BREAKERS:
             runs.append(run)
             run = []
             continue

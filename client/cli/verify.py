@@ -67,7 +67,7 @@ def _show(examination: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     for problem in (*examination.problems, *parcel.damaged):
         print_text(f"FAILS  {plain(problem)}")
     counts = []
-    for kind, names in (("claim", "claims"), ("candidate", "candidates"), ("related", "related passages")):
+    for kind, names in (("claim", "claims"), ("candidate", "candidates")):
         these = [bearer.holds for bearer in examination.bearers if bearer.kind == kind]
         if these or kind == "claim":
             counts.append(f"{sum(these)} of {len(these)} {names}")

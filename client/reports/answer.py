@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
 from activities.report.formats import words
-from activities.report.formats.prose import notice, numbers_of, summary_of, unanswered
+from activities.report.formats.prose import absent, notice, numbers_of, summary_of, unanswered
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, ended
 from activities.report.parts import parts_of
@@ -27,6 +27,7 @@ SHOWN_APART = frozenset(
         UNREADABLE,
         MODEL_REFUSED,
         "unanswered",
+        "words_absent",
         "stopped_early",
         "searches_failed",
         "price_unknown",
@@ -58,8 +59,8 @@ class Answer(Frozen):
     """How many works are on each side of a yes-or-no question."""
     sample_only: str = ""
     """A sentence when only the bundled sample library was searched; empty otherwise."""
-    near: tuple[str, ...] = ()
-    """Where nothing stands: passages of related works, each with its work."""
+    absent: str = ""
+    """Which words of the question occur nowhere, in one sentence."""
     reservations: tuple[str, ...] = ()
     """The two strongest: what the writer says that the evidence cannot show, then the limitations."""
     confidence: float | None
@@ -86,7 +87,7 @@ def answer_of(report: Report) -> Answer:
         conclusions=tuple(line for part in parts_of(report) for line in part.lines(report)),
         balance=words.balance(report),
         reservations=_reservations(report),
-        near=_related(report) if report.unanswered is not None else (),
+        absent=absent(report),
         confidence=report.confidence,
         confidence_reasons=sentences(report.confidence_reasons),
         searched=_searched(report.methodology.searches),
@@ -120,7 +121,7 @@ def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerC
 
 def _bottom_line(report: Report) -> str:
     if why := unanswered(report):
-        return why
+        return f"{why} {notice(report)}" if any(report.claims()) else why
     if report.answer:
         numbers = numbers_of(report.references)
         return " ".join(with_references(_claim(claim, numbers)) for claim in report.answer)
@@ -135,16 +136,6 @@ def _reservations(report: Report) -> tuple[str, ...]:
     apart = SHOWN_APART if cites else SHOWN_APART | OF_CITED
     limits = sentences(s for s in report.statements if s.code not in apart)
     return (*map(clean, report.reservations), *limits)[:RESERVATIONS]
-
-
-def _related(report: Report) -> tuple[str, ...]:
-    titles = {reference.evidence_id: clean(reference.title) for reference in report.references}
-    return tuple(
-        f"\u201c{clean(passage.quotes[0])}\u201d ({titles[passage.evidence_id]})"
-        for section in report.sections
-        for passage in section.related
-        if passage.quotes
-    )
 
 
 def with_references(claim: AnswerClaim) -> str:

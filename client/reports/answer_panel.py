@@ -44,6 +44,8 @@ def answer_parts(
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
+    if answer.absent:
+        parts.append(Text(plain(answer.absent)))
     lead = "" if report.written_by == "extractive" else "Answer: "
     first, *more = answer.first
     parts.append(Text(f"{lead}{plain(first)}", style="bold"))
@@ -53,8 +55,6 @@ def answer_parts(
         parts += _listed([with_references(claim) for claim in claims], bulleted)
     cited = {number for claim in claims for number in claim.references}
     parts += [Text(plain(work_line(one)), style="dim") for one in report.references if one.number in cited]
-    if answer.near:
-        parts.append(Text(f"Nearest: {plain(answer.near[0])}"))
     parts += [Text(plain(line)) for line in (answer.balance, sureness(report)) if line]
     if answer.reservations:
         parts += [Text("But:", style="bold"), *_listed(answer.reservations, bulleted)]

@@ -107,6 +107,8 @@ class FleetSource:
             records=records,
             hits=hits.hits,
             set_aside=hits.set_aside,
+            absent=hits.absent,
+            documents=hits.documents,
             sent=hits.query,
             detail=hits.detail,
         )

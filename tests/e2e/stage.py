@@ -326,7 +326,7 @@ def cited_quotes(report: dict[str, Any]) -> list[tuple[str, str]]:
     """(evidence id, quote) of everything that is quoted from a reference."""
     found = supports(report)
     for section in report["sections"]:
-        for passage in (*section["passages"], *section["related"]):
+        for passage in section["passages"]:
             found += [(passage["evidence_id"], quote) for quote in passage["quotes"]]
     beside = [
         support

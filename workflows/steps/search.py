@@ -239,6 +239,8 @@ def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
         kept=len(hits.kept),
         listed=hits.listed,
         set_aside=hits.set_aside,
+        absent=hits.absent,
+        documents=hits.documents,
         detail=hits.detail,
         attempts=hits.attempts,
         seconds=hits.seconds,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Grade, Support
-from activities.messages import N_, _, in_its_language, listed, ngettext
+from activities.messages import N_, _, in_its_language, listed
 from activities.report.formats import figures, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
@@ -34,7 +34,7 @@ from activities.report.formats.blocks import (
     quotes_in,
     table,
 )
-from activities.report.formats.prose import notice, paragraphs_of, unanswered
+from activities.report.formats.prose import absent, notice, paragraphs_of, unanswered
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
 from activities.report.formats.statements import EVIDENCE, sentence
 from activities.report.formats.text import clean
@@ -127,6 +127,7 @@ class _Page:
             yield from _text(asked, "question")
         yield from _text(words.continues(report), "note")
         yield from _text(_(DRAFT) if report.draft else "", "notice")
+        yield from _text(absent(report), "notice")
         yield from _text(notice(report), "notice")
         if not answered:
             yield from _text(words.sureness(report), "note")
@@ -277,7 +278,7 @@ class _Page:
         prose = [*self._prose(*untold, graded=not self.concludes)]
         if lead and (new or prose):
             prose.insert(0, Text((self._sentence(lead[0]),), "answer"))
-        if not (prose or section.passages or section.related):
+        if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
         asked = clean(section.key_question)
@@ -289,21 +290,8 @@ class _Page:
         if section.reservations:
             yield Heading(_("Reservations"))
             yield from bullets(section.reservations)
-        every = [set(one.mentions) for one in (*section.passages, *section.related)]
-        alike = set.intersection(*every) if every else set[str]()
         for place, one in enumerate(section.passages, start=1):
-            yield self._passage(one, f"{section.id}-p{place}", alike)
-        by_lack: dict[tuple[str, ...], list[Block]] = {}
-        for place, one in enumerate(section.related, start=1):
-            by_lack.setdefault(one.lacks, []).append(self._passage(one, f"{section.id}-r{place}", alike))
-        for lacks, blocks in by_lack.items():
-            without = ngettext(
-                "Related: does not use the word {words}",
-                "Related: does not use the words {words}",
-                len(lacks),
-            )
-            yield Heading(without.format(words=listed(map(clean, lacks))) if lacks else _("Related"))
-            yield from blocks
+            yield self._passage(one, f"{section.id}-p{place}")
 
     def _elsewhere(self, section: ReportSection) -> Iterator[Text]:
         """Where the report says what was written for a section; nothing for one without claims."""
@@ -330,9 +318,8 @@ class _Page:
             if claim.id in carrying or share < MIN_TOLD or any(missing_numbers(claim.text, [told])):
                 yield claim
 
-    def _passage(self, passage: QuotedPassage, anchor: str, alike: Collection[str] = ()) -> Group:
-        """A passage with its work; what stands around it is told apart. `alike`: names of the question that
-        all works mention, of which nothing is said."""
+    def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
+        """A passage with its work; what stands around it is told apart."""
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))
@@ -346,14 +333,6 @@ class _Page:
         told = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
         quotation = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
-        named = "; ".join(
-            _(verb).format(words=", ".join(map(clean, names)))
-            for verb, names in (
-                (N_("mentions {words}"), [name for name in passage.mentions if name not in alike]),
-                (N_("uses the word {words}"), passage.uses),
-            )
-            if names
-        )
         return Group(
             (
                 Text(
@@ -364,7 +343,6 @@ class _Page:
                     )
                 ),
                 Text((*around[0], quotation, *around[1]), "quote"),
-                *_text(named, "note"),
             )
         )
 

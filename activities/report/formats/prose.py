@@ -12,6 +12,8 @@ from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
 
+NAME_ABSENT = "name_absent"
+"""Code of the statement that the rarest name of the question occurs nowhere."""
 NO_ANSWER = N_("No claim could be supported, so the question is not answered: {why}.")
 NO_PASSAGE = N_("Nothing is quoted: {why}.")
 NOTHING_SEARCHED = N_("Nothing could be searched, so the question is not answered: {why}.")
@@ -43,7 +45,7 @@ def notice(report: Report) -> str:
     one that a model wrote, and where nothing is there for it to read."""
     if report.written_by != "extractive":
         return ""
-    passages = any(section.claims or section.related for section in report.sections)
+    passages = any(section.claims for section in report.sections)
     if fault := model_fault(report):
         text = _(UNREAD).format(why=fault)
         return f"{text} {_(_PASSAGES)}" if passages else text
@@ -66,6 +68,11 @@ def model_fault(report: Report) -> str:
     return next(iter(reasons), "").rstrip(".")
 
 
+def absent(report: Report) -> str:
+    """Which words of the question occur nowhere, as a sentence; empty where none is known."""
+    return next((sentence(one) for one in report.statements if one.code == "words_absent"), "")
+
+
 def summary_of(report: Report) -> tuple[Claim, ...]:
     """What a reader gets first beside the answer: the editor's summary, else, where there is no answer, the
     first claims of the sections in turn, or the first passages."""
@@ -82,6 +89,8 @@ def unanswered(report: Report) -> str:
     """Why there is no answer, as a sentence; empty where there is one."""
     if report.unanswered is None:
         return ""
+    if report.unanswered.code == NAME_ABSENT:
+        return sentence(report.unanswered)
     lead = NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
     if report.stop_reason == "all_sources_failed":
         lead = NOTHING_SEARCHED
@@ -91,15 +100,16 @@ def unanswered(report: Report) -> str:
 def summary_text(report: Report) -> str:
     """The answer and the summary, or why there is none."""
     numbers = numbers_of(report.references)
-    if why := unanswered(report):
-        return " ".join(filter(None, (escape_markdown(notice(report)), escape_markdown(why))))
+    why = escape_markdown(unanswered(report))
+    if why and not any(report.claims()):
+        return " ".join(filter(None, (escape_markdown(notice(report)), why)))
     answer = " ".join(claim_text(claim, numbers) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:
         rest = " ".join(claim_text(claim, numbers) for claim in summary)
     else:
         rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary)
-    return "\n\n".join(filter(None, (escape_markdown(notice(report)), answer, rest)))
+    return "\n\n".join(filter(None, (why, escape_markdown(notice(report)), answer, rest)))
 
 
 def section_text(

@@ -194,6 +194,21 @@ def _nothing_near(s: Statement) -> str:
     return text.format(count=number(count)) + _was_asked(s)
 
 
+def _words_absent(s: Statement) -> str:
+    words, count = s.texts("words"), s.number("documents")
+    text = ngettext(
+        "{words} occurs in none of the documents looked through ({count}).",
+        "{words} occur in none of the documents looked through ({count}).",
+        len(words),
+    )
+    quoted = [_("\u201c{text}\u201d").format(text=word) for word in words]
+    told = [text.format(words=listed(quoted), count=number(count))]
+    for word, names in zip(quoted, s.texts("instead"), strict=True):
+        if names:
+            told.append(_("Another name of {word} that occurs: {names}.").format(word=word, names=names))
+    return " ".join(told)
+
+
 def _was_asked(s: Statement) -> str:
     """What was asked of which source and what to do next, as further sentences; empty where not known."""
     rows = zip(s.texts("sources"), s.texts("queries"), s.texts("gave"), strict=True)
@@ -389,6 +404,11 @@ WORDING: Mapping[str, Wording] = {
         "answering",
     ),
     "nothing_near": _nothing_near,
+    "words_absent": _words_absent,
+    "name_absent": N_(
+        "The rarest name of the question, \u201c{word}\u201d, occurs in none of the documents looked through "
+        "({documents})."
+    ),
     # searching
     "searches_failed": _searches_failed,
     "records_unreadable": Plural(

@@ -85,8 +85,8 @@ def works(count: int, words: Words) -> str:
     return ngettext(noun.one, noun.many, count).format(count=number(count))
 
 
-SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown"})
-"""Codes of statements that the count of sentences and the method have."""
+SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent"})
+"""Codes of statements that the head, the count of sentences and the method have."""
 _YES_OR_NO = re.compile(
     r"(?:^|[.:;?!]\s)\s*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must)\b",
     re.IGNORECASE,

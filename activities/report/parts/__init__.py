@@ -116,8 +116,5 @@ def cited_quotes(report: Report) -> Iterator[Support]:
     for section in report.sections:
         for claim in (*section.answer, *section.claims):
             yield from claim.support
-        for passage in section.related:
-            for quote in passage.quotes:
-                yield Support(evidence_id=passage.evidence_id, quote=quote)
     for part in parts_of(report):
         yield from part.quotes(report)

@@ -25,18 +25,27 @@ import numpy as np
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import AbsentWord, Evidence
 from activities.documents.readers import Stop
 from activities.logs import log
 from activities.sources.library.encoding import MATRIX, MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.progress import Report
-from activities.text.coverage import wordings
+from activities.text.absence import MIN_WITHIN, absent
 from activities.text.embeddings import embedder
 from activities.text.language import language_of
-from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, Item, asked_words, best_first, rank, words
-from activities.text.sentences import language_in
+from activities.text.ranking import (
+    OTHER_NAMES,
+    TITLE_TIMES,
+    Item,
+    asked_words,
+    best_first,
+    other_names,
+    rank,
+    words,
+)
+from activities.text.sentences import Kept, language_in
 
 CANDIDATES = 300
 """Documents, best first by words, that a search counts."""
@@ -102,7 +111,7 @@ class LibraryIndex:
         scores = np.zeros(len(self.numbers))
         hits = self._by_words(asked_words(query, self.languages), scores)
         others = np.zeros(len(self.numbers))
-        hits = max(hits, self._by_words([" ".join(form) for form in wordings(query)], others))
+        hits = max(hits, self._by_words([" ".join(form) for form in other_names(query)], others))
         scores += OTHER_NAMES * others
         likeness = None
         encoding = self._encoding(query)
@@ -125,6 +134,21 @@ class LibraryIndex:
         if encoding is not None:
             encoding.start()
         return best_first(ranked)[:limit], hits
+
+    def absent(self, query: str) -> tuple[AbsentWord, ...]:
+        """List the words of a query that no document has. Raises sqlite3.Error."""
+        return absent(query, self.languages, self) if self.numbers else ()
+
+    def holds(self, row: Sequence[str]) -> bool:
+        """See `activities.text.absence.TermIndex`. Raises sqlite3.Error."""
+        if len(row) > 1:
+            asked = '"{}"'.format(" ".join(row))
+            return bool(self.store.rows("SELECT 1 FROM terms WHERE terms MATCH ? LIMIT 1", (asked,)))
+        return (row[0] if len(row[0]) >= MIN_WITHIN else f"\n{row[0]}\n") in self._every_term
+
+    @Kept
+    def _every_term(self) -> str:
+        return "\n".join(("", *(term for (term,) in self.store.rows("SELECT term FROM every_term")), ""))
 
     def _by_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
         """Write the BM25 of the best documents into `scores`; how many match at all. Raises Changed."""

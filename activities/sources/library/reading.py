@@ -35,7 +35,6 @@ from activities.documents.office import (
 from activities.documents.pdf import read_pdf
 from activities.documents.speech import read_recording
 from activities.documents.text import Lacking, NoText, Text, Unreadable, from_pages
-from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import SetAside as SetAside
 from activities.sources.library.records import has_text, is_row, read_record, records_in
@@ -310,14 +309,13 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         doi=identifiers.normal_doi(text.meta.get("doi")),
         url=identifiers.normal_url(text.meta.get("url")),
     )
-    kind, because = evidence_type.infer(title, text.text, (), "document")
     named = "" if text.title else "file name"
-    facts = {"file": name, "evidence_type_from": because, "cut": text.cut, "title_from": named}
+    facts = {"file": name, "cut": text.cut, "title_from": named}
     if text.apart:
         kinds = (f"{kind} ({len(words):,} characters)" for kind, words in sorted(text.apart.items()))
         facts["apart"] = ", ".join(kinds)
     facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta}
-    facts |= _dated(text, name) if kind == "document" else {"date": text.meta.get("date", "")}
+    facts |= _dated(text, name)
     year = year_of(text.meta.get("year", "") or facts.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),
@@ -329,7 +327,7 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         venue=text.meta.get("venue") or name,  # where a reader finds it
         identifiers=ids,
         url=text.meta.get("url") or path.as_uri(),
-        evidence_type=kind,
+        evidence_type="document",
         full_text=True,
         pages=text.pages,
         times=text.times,

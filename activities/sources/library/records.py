@@ -19,8 +19,7 @@ from pydantic import JsonValue
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Standing
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, Unreadable
-from activities.sources.library import evidence_type
-from activities.sources.publication import is_preprint, stated_type
+from activities.sources.publication import indexed_type, is_preprint, stated_type
 from activities.sources.records import year_of
 from activities.sources.retraction_marks import notice_of, read_marks
 
@@ -87,7 +86,9 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     if kind is None and is_preprint(venue, ids.doi):
         kind, because = "preprint", f"venue: {venue or ids.doi}"
     if kind is None:
-        kind, because = evidence_type.infer(title, text, terms, "document" if full_text else "article")
+        kind, because = indexed_type(terms)
+    if kind is None:
+        kind = "document" if full_text else "article"
     standing = _STANDINGS.get(_string(record, "standing").casefold(), "unknown")
     facts = {"file": where, "mesh": "; ".join(terms), "evidence_type_from": because}
     flagged = any(_is_true(record.get(name)) for name in ("retracted", "is_retracted"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from activities.blas import one_blas_thread
-from activities.contracts.evidence import Evidence, Provenance, Query, SourceInfo
+from activities.contracts.evidence import AbsentWord, Evidence, Provenance, Query, SourceInfo
 from activities.documents.readers import Stop, readers
 from activities.plural import counted
 from activities.settings import Settings
@@ -83,7 +83,7 @@ class LibrarySource:
     def _search(self, libraries: "Libraries", query: Query, stop: Stop, report: Report | None) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index, matches, hits = self._found(libraries, folder, query, stop, report)
+        index, matches, hits, absent = self._found(libraries, folder, query, stop, report)
         kept = [item.document for item in matches]
         origin = (Provenance(source="library", query=query.text),)
         details = []
@@ -101,13 +101,15 @@ class LibrarySource:
             records=tuple(document.replace(provenance=origin) for document in kept),
             hits=max(hits, len(kept)),
             set_aside=len(index.set_aside),
+            absent=absent,
+            documents=index.count,
             sent=query.text,
             detail="; ".join(details),
         )
 
     def _found(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
-    ) -> "tuple[LibraryIndex, list[Item], int]":
+    ) -> "tuple[LibraryIndex, list[Item], int, tuple[AbsentWord, ...]]":
         damaged, whole = False, int(query.filters.options.get(WHOLE, 0))
 
         def fits(document: Evidence) -> bool:
@@ -116,7 +118,8 @@ class LibrarySource:
         while True:
             index = libraries.open(folder, stop, report)
             try:
-                return index, *index.search(query.text, query.limit, fits, whole=whole)
+                found = index.search(query.text, query.limit, fits, whole=whole)
+                return index, *found, index.absent(query.text)
             except Changed:  # another process has read a changed file since the folder was listed
                 continue
             except sqlite3.DatabaseError:  # another process has removed the file that is open here

@@ -47,6 +47,7 @@ CREATE TABLE IF NOT EXISTS vectors (
     number INTEGER, model TEXT, count INTEGER, rows BLOB, PRIMARY KEY (number, model)
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (words, tokenize = 'unicode61');
+CREATE VIRTUAL TABLE IF NOT EXISTS every_term USING fts5vocab (terms, row);
 """
 
 

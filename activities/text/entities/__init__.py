@@ -3,7 +3,6 @@
 Importing this loads no data; the first call opens the index (`index`).
 """
 
-from activities.text.entities.definitions import abbreviations
 from activities.text.entities.index import Kind
 from activities.text.entities.keys import key
 from activities.text.entities.linking import Entity, link, of_kind, resolve, same, synonyms
@@ -11,7 +10,6 @@ from activities.text.entities.linking import Entity, link, of_kind, resolve, sam
 __all__ = [
     "Entity",
     "Kind",
-    "abbreviations",
     "key",
     "link",
     "of_kind",

@@ -17,11 +17,3 @@ def irregular() -> dict[str, str]:
     text = (files(__name__) / "irregular.txt").read_text("utf-8")
     rows = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
     return dict(row for row in rows)
-
-
-@cache
-def general_words() -> frozenset[str]:
-    """The whole words of BERT's vocabulary, which holds the most frequent ones of English books and
-    Wikipedia, with names of places and people (https://github.com/google-research/bert, Apache-2.0)."""
-    pieces = files("activities.text").joinpath("pieces.txt").read_text("utf-8").split("\n")
-    return frozenset(piece for piece in pieces if piece.isalpha() and piece.isascii() and len(piece) > 1)

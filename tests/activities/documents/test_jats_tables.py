@@ -76,7 +76,7 @@ def test_without_marked_headings_only_a_sure_row_is_taken_for_them(
 def test_a_row_is_quoted_where_it_answers_and_its_caption_is_not() -> None:
     found = article(DOSES)
     draft = written("How many men left the high dose arm of colchicine?", [found])
-    quotes = [quote for passage in (*draft.passages, *draft.related) for quote in passage.quotes]
+    quotes = [quote for passage in draft.passages for quote in passage.quotes]
     rows = [quote for quote in quotes if quote.startswith("One row")]
     assert rows
     assert not any(s.quote.startswith("Table 2") for s in sentences(found))

@@ -24,7 +24,7 @@ def test_passages_are_quoted_word_for_word_best_first() -> None:
     draft = written(QUESTION, library())
     assert {"pmid:1", "pmid:2"} <= set(shown(draft.passages))
     texts = {work.evidence_id: work.text for work in library()}
-    for passage in (*draft.passages, *draft.related):
+    for passage in draft.passages:
         assert 1 <= len(passage.quotes) <= 2
         assert all(verbatim(quote, texts[passage.evidence_id]) for quote in passage.quotes)
 
@@ -44,7 +44,7 @@ def test_a_finding_is_quoted_before_the_aim_unless_it_is_of_something_else(quest
         "RESULTS: Metformin users had less dementia than the others.",
     )
     draft = written(question, [work])
-    assert [passage.quotes[0] for passage in (*draft.passages, *draft.related)] == [quote]
+    assert [passage.quotes[0] for passage in draft.passages] == [quote]
 
 
 def test_the_figures_of_a_work_stand_before_what_it_concludes_from_them() -> None:
@@ -65,25 +65,27 @@ def test_a_row_is_shown_with_the_columns_of_its_table_as_they_stand() -> None:
     assert passage.before in work.text, "what stands nowhere in a work is left out of the report"
 
 
-def test_a_work_that_lacks_a_name_stands_below_and_says_which() -> None:
-    draft = written("Does aspirin reduce the risk of dementia?", library())
-    assert draft.passages == ()
-    below = {passage.evidence_id: passage for passage in draft.related}
-    assert below["pmid:1"].lacks == ("aspirin",)
-    assert "dementia" in below["pmid:1"].mentions
+def test_passages_of_works_without_a_name_are_shown_and_the_word_is_named() -> None:
+    works = [work.replace(source="pubmed") for work in library()]
+    draft = written("Does aspirin reduce the risk of dementia?", works)
+    assert "pmid:1" in shown(draft.passages)
+    assert [(one.word, one.decides) for one in draft.absent] == [("aspirin", True)]
+    assert draft.documents == len(works)
+    assert written(QUESTION, works).absent == ()
+    assert written("Does aspirin help?", library()).absent == (), "of a folder its search tells it"
 
 
 def test_where_no_passage_is_near_enough_none_is_shown() -> None:
     question = "Who painted the ceiling of the chapel?"
     assert judged(question, library()).relevant == ()
     draft = written(question, library())
-    assert draft.passages == draft.related == ()
+    assert draft.passages == ()
 
 
 def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
     works = [work.replace(standing="retracted") if n == 0 else work for n, work in enumerate(library())]
     draft = written(QUESTION, works, shared=("pmid:2",))
-    assert {"pmid:1", "pmid:2"}.isdisjoint(shown((*draft.passages, *draft.related)))
+    assert {"pmid:1", "pmid:2"}.isdisjoint(shown(draft.passages))
 
 
 def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
@@ -91,11 +93,8 @@ def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
         "We met on Monday in the hall. The boiler was replaced for 900 euros. Petra paid it from the reserve."
     )
     (passage,) = written("What did the new boiler cost?", [note(text)]).passages
-    assert passage.quotes == (
-        "We met on Monday in the hall.",
-        "The boiler was replaced for 900 euros.",
-        "Petra paid it from the reserve.",
-    )
+    assert passage.before == "We met on Monday in the hall."
+    assert passage.quotes == ("The boiler was replaced for 900 euros.", "Petra paid it from the reserve.")
 
 
 def test_an_item_of_a_list_is_quoted_without_its_bullet_and_a_clause_with_its_number() -> None:
@@ -106,18 +105,19 @@ def test_an_item_of_a_list_is_quoted_without_its_bullet_and_a_clause_with_its_nu
     assert "4. The hut costs 20 a night." in quotes
 
 
-def test_the_nearest_document_shows_its_nearest_passages_first_and_the_next_one_comes_after() -> None:
+def test_passages_stand_in_the_order_of_their_own_nearness() -> None:
     house = (
         "The boiler was replaced for 900 euros in March.\n\nThe roof is sound and was not touched.\n\n"
         "The garden was dug over twice.\n\nThe old boiler stays in the cellar until it is collected."
     )
-    kettle = "The club bought a kettle for the kitchen, which heats water in two minutes."
+    kettle = "The boiler of the club broke in May. The club bought a kettle for the kitchen."
     other = document(2, kettle, "Kettle", "document")
-    shown = written("What happened to the boiler?", [other, note(house)]).passages
-    assert [passage.quotes[0][:14] for passage in shown[:3]] == [
-        "The boiler was", "The old boiler", "The roof is so"
-    ]  # fmt: skip
-    assert [passage.evidence_id for passage in shown] == ["pmid:1"] * 3 + ["pmid:2"] * (len(shown) - 3)
+    passages = written("What happened to the boiler?", [other, note(house)]).passages
+    assert set(shown(passages[:3])) == {"pmid:1", "pmid:2"}
+    assert {passage.quotes[0][:14] for passage in passages[:3]} == {
+        "The boiler was", "The old boiler", "The boiler of "
+    }  # fmt: skip
+    assert max(shown(passages).count(name) for name in ("pmid:1", "pmid:2")) <= 3
 
 
 def test_a_symptom_is_shown_with_its_cure_and_a_row_without_its_neighbours() -> None:
@@ -160,24 +160,9 @@ def test_no_text_breaks_it(text: str, question: str) -> None:
         assert all(verbatim(quote, text) for quote in passage.quotes)
 
 
-@pytest.mark.parametrize(
-    ("more", "lacks"),
-    [
-        ((), [("coffee",), ("coffee",)]),
-        (("Coffee drinkers had diabetes less often than people who drank none.",), []),
-        (("People who took two cups of espresso a day had diabetes less often.",), []),
-    ],
-)
-def test_works_that_lack_a_thing_that_is_asked_about_stand_below_and_say_so(
-    more: tuple[str, ...], lacks: list[tuple[str, ...]]
-) -> None:
-    """A common noun, in no form and by no near word in any text at hand."""
-    texts = (
-        "Metformin lowered the risk of diabetes by a third in adults with impaired glucose.",
-        "Regular walking lowered the risk of diabetes in a cohort of nurses.",
-        *more,
-    )
-    works = [document(n, text, f"Work {n}") for n, text in enumerate(texts, 1)]
-    draft = written("Does coffee lower the risk of diabetes?", works)
-    assert [one.lacks for one in draft.related][: len(lacks)] == lacks
-    assert bool(draft.passages) is bool(more)
+def test_a_work_with_the_rarest_name_stands_before_one_with_a_word_like_it() -> None:
+    """The encoder reads aspiration as nearly aspirin."""
+    alike = "CONCLUSION: Aspiration thrombectomy might increase the risk of stroke in these patients."
+    named = "CONCLUSION: Top hospitals had higher rates of use of aspirin after myocardial infarction."
+    works = [document(1, alike, "Is aspiration thrombectomy beneficial?"), document(2, named, "Hospitals")]
+    assert shown(written("Does aspirin prevent stroke?", works).passages)[0] == "pmid:2"

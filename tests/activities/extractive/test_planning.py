@@ -1,5 +1,7 @@
 """A plan without a model: the question itself, then the aspects of the profile."""
 
+import pytest
+
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
 from activities.extractive.planning import ASPECT_MARK, aspect_of, parse_query, plan, searched
 from activities.profiles.loader import load_profile
@@ -34,6 +36,21 @@ def test_a_question_is_read_by_what_it_names() -> None:
         "metformin",
         "Alzheimer's disease",
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "profile"),
+    [
+        ("Hilft Metformin bei Demenz?", "biomedical"),
+        ("Wer hat am Samstag Dienst laut Dienstplan?", "general"),
+        ("\u00bfC\u00f3mo se trata la neumon\u00eda en ni\u00f1os?", "biomedical"),
+        ("\u00bfQu\u00e9 pasa si entrego tarde la p\u00e1gina web?", "general"),
+        ("\u9488\u7078\u5bf9\u504f\u5934\u75db\u6709\u6548\u5417\uff1f", "biomedical"),
+        ("\u8c01\u661f\u671f\u516d\u503c\u73ed\uff1f", "general"),
+    ],
+)
+def test_the_profile_follows_what_is_asked_in_any_language(question: str, profile: str) -> None:
+    assert parsed(question).profile == profile
 
 
 def test_a_chain_of_follow_ups_keeps_the_names_of_each_question() -> None:

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from activities.contracts.evidence import Statement
+from activities.contracts.evidence import SearchRecord, Statement
 from activities.contracts.judge import PART as TABLE
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
@@ -17,7 +17,6 @@ from tests.activities.report.written import (
     DRAFT,
     FEWER,
     INFECTION,
-    INJURY,
     PASSAGES,
     PNEUMONIA,
     STAY,
@@ -190,7 +189,7 @@ def test_an_answer_of_which_nothing_is_left_says_that_the_question_is_not_settle
 
 def test_without_a_model_the_report_says_first_that_nobody_has_read_this() -> None:
     report = build_report(PASSAGES, WORKS)
-    assert (report.confidence, report.answer, report.unanswered) == (None, (), None)
+    assert (report.confidence, report.answer) == (None, ())
     assert [(c.text, c.support[0].quote, c.strength) for c in report.claims()] == [
         (INFECTION, INFECTION, None)
     ]
@@ -199,27 +198,33 @@ def test_without_a_model_the_report_says_first_that_nobody_has_read_this() -> No
         1,
         "We compared laparoscopic with open appendectomy in 210 adults.",
     )
-    assert report.sections[0].related[0].number == 2
     assert faults(report, WORKS) == []
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_without_a_model_every_format_shows_passages_and_what_is_not_mentioned(name: str) -> None:
+def test_without_a_model_every_format_shows_passages_below_the_words_that_occur_nowhere(name: str) -> None:
     shown = words_of(build_report(PASSAGES, WORKS), name)
-    first = shown.index("No language model has read this.")
-    assert (
-        first
-        < shown.index("Wound infection occurred")
-        < shown.index("Related: does not use the word open surgery")
+    absent = shown.index(
+        "\u201ckeyhole\u201d and \u201cappendix\u201d occur in none of the documents looked through (3)."
     )
-    assert "mentions laparoscopic, open surgery" in shown
+    assert "Another name of \u201cappendix\u201d that occurs: appendectomy." in shown
+    assert absent < shown.index("No language model has read this.") < shown.index("Wound infection occurred")
     assert "randomized trial" in shown
     for judging in ("strong", "Answer", " for, ", "against it"):
         assert judging not in shown
 
 
-def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -> None:
-    far = PASSAGES.sections[0].draft.replace(passages=())
+def test_without_a_model_a_name_that_occurs_nowhere_leaves_the_question_open() -> None:
+    report = build_report(PASSAGES, WORKS)
+    assert report.unanswered == Statement.of("name_absent", word="keyhole", documents=3)
+    assert "The rarest name of the question, \u201ckeyhole\u201d, occurs in none" in report.executive_summary
+    assert INFECTION.rstrip(".") in report.executive_summary
+    folder = SearchRecord(source="library", query="q", status="ok", documents=12)
+    assert build_report(PASSAGES.replace(searches=(folder,)), WORKS).unanswered is None, "the folder has it"
+
+
+def test_without_a_near_passage_nothing_is_answered() -> None:
+    far = PASSAGES.sections[0].draft.replace(passages=(), absent=())
     counts = PASSAGES.counts.replace(identified=12, duplicates=2, screened=0)
     step = PASSAGES.replace(sections=(section("s1", far),), counts=counts)
     report = build_report(step, WORKS)
@@ -228,4 +233,3 @@ def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -
     assert report.methodology.counts.screened == 10, "code compares every work that was found"
     assert "none of the 10 works found has a passage close enough" in words_of(report, "md")
     assert report.verification.verified == 0
-    assert INJURY in words_of(report, "md")

@@ -1,6 +1,6 @@
 """A report that a model wrote, judged and edited, and one of passages without a model."""
 
-from activities.contracts.evidence import Claim, ReportPlanSection, Statement, Support
+from activities.contracts.evidence import AbsentWord, Claim, ReportPlanSection, Statement, Support
 from activities.contracts.judge import Cell, Refused, Table, TableRow, WorkJudgement
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.write import DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
@@ -154,11 +154,14 @@ PASSAGES = publish_input(
                     evidence_id="pmid:11",
                     quotes=(INFECTION,),
                     before="We compared laparoscopic with open appendectomy in 210 adults.",
-                    mentions=("laparoscopic", "open surgery"),
                 ),
                 Passage(evidence_id="pmid:12", quotes=("Nobody ever wrote this sentence anywhere.",)),
             ),
-            related=(Passage(evidence_id="pmid:13", quotes=(INJURY,), lacks=("open surgery",)),),
+            absent=(
+                AbsentWord(word="keyhole", decides=True),
+                AbsentWord(word="appendix", instead=("appendectomy",)),
+            ),
+            documents=3,
         ),
     ),
     question=QUESTION,

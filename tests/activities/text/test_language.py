@@ -3,7 +3,6 @@
 import pytest
 
 from activities.contracts.evidence import Evidence
-from activities.text.coverage import coverage
 from activities.text.language import _identifier, language_of, main_languages
 from activities.text.normal_form import min_chars, verbatim
 from activities.text.ranking import best_first, rank
@@ -100,15 +99,6 @@ def test_a_question_finds_the_answer_in_its_own_and_in_another_language(question
     texts = {"de": GERMAN, "zh": CHINESE, "es": SPANISH}
     items = best_first(rank(question, [document(text, name) for name, text in texts.items()]))
     assert items[0].ranked[0].sentence.quote.startswith(answer)
-
-
-@pytest.mark.parametrize(
-    "question", ["Wann ist der Mitgliedsbeitrag fällig?", "When is the fee of members due?"]
-)
-def test_a_work_of_another_language_than_english_lacks_no_name(question: str) -> None:
-    """The dictionary that tells names from words is English."""
-    assert coverage(question, [document(GERMAN)])[0].lacks == ()
-    assert "nivolumab" in coverage("Does nivolumab help?", [document("Aspirin helps many people.")])[0].lacks
 
 
 def test_without_room_to_unpack_the_model_no_language_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_works_on_the_question_come_before_others_also_in_other_words() -> None:
 
 def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
     (item,) = rank(QUESTION, library()[:1])
-    near, behind, far = (replace(item, relevance=value) for value in (0.9, 0.56, 0.52))
+    near, behind, far = (replace(item, relevance=value) for value in (0.9, 0.46, 0.44))
     assert relevant([near, behind, far]) == [near, behind]
     assert relevant([far]) == [far], "nothing is nearer"
 

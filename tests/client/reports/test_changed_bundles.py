@@ -126,7 +126,7 @@ def silent(report: dict[str, Any]) -> None:
     for name in ("answer", "summary", "mechanism", "candidates", "references", "judgements", "works"):
         report[name] = []
     for section in report["sections"]:
-        section.update(claims=[], answer=[], related=[], passages=[], paragraphs=[], markdown="")
+        section.update(claims=[], answer=[], passages=[], paragraphs=[], markdown="")
 
 
 def nothing(_: Path) -> None:

@@ -1,0 +1,121 @@
+"""The words of a question that occur literally in none of some documents.
+
+A word occurs where a text has it in any form: folded, stemmed by the language, or within a longer word. A
+name of several words, as the vocabularies hold it, occurs where its words stand side by side. Nothing is said
+of meaning. How rare a word is in general is told by `wordfreq`."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from activities.contracts.evidence import AbsentWord, Evidence
+from activities.text.entities import link
+from activities.text.language import ENGLISH, language_of
+from activities.text.sentences import language_in
+from activities.text.tokens import fold, is_function, terms, without_markup
+
+MAX_ABSENT = 6
+"""Words that are named, the rarest first."""
+MAX_INSTEAD = 1
+"""Other names of a word that are named beside it: those the vocabularies prefer."""
+MIN_WITHIN = 4
+"""Characters of a term from which a longer term that holds it counts as one of its forms."""
+MAX_OF_NAME = 2.0
+"""The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
+MAX_OF_RARE = 3.5
+"""The same of a name that is rare: aspirin and TB, not cancer or fever."""
+_TOKEN = re.compile(r"[^\W_]+(?:[-'.\u2019][^\W_]+)*")
+
+
+class TermIndex(Protocol):
+    """The terms of some documents (`activities.text.tokens.terms`)."""
+
+    def holds(self, row: Sequence[str]) -> bool:
+        """Tell whether a document has a term, alone or within a longer one, or several side by side."""
+        ...
+
+
+class TermsOf:
+    """The terms of documents in memory."""
+
+    def __init__(self, documents: Iterable[Evidence]) -> None:
+        rows = (terms(f"{one.title} {one.text}", language_in(one)) for one in documents)
+        self._texts = [f" {' '.join(row)} " for row in rows]
+
+    def holds(self, row: Sequence[str]) -> bool:
+        wanted = row[0] if len(row) == 1 and len(row[0]) >= MIN_WITHIN else f" {' '.join(row)} "
+        return any(wanted in text for text in self._texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A word or a name of a question."""
+
+    text: str
+    rarity: float
+    """Its Zipf frequency; that of its most frequent form."""
+    is_name: bool
+    """It is in the vocabularies, has a digit or a capital inside, or is in general unknown."""
+    others: tuple[str, ...] = ()
+    """What else the vocabularies call it."""
+
+
+def rarest_name(question: str) -> tuple[str, ...]:
+    """Return the rarest name of a question with its other names; empty where it has none that is rare."""
+    asked = (one for one in _asked(question, language_of(question) or ENGLISH) if one.is_name)
+    rarest = min(asked, key=lambda one: one.rarity, default=None)
+    return (rarest.text, *rarest.others) if rarest and rarest.rarity < MAX_OF_RARE else ()
+
+
+def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[AbsentWord, ...]:
+    """List the words of a question that occur in no document, the rarest first. `languages`: those of the
+    documents."""
+    every = dict.fromkeys((language_of(question) or ENGLISH, *languages))
+
+    def occurs(text: str) -> bool:
+        rows = [row for language in every if (row := terms(text, language))]
+        joined = fold(re.sub(r"[-\s.']", "", text))
+        return not rows or any(map(index.holds, (*rows, [joined])))
+
+    asked = sorted(_asked(question, next(iter(every))), key=lambda one: one.rarity)
+    rarest = next((one for one in asked if one.is_name), None)
+    lacking = [one for one in asked if not occurs(one.text)]
+    words = []
+    for one in lacking[:MAX_ABSENT]:
+        others = [name for name in one.others if terms(name) and occurs(name)]
+        instead = tuple(dict.fromkeys(others))[:MAX_INSTEAD]
+        words.append(AbsentWord(word=one.text, instead=instead, decides=one is rarest and not others))
+    return tuple(words)
+
+
+def _asked(question: str, language: str) -> Iterator[_Asked]:
+    """The words of a question that carry its topic, and the names of several words, once each."""
+    text, done = without_markup(question), set[str]()
+    named = [one for one in link(text) if language == ENGLISH]
+    for entity in named:
+        if fold(entity.surface) not in done:
+            done.add(fold(entity.surface))
+            others = (entity.name, *entity.synonyms)
+            yield _Asked(entity.surface, rarity(entity.surface, language), True, others)
+    for match in _TOKEN.finditer(text):
+        word = re.sub(r"['\u2019]s$", "", match.group())
+        within = any(one.start <= match.start() < one.end for one in named)
+        if within or fold(word) in done or is_function(word) or not terms(word, language):
+            continue
+        done.add(fold(word))
+        rare = rarity(word, language)
+        marked = any(c.isdigit() or c.isupper() for c in word[1:])
+        yield _Asked(word, rare, marked or rare < MAX_OF_NAME)
+
+
+def rarity(text: str, language: str = ENGLISH) -> float:
+    """Return how frequent a word is in general, by its Zipf frequency or that of its stem or of what is
+    before an ending in -s; of a language that is not known, that of `MAX_OF_NAME`."""
+    from wordfreq import zipf_frequency
+
+    try:
+        forms = {text, text.removesuffix("s"), " ".join(terms(text, language))}
+        return max(zipf_frequency(form, language) for form in forms if form)
+    except LookupError:
+        return MAX_OF_NAME

@@ -1,0 +1,58 @@
+"""A word is said to occur nowhere only where no text has it, letter by letter."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from activities.contracts.evidence import Evidence
+from activities.text.absence import TermsOf, absent
+
+
+def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], bool]]:
+    works = [
+        Evidence(evidence_id=str(n), source="pubmed", title="", text=text) for n, text in enumerate(texts)
+    ]
+    languages = ("de",) if any("Wartung" in text for text in texts) else ("en",)
+    return [(one.word, one.instead, one.decides) for one in absent(question, languages, TermsOf(works))]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "words"),
+    [
+        ("Is warfarin safe after a stroke?", "Strokes were rare and treatment was safe.", ["warfarin"]),
+        ("Does tonsillectomy help snoring?", "Adenotonsillectomy stopped the snores.", ["help"]),
+        ("Do mice get tumours?", "A tumor grew in one mouse.", []),
+        ("Are \u03b2-blockers safe?", "Beta blockers were safe.", []),
+        ("Is Gentiana verna protected?", "Gentiana pneumonanthe is protected.", ["verna"]),
+        ("Does vitamin E help skin?", "Vitamin D helped the skin.", ["vitamin E"]),
+        (
+            "Wann ist die Wartung der Heizung f\u00e4llig?",
+            "Die Wartungen sind im M\u00e4rz f\u00e4llig.",
+            ["Heizung"],
+        ),
+    ],
+)
+def test_a_word_occurs_in_any_form_and_within_longer_ones(question: str, text: str, words: list[str]) -> None:
+    assert [word for word, *_ in absences(question, text)] == words
+
+
+def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() -> None:
+    assert absences(
+        "Does a heart attack follow zinc deficiency?", "Myocardial infarction and zinc deficiency."
+    ) == [
+        ("heart attack", ("Myocardial Infarction",), False),
+        ("follow", (), False),
+    ]
+    first, *_ = absences("Does chocolate or semaglutide lower weight?", "Weight fell.")
+    assert first == ("semaglutide", (), True)
+
+
+def test_a_common_word_that_is_absent_leaves_a_question_open_for_its_passages() -> None:
+    assert not any(decides for *_, decides in absences("Do mums notice?", "Mothers saw it."))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_no_word_that_a_text_has_is_called_absent(question: str, text: str) -> None:
+    for word, *_ in absences(question, text + " " + question):
+        assert word.casefold() not in question.casefold().split()
