@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 GAP = 0.9
 """Empty space between words of one run at most, in heights of a letter."""
+MIN_SPACE = 0.16
+"""Space between two words at least, in heights of a letter."""
 MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.08
@@ -294,7 +296,20 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
             found.append((pieces, font, angle))
     for pieces, font, angle in found:  # what a font is may show in its last word
         kind = _font(font)
-        yield _Word(pieces, kind._replace(fixed=True) if fixed.get(font) else kind, angle)
+        kind = kind._replace(fixed=True) if fixed.get(font) else kind
+        yield from (_Word(some, kind, angle) for some in _at_spaces(pieces))
+
+
+def _at_spaces(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
+    """The words among letters that PDFium takes for one: they are parted by more than usual letters are."""
+    gaps = [after.left - before.right for before, after in pairwise(pieces)]
+    usual = max(sorted(gaps)[(len(gaps) - 1) // 2], 0.0) if gaps else 0.0
+    start = 0
+    for place, gap in enumerate(gaps, 1):
+        if gap > max(MIN_SPACE * pieces[place].size, 4 * usual):
+            yield list(pieces[start:place])
+            start = place
+    yield list(pieces[start:])
 
 
 def _is_even(raw: Any, pdfium: Any, first: int, end: int) -> bool:  # noqa: ANN401 - as above
