@@ -263,7 +263,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
         font_of(raw, first, name, len(name), None)
-        font, angle = name.value, angle_of(raw, first) - turned * math.pi / 2
+        font, angle = name.value or _unnamed(raw, pdfium, first), angle_of(raw, first) - turned * math.pi / 2
         # the letters of one text object have one font and stand on one line
         if even.get(font) and not turned and rectangles(raw, first, end - first) == 1:
             whole = piece_of(first, end)
@@ -310,6 +310,13 @@ def _at_spaces(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
             yield list(pieces[start:place])
             start = place
     yield list(pieces[start:])
+
+
+def _unnamed(raw: Any, pdfium: Any, number: int) -> bytes:  # noqa: ANN401 - as above
+    """What stands for the name of a font of drawn letters: its place in memory."""
+    item = pdfium.FPDFText_GetTextObject(raw, number)
+    font = pdfium.FPDFTextObj_GetFont(item) if item else None
+    return f"#{ctypes.addressof(font.contents)}".encode() if font else b""
 
 
 def _is_even(raw: Any, pdfium: Any, first: int, end: int) -> bool:  # noqa: ANN401 - as above
