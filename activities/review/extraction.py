@@ -234,18 +234,3 @@ def table_csv(
         row = [study.evidence_id, titles.get(study.evidence_id, ""), *cells]
         table.writerow(map(spreadsheet_cell, row))
     return b"\xef\xbb\xbf" + text.getvalue().encode()
-
-
-def side_by_side(
-    pending: Iterable[Difference], fields: Sequence[AskedField]
-) -> tuple[tuple[str, str, str, str], ...]:
-    """Study, field and the two values of what a person has to decide."""
-    labels = {field.id: field.label for field in fields}
-
-    def shown(value: Value | None) -> str:
-        return value.text if value is not None else "not stated"
-
-    return tuple(
-        (one.evidence_id, labels.get(one.field, one.field), shown(one.first), shown(one.second))
-        for one in pending
-    )

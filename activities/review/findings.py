@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType, Frozen, Identifiers, Support
 from activities.plural import counted
-from activities.report.formats.conclusion_words import statement
 from activities.report.formats.references import family_first
 from activities.review.bias import BiasAssessment
 from activities.review.extraction import AGREED, DecidedStudy
@@ -87,11 +86,6 @@ class Findings(Frozen):
         )
         bias = (one.replace(decided_by=name(one.decided_by)) for one in self.bias)
         return self.replace(rows=tuple(rows), bias=tuple(bias))
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The sentences of its conclusions."""
-        return tuple(statement(one.conclusion) for one in self.syntheses)
 
 
 def limitations(findings: Findings, protocol: Protocol) -> Sequence[str]:

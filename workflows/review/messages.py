@@ -24,7 +24,7 @@ from activities.review.decisions import (
 from activities.review.protocol import ProtocolError, amendment
 from workflows.handlers import query, signal
 from workflows.review.pace import Pace
-from workflows.review.studies import Studies
+from workflows.review.studies import Studies, brief
 from workflows.review.types import (
     Accepted,
     Amend,
@@ -183,7 +183,7 @@ class ReviewMessages:
         """Provide the full text of a record, or say that it cannot be retrieved."""
         self.pace.state.got[message.record] = "got" if message.ref else "not_retrieved"
         if message.ref:
-            self.pace.state.provided[message.record] = message.ref
+            self.pace.state.provided[message.record] = brief(message.ref)
         self.pace.state.changes += 1
         return Accepted(text="the full text is here" if message.ref else "it is counted as not retrieved")
 

@@ -39,6 +39,11 @@ FETCH_SECONDS = 900.0
 NO_BUDGET = "the budget of {} is used up"
 
 
+def brief(ref: EvidenceRef) -> EvidenceRef:
+    """A reference without what finds and merges a record: a review holds one for each full text."""
+    return ref.replace(sections=(), queries=(), fingerprint="", figures="", first_author="")
+
+
 class Studies:
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
@@ -101,7 +106,7 @@ class Studies:
     def _keep_texts(self, texts: dict[int, EvidenceRef]) -> None:
         for number, ref in texts.items():
             self.pace.state.got[number] = "got"
-            self.pace.state.provided[number] = ref
+            self.pace.state.provided[number] = brief(ref)
             self.pace.state.changes += 1
 
     def _ways(self) -> tuple[Way, ...]:
@@ -280,11 +285,15 @@ class Studies:
             )
         except ActivityError as error:
             self.pace.state.untold = reason_of(error)
+            return
+        self.pace.state.untold = ""
 
     def amended(self, keys: Sequence[str]) -> None:
         """Open again what rests on changed fields or outcomes."""
         studies = self.pace.state.studies
         first = {key.partition(".")[0] for key in keys}
+        if "screeners" in first:
+            studies.extracted = {}
         if first & {"extraction", "outcomes", "screeners"}:
             models = {place for place, _ in self._models()}
             for number, pair in studies.extracted.items():

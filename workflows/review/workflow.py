@@ -212,7 +212,8 @@ class SystematicReview(ReviewMessages):
         if not state.report_by:
             await self.pace.wait_at(
                 "report",
-                "the report waits for approval: `determinator review approve`; decisions can be overruled",
+                "the report waits for approval: `determinator review approve`; decisions can be overruled"
+                + (f"; what changed could not be told: {state.untold}" if state.untold else ""),
                 lambda: bool(state.report_by) or changed(),
             )
         if changed():

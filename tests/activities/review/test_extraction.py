@@ -11,7 +11,6 @@ from activities.review.extraction import (
     checked,
     decided_study,
     differences,
-    side_by_side,
     table_csv,
 )
 from activities.review.protocol import PooledOutcome
@@ -99,7 +98,10 @@ def test_extractors_are_compared_by_value_and_not_by_spelling() -> None:
 def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
     one, other = by("a", dose="20 mg", adults="400"), by("b", dose="20 mg", adults="399")
     study, pending = decided_study(FIELDS, one, other, {})
-    assert side_by_side(pending, FIELDS) == (("pmid:1", "Participants", "400", "399"),)
+    (row,) = pending
+    assert row.first is not None
+    assert row.second is not None
+    assert (row.field, row.first.text, row.second.text) == ("adults", "400", "399")
     assert (study.text("dose"), study.text("adults")) == ("20 mg", "")
     assert "blinding" in study.absent
     chosen = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="second", by="Ada")
