@@ -96,11 +96,11 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
 
 
 def part(records: Records, blob: str) -> Records:
-    """The records with a merged copy as a record of its own. Raises LookupError where there is no such copy,
+    """The records with a merged copy as a record of its own. Raises UnreadableRecords where there is no such copy,
     or its text is that of the record."""
     copy = next((one for one in records.copies if one.ref.blob == blob), None)
     if copy is None or any(ref.blob == blob for ref in records.records):
-        raise LookupError(f"no copy that was merged has the key {blob[:80]}")
+        raise UnreadableRecords(f"no copy that was merged has the key {blob[:80]}")
     names = {ref.evidence_id for ref in records.records}
     number = 2
     while (name := f"{copy.ref.evidence_id}#{number}") in names:

@@ -26,6 +26,7 @@ from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
 from workflows.refresh import RefreshReport
+from workflows.review.workflow import SystematicReview
 from workflows.types import BudgetStatus, ItemsAfter, Limits, Outcome, Progress, ReportView, ResearchRequest
 
 TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
@@ -37,7 +38,7 @@ LOST = 8.0
 that meets the end of a run of the workflow."""
 T = TypeVar("T")
 QUESTION = "Does metformin lower mortality in people with diabetes?"
-WORKFLOWS = [*workflow_classes(), RateGate, RefreshReport]
+WORKFLOWS = [*workflow_classes(), RateGate, RefreshReport, SystematicReview]
 
 
 def a_request(mode: str = "iterative", limits: dict[str, Any] | None = None, **more: Any) -> ResearchRequest:

@@ -164,6 +164,26 @@ HISTORIES: Mapping[str, History] = {
         "test_refresh.py::test_a_refresh_repeats_the_searches_and_names_what_is_new",
         "RefreshReport plan_refresh keep_refresh",
     ),
+    "review": History(
+        "test_review.py::test_every_message_may_reach_a_review",
+        "SystematicReview amend approve decide finish_now label overrule part pause resume publish_review",
+    ),
+    "review-continued": History(
+        "test_review.py::test_a_review_continues_as_new_with_all_decisions",
+        "plan_screening screen_records continues_as_new",
+        first=True,
+    ),
+    "review-extractor": History(
+        "test_review_studies.py::test_a_person_may_be_one_of_the_extractors", "extract provide_full_text"
+    ),
+    "review-living": History(
+        "test_review_studies.py::test_a_living_review_tells_which_conclusion_changed_and_nothing_else",
+        "tell_changes",
+    ),
+    "review-studies": History(
+        "test_review_studies.py::test_a_review_goes_from_full_texts_to_a_pooled_conclusion",
+        "assess decide_fields provide_full_text read_study settle_fields",
+    ),
     "revision": History(
         "test_refresh.py::test_a_report_is_changed_as_it_was_asked",
         "plan_revision revise_report keep_revision",

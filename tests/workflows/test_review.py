@@ -33,7 +33,8 @@ from client.failures import BadInput
 from client.reviews.review import Review
 from tests.fake_openai import FakeOpenAI, evidence_of, fails, labels_by_work, says
 from tests.replay import Asked, Reply
-from workflows.review.types import WORKFLOW, ReviewProgress, ReviewRequest
+from tests.workflows.histories import id_of, record
+from workflows.review.types import WORKFLOW, Amend, PartCopy, ReviewProgress, ReviewRequest
 from workflows.review.workflow import SystematicReview
 from workflows.rules import dedup
 
@@ -105,7 +106,11 @@ class Desk:
             protocol=protocol, protocol_key=await archive.put(protocol), files=(file,), **more
         )
         handle: WorkflowHandle[Any, ReviewReport] = await self.client.start_workflow(
-            WORKFLOW, request, id=f"review-{uuid4().hex[:8]}", task_queue=self.queue, result_type=ReviewReport
+            WORKFLOW,
+            request,
+            id=id_of(len(self.reviews) + 1, f"review-{uuid4().hex[:8]}"),
+            task_queue=self.queue,
+            result_type=ReviewReport,
         )
         self.reviews.append(handle)
         connection = Connection(self.client, embedded=False, address="")
@@ -174,7 +179,9 @@ async def a_desk(client: Client, folder: Path, **more: Any) -> AsyncIterator[Des
             workflow_runner=UnsandboxedWorkflowRunner(),
             workflow_failure_exception_types=[Exception],
         ):
-            yield Desk(client, store, server, settings, queue)
+            desk = Desk(client, store, server, settings, queue)
+            yield desk
+            await record(client, desk.reviews)
         await asked.aclose()
         await http.aclose()
 
@@ -291,8 +298,6 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
     amended = PROTOCOL.replace(criteria=criteria)
     archive = Archive(desk.store)
-    from workflows.review.types import Amend
-
     await review._update(
         "amend",
         Amend(by="Ada", reason="cells", protocol=amended, protocol_key=await archive.put(amended)),
@@ -344,3 +349,27 @@ async def test_a_review_that_is_cancelled_at_its_first_gate_has_a_report_too(des
     with pytest.raises(WorkflowFailureError):
         await desk.reviews[0].result()
     assert (await review.published()).report.flow.given == 0
+
+
+async def test_every_message_may_reach_a_review(desk: Desk) -> None:
+    review = await desk.start()
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.pause()
+    await desk.until(review, lambda seen: seen.paused)
+    await review.resume()
+    await desk.until(review, lambda seen: not seen.paused)
+    await desk.play(review)
+    await review._update("part", PartCopy(by="Ada", blob="blobs/of/nothing"))
+    seen = await desk.until(review, lambda seen: seen.gate == "report")
+    assert seen.total == TOTAL
+    await review.overrule(1, "include", by="Bob", reason="its arm B")
+    await desk.until(review, lambda seen: seen.reports == 2)
+    criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
+    amended = PROTOCOL.replace(criteria=criteria)
+    key = await Archive(desk.store).put(amended)
+    message = Amend(by="Ada", reason="cells", protocol=amended, protocol_key=key)
+    await review._update("amend", message)
+    await review.finish()
+    await desk.until(review, lambda seen: seen.version == 2 and seen.gate == "report")
+    await review.approve(by="Ada")
+    await desk.reviews[0].result()

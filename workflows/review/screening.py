@@ -49,7 +49,7 @@ class Screening:
         await self.pace.wait_at(
             "labels",
             f"a person labels {count} random records blind: `determinator review screen`",
-            lambda: all(state.titles.labels[number] != OPEN for number in state.sample),
+            lambda: state.closed or all(state.titles.labels[number] != OPEN for number in state.sample),
         )
 
     async def screen(self) -> None:

@@ -11,7 +11,7 @@ from activities.review_activity import ReviewActivities
 from activities.search_activity import activity_name
 from workflows.review.pace import Pace
 from workflows.steps import policy
-from workflows.steps.failures import retry_on_worker_loss, search_failure
+from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
 
 
 class Searching:
@@ -44,7 +44,10 @@ class Searching:
                     )
                 )
         while self.pace.to_part:
-            await self._add(AddRecords(run_id=self.pace.id, origin="", part=self.pace.to_part.pop(0)))
+            try:
+                await self._add(AddRecords(run_id=self.pace.id, origin="", part=self.pace.to_part.pop(0)))
+            except ActivityError as error:  # it is no copy any more
+                self.pace.show("searching", reason_of(error))
 
     async def add_search(self, one: SourceQuery) -> None:
         row, step = await self.ask(one, one.limit)

@@ -90,7 +90,7 @@ def test_copies_are_merged_listed_and_parted_and_numbers_stay() -> None:
     apart = part(records, "blobs/2")
     assert [ref.evidence_id for ref in apart.records] == ["doi:10.1/a", "doi:10.1/b", "doi:10.1/a#2"]
     assert added(apart, refs[2:], "third.ris", merge).records == apart.records
-    with pytest.raises(LookupError):
+    with pytest.raises(UnreadableRecords):
         part(apart, "blobs/2")
 
 
