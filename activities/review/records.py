@@ -96,8 +96,8 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
 
 
 def part(records: Records, blob: str) -> Records:
-    """The records with a merged copy as a record of its own. Raises UnreadableRecords where there is no such copy,
-    or its text is that of the record."""
+    """The records with a merged copy as a record of its own. Raises UnreadableRecords where there is no such
+    copy, or its text is that of the record."""
     copy = next((one for one in records.copies if one.ref.blob == blob), None)
     if copy is None or any(ref.blob == blob for ref in records.records):
         raise UnreadableRecords(f"no copy that was merged has the key {blob[:80]}")
