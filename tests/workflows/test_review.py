@@ -363,6 +363,8 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     seen = await desk.until(review, lambda seen: seen.gate == "report")
     assert seen.total == TOTAL
     await review.overrule(1, "include", by="Bob", reason="its arm B")
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await desk.play(review)
     await desk.until(review, lambda seen: seen.reports == 2)
     criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
     amended = PROTOCOL.replace(criteria=criteria)
