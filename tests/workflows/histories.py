@@ -170,7 +170,7 @@ HISTORIES: Mapping[str, History] = {
     ),
     "review-continued": History(
         "test_review.py::test_a_review_continues_as_new_with_all_decisions",
-        "plan_screening screen_records continues_as_new",
+        "screen_records continues_as_new",
         first=True,
     ),
     "review-extractor": History(
