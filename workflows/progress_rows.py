@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from activities.contracts.stop_reasons import in_short
 from activities.plural import clock, counted
 from workflows.types import BudgetStatus, Progress
 
@@ -42,7 +43,7 @@ def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
     if seen.waiting_for == "candidates":
         yield Row("candidates", ", ".join(candidate.name for candidate in seen.candidates))
     if seen.stop_reason is not None:
-        yield Row("ended", seen.stop_reason.replace("_", " "))
+        yield Row("ended", in_short(seen.stop_reason))
 
 
 def section_rows(seen: Progress) -> tuple[tuple[str, ...], ...]:

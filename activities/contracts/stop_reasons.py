@@ -90,6 +90,18 @@ STOPS: Mapping[StopReason, Stop] = {
 reasons, a run reports the last one in this order (`worst`)."""
 
 
+_SHORT: Mapping[str, str] = {
+    "searched_out": "nothing more to search for",
+    "claims_refused": "no sentence passed the checks",
+    "timeout": "time limit reached",
+}
+
+
+def in_short(reason: str) -> str:
+    """Name a stop reason in a few words, for a line of a list."""
+    return _SHORT.get(reason, reason.replace("_", " "))
+
+
 def worst(reasons: Sequence[StopReason]) -> StopReason:
     """The reason that a run reports whose sections ended for these. One that failed or was cancelled alone
     counts only where no other ended otherwise."""

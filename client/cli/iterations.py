@@ -84,7 +84,7 @@ def cost_of(record: "IterationRecord") -> str:
     if not record.model_calls:
         return ""
     cost = record.cost_microusd
-    money = "price not known" if cost is None else f"${cost / 1e6:.4f}"
+    money = "cost unknown" if cost is None else f"${cost / 1e6:.4f}"
     return f"{plural(record.model_calls, 'call')}, {record.tokens:,} tokens, {money}"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from activities.text.evidence_strength import TYPE_NAMES
 from client.cli.common import (
     Duration,
     changed_run_argument,
@@ -136,8 +137,8 @@ def change_line(change: "Change") -> str:
 
 
 def new_line(work: "NewWork") -> str:
-    """`+ pmid:1 A title (2026, randomized trial), pubmed: metformin`."""
-    facts = [str(work.year or ""), work.evidence_type.replace("_", " ")]
+    """`+ pmid:1 A title (2026, randomised trial), pubmed: metformin`."""
+    facts = [str(work.year or ""), TYPE_NAMES[work.evidence_type]]
     facts += [work.standing] if work.standing in ("retracted", "concern") else []
     found_by = f"; {work.queries[0]}" if work.queries else f"; {work.source}"
     return plain(f"+ {work.evidence_id} {work.title} ({', '.join(filter(None, facts))}){found_by}")

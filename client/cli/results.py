@@ -12,6 +12,7 @@ import click
 from activities.contracts.evidence import Length
 from activities.plural import plural
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS, format_of
+from activities.text.evidence_strength import TYPE_NAMES
 from client.cli.common import Filled, Name, on_client, print_text, run_argument, say
 from client.failures import BadInput, Failure, NoConnection, NoSuchRun, SeveralRuns
 from client.runs.checks import check_output
@@ -267,7 +268,7 @@ def show_evidence(items: "Sequence[EvidenceRef | Evidence]", use: "Use | None" =
     table.add_column("id", no_wrap=True)  # useless unless it is whole
     table.add_column("work")
     for ref in items:
-        facts = [ref.source, str(ref.year or ""), ref.evidence_type.replace("_", " "), ref.standing]
+        facts = [ref.source, str(ref.year or ""), TYPE_NAMES[ref.evidence_type], ref.standing]
         facts += [use.text(ref.evidence_id)] if use else []
         is_bad = ref.standing in ("retracted", "concern")
         work = Text(plain(ref.title))

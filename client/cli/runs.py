@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from activities.contracts.stop_reasons import in_short
 from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
 from client.cli.modes import ModeName
 from client.listing import Filter, shortest_name
@@ -86,7 +87,7 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
             print_text(graph_line(now.graph))
         return
     console.print(plain(row.question), markup=False, highlight=False)
-    details = [row.mode, row.phase.replace("_", " "), row.stop_reason.replace("_", " ")]
+    details = [row.mode, row.phase.replace("_", " "), in_short(row.stop_reason)]
     details.append(f"started {row.started.astimezone():%Y-%m-%d %H:%M}")
     console.print(", ".join(part for part in details if part), highlight=False)
 

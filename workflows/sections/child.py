@@ -18,7 +18,7 @@ from temporalio.exceptions import FailureError
 
 from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
 from activities.contracts.iterations import IterationRecord
-from activities.contracts.stop_reasons import STOPS, StopReason
+from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.plural import plural
 from workflows.context import RunContext
 from workflows.event_types import Complete, Failed, Items
@@ -156,7 +156,7 @@ class ParentLink:
         # a report that arrives after the section has ended would be lost
         await self._reported()
         self._closed = True
-        self.events.set_phase("done", stop.replace("_", " "))
+        self.events.set_phase("done", in_short(stop))
         self.events.emit(Complete(stop_reason=stop), state.people.message)
         findings = self._findings(stop, citable)
         return Outcome(

@@ -18,7 +18,7 @@ from activities.contracts.publish import (
     PublishInput,
     PubMedSaid,
 )
-from activities.contracts.stop_reasons import STOPS, StopReason
+from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.plural import plural
 from activities.publish_activity import PublishActivities, pubmed_check, reaches_out
 from activities.report.schema import Published
@@ -80,7 +80,7 @@ class Publisher:
             stop = "all_sources_failed"  # no stored text of what is cited could be read
             self.events.set_stop_reason(stop)
         kind = "quote" if published.written_by == "extractive" else "verified claim"
-        self.events.set_phase("done", f"{plural(published.verified_claims, kind)}; {stop.replace('_', ' ')}")
+        self.events.set_phase("done", f"{plural(published.verified_claims, kind)}; {in_short(stop)}")
         budget = self.context.budget
         used, seconds = budget.used, budget.elapsed(self.context.now())
         self.events.emit(

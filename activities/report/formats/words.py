@@ -9,7 +9,19 @@ from activities.contracts.prepare import PART as CONTINUES
 from activities.contracts.profile import Words
 from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
-from activities.messages import N_, Plural, _, day, decimals, dollars, listed, moment, ngettext, number
+from activities.messages import (
+    ENGLISH,
+    N_,
+    Plural,
+    _,
+    day,
+    decimals,
+    dollars,
+    listed,
+    moment,
+    ngettext,
+    number,
+)
 from activities.report.formats.iterations import scored
 from activities.report.formats.statements import (
     STATUSES,
@@ -93,9 +105,12 @@ _YES_OR_NO = re.compile(
 )
 
 
-def asks_yes_or_no(question: str) -> bool:
-    """Whether a question begins as one which is answered by yes or no."""
-    return _YES_OR_NO.search(question) is not None
+def asks_yes_or_no(report: Report) -> bool:
+    """Whether a question begins as one which is answered by yes or no; of a report in another language than
+    English, as its judge read it."""
+    if report.language != ENGLISH:
+        return any(work.direction in ("yes", "no") for work in report.judgements)
+    return _YES_OR_NO.search(report.question) is not None
 
 
 def verified(report: Report) -> str:
@@ -228,7 +243,7 @@ def balance(report: Report) -> str:
         if work.direction in sides and work.evidence_type is not None:
             grade = grades.get(work.evidence_id) or grade_of(work.evidence_type)
             sides[work.direction].append(grade)
-    yes_or_no = asks_yes_or_no(report.question) and any(sides.values())
+    yes_or_no = asks_yes_or_no(report) and any(sides.values())
     parts = [
         f"{len(grades)} {_(DIRECTIONS[way])}{_by_strength(grades) if report.words.graded else ''}"
         for way, grades in sides.items()

@@ -48,7 +48,7 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         texts = {row[place].text for row in table[: len(report.references)]}
         if len(texts) == 1 < len(report.references) and not texts & refs.alerts():
             shared.append(place)
-    unasked = [] if words.asks_yes_or_no(report.question) else [2]
+    unasked = [] if words.asks_yes_or_no(report) else [2]
     table = [
         tuple(
             Cell() if place in unasked or (place in shared and at < len(report.references)) else one
