@@ -202,7 +202,7 @@ async def as_row(execution: WorkflowExecution) -> Row:
         run_id=execution.id,
         status=status_of(execution),
         question=str(memo.get("question", "")) or attributes.get("DeterminatorQuestion", ""),
-        mode=kind,
+        mode=attributes.get("DeterminatorMode", "") or kind,
         phase=attributes.get("DeterminatorPhase", ""),
         stop_reason=attributes.get("DeterminatorStopReason", ""),
         started=execution.start_time,

@@ -1,7 +1,6 @@
-"""AutoResearch: parse the question, choose the mode, and continue as that workflow under the same id.
+"""AutoResearch: parse the question, choose the mode, and go on as the workflow of that mode.
 
-The choice is one typed step. Continuing as new as another workflow type keeps the id, so that a person who
-follows the run sees one run; the state is carried over.
+The choice is one typed step.
 """
 
 from temporalio import workflow
@@ -10,13 +9,21 @@ from activities.contracts.evidence import Mode, StopReason
 from workflows.context import ModeTraits
 from workflows.event_types import ModeChosen
 from workflows.handlers import ResearchHandlers
-from workflows.modes import MODES, WORKFLOW_OF_MODE
+from workflows.modes import AUTO, MODES, WORKFLOW_OF_MODE, class_at
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.prepare import settled_mode
 from workflows.types import Outcome, ResearchRequest
 
 REASON_GRAPH = "a graph was given"
+
+
+class Chosen(Exception):
+    """The mode is chosen: the run goes on as the request says."""
+
+    def __init__(self, request: ResearchRequest) -> None:
+        super().__init__()
+        self.request = request
 
 
 @workflow.defn(sandboxed=False)
@@ -29,28 +36,42 @@ class AutoResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._choose, self.research.conclude_single_section)
+        request = self.research.request
+        if request.mode == AUTO:
+            try:
+                return await self.research.run_to_completion(
+                    self._choose, self.research.conclude_single_section
+                )
+            except Chosen as chosen:
+                request = chosen.request
+        return await self._run_as(request)
 
     async def _choose(self) -> StopReason:
-        """Choose a mode and continue as its workflow. Only a cancel ends the run here."""
+        """Choose a mode. Raises Chosen; only a cancel ends the run here."""
         await self.research.preparation.initialize()
-        state, request = self.research.state, self.research.request
-        fitting = state.question.parsed.research_mode if state.question.parsed else "iterative"
+        question, request = self.research.state.question, self.research.request
+        fitting = question.parsed.research_mode if question.parsed else "iterative"
         mode: Mode = settled_mode(request) or fitting
         if request.graph is not None:
-            state.question.chosen_because = REASON_GRAPH
-        reason = state.question.chosen_because or "the simplest mode that fits"
-        read = (
-            state.question.parsed is not None and reason == state.question.parsed.rationale
-        )  # then `read` has stated it
+            question.chosen_because = REASON_GRAPH
+        reason = question.chosen_because or "the simplest mode that fits"
+        # then `read` has stated it
+        read = question.parsed is not None and reason == question.parsed.rationale
         message = f"{mode} research" if read else f"{mode} research: {reason}"
         self.research.events.emit(ModeChosen(mode=mode, reason=reason), message)
-        request = self._with_defaults(mode)
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(
-            workflow=WORKFLOW_OF_MODE[mode],
-            args=[request.replace(mode=mode), state.carried()],
-        )
+        raise Chosen(self._with_defaults(mode).replace(mode=mode))
+
+    async def _run_as(self, request: ResearchRequest) -> Outcome:
+        """Go on as the workflow of the chosen mode: a built-in one runs here, with the same state; one of
+        another package needs the sandbox, and continues as new."""
+        state = self.research.state
+        if (location := MODES[request.mode].location.split()) == []:
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            workflow.continue_as_new(workflow=WORKFLOW_OF_MODE[request.mode], args=[request, state.carried()])
+        mode = class_at(location[0])(request, state)
+        self.research, self.sections = mode.research, mode.sections
+        outcome: Outcome = await mode.run(request, state)
+        return outcome
 
     def _with_defaults(self, mode: Mode) -> ResearchRequest:
         """The request with the mode's own defaults for limits that the user did not set; what was added to

@@ -9,7 +9,7 @@ reads the table and imports nothing. Another mode is one row here and one name i
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from activities.plugins import load
 
@@ -179,13 +179,17 @@ def left_out(info: ModeInfo, has: Available) -> str:
     return lacking[0] if lacking else ""
 
 
+def class_at(location: str) -> Any:  # noqa: ANN401 - a workflow class, whose methods are its own
+    """The class at `module:Class`, imported now."""
+    module, _, name = location.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
     """The workflow classes of the modes and of `auto`, imported now."""
     locations = ["workflows.auto:AutoResearch", *(place for info in modes for place in info.location.split())]
     classes: list[type] = []
-    for location in locations:
-        module, _, name = location.partition(":")
-        classes.append(getattr(importlib.import_module(module), name))
+    classes += map(class_at, locations)
     for info in modes:
         loaded = info.classes() if info.classes else ()
         classes += [loaded] if isinstance(loaded, type) else loaded

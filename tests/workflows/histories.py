@@ -39,9 +39,8 @@ class History:
 
 HISTORIES: Mapping[str, History] = {
     "auto": History(
-        "test_modes.py::test_auto_continues_as_whatever_mode_was_chosen_and_says_why[simple]",
-        "AutoResearch prepare parse_query continues_as_new",
-        first=True,
+        "test_modes.py::test_auto_goes_on_as_whatever_mode_was_chosen_and_says_why[simple]",
+        "AutoResearch prepare parse_query publish_report",
     ),
     "deep-candidates": History(
         "test_deep_signals.py::test_every_message_may_reach_a_run_while_its_sections_work",

@@ -164,10 +164,14 @@ async def test_auto_walks_a_graph_that_was_given_and_says_why(stage: Stage) -> N
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_auto_continues_as_whatever_mode_was_chosen_and_says_why(stage: Stage, mode: str) -> None:
+async def test_auto_goes_on_as_whatever_mode_was_chosen_and_says_why(stage: Stage, mode: str) -> None:
     stage.script.mode = mode
     outcome, report, run = await stage.play(a_request(AUTO))
-    assert (await run.handle.describe()).workflow_type == MODES[mode].workflow
+    described = await run.handle.describe()
+    assert (described.workflow_type, described.raw_description.workflow_execution_info.first_run_id) == (
+        "AutoResearch",
+        described.run_id,
+    )
     assert (outcome.run_id, report.mode) == (run.handle.id, mode)
     assert outcome.verified_claims > 0
     assert len(stage.fakes.of("query_parser")) == 1
