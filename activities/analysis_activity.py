@@ -1,5 +1,7 @@
-"""The statistics of a run as an activity: effects of the table and of the user's file, pooled, stored as a
-blob."""
+"""The statistics of a run as an activity.
+
+Effects of the table and of the user's file, pooled, stored as a blob.
+"""
 
 import asyncio
 
@@ -29,7 +31,9 @@ class AnalysisActivities:
     @activity.defn
     async def analyse_effects(self, step: AnalyseInput) -> Analysed:
         """Check the numbers of the table against the works, pool what can be pooled, and store the analysis.
-        A missing library is no failure of the run: the answer says what to install."""
+
+        A missing library is no failure of the run: the answer says what to install.
+        """
         async with reporting_errors("analysis_failed", run_id=step.run_id):
             works = await self._store.get_many(step.evidence)
             texts = {ref.evidence_id: work.text for ref, work in zip(step.evidence, works, strict=True)}
@@ -41,8 +45,11 @@ class AnalysisActivities:
 
     @activity.defn
     async def run_program(self, step: RunProgramInput) -> Analysed:
-        """Run a generated program over the effects of a stored analysis, and store the analysis with what it
-        returned. Where no sandbox can be made the answer says why, and the analysis stays as it is."""
+        """Run a generated program over the effects of a stored analysis.
+
+        The analysis is stored with what it returned. Where no sandbox can be made the answer says why, and
+        the analysis stays as it is.
+        """
         from activities.analysis.generated import run_generated
         from activities.analysis.meta_analysis import effects_in, with_generated
 

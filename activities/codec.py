@@ -50,7 +50,7 @@ def new_key() -> str:
 
 
 def parse_keys(text: str) -> tuple[Key, ...]:
-    """The keys of a setting such as `2026b:BASE64,2026a:BASE64`; the first one encrypts.
+    """Return the keys of a setting such as `2026b:BASE64,2026a:BASE64`; the first one encrypts.
 
     Raises CodecError, whose message holds no key.
     """
@@ -75,8 +75,10 @@ def parse_keys(text: str) -> tuple[Key, ...]:
 
 
 def keys_of(environment: Mapping[str, str] = os.environ) -> tuple[Key, ...]:
-    """The keys that are set, in the variable or in the file that `DETERMINATOR_CODEC_KEYS_FILE` names; none
-    when neither is. Raises CodecError."""
+    """Return the keys that are set, in the variable or in the file that `DETERMINATOR_CODEC_KEYS_FILE` names.
+
+    None when neither is. Raises CodecError.
+    """
     try:
         text = environment.get(VARIABLE) or secrets_in_files(environment).get("codec_keys", "")
     except ConfigError as error:
@@ -85,11 +87,16 @@ def keys_of(environment: Mapping[str, str] = os.environ) -> tuple[Key, ...]:
 
 
 class AesGcmCodec(PayloadCodec):
-    """Encrypts with the first key, decrypts with the one a payload names. What is not encrypted passes: a
-    history may have begun before there were keys."""
+    """Encrypts with the first key, decrypts with the one a payload names.
+
+    What is not encrypted passes: a history may have begun before there were keys.
+    """
 
     def __init__(self, keys: Sequence[Key]) -> None:
-        """Raises CodecError without a key, or without the package `cryptography`."""
+        """Encrypt with the first key and decrypt with any.
+
+        Raises CodecError without a key, or without the package `cryptography`.
+        """
         if not keys:
             raise CodecError(f"{VARIABLE} holds no key")
         try:
@@ -105,8 +112,10 @@ class AesGcmCodec(PayloadCodec):
         return [self._encrypted(payload) for payload in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """See `PayloadCodec.decode`. Raises CodecError for a payload of a key that is not here, or one that
-        was changed."""
+        """See `PayloadCodec.decode`.
+
+        Raises CodecError for a payload of a key that is not here, or one that was changed.
+        """
         return [self._decrypted(payload) for payload in payloads]
 
     def _encrypted(self, payload: Payload) -> Payload:
@@ -134,6 +143,9 @@ class AesGcmCodec(PayloadCodec):
 
 
 def codec_of(environment: Mapping[str, str] = os.environ) -> AesGcmCodec | None:
-    """The codec for the keys that are set; None when there are none. Raises CodecError."""
+    """Return the codec for the keys that are set; None when there are none.
+
+    Raises CodecError.
+    """
     keys = keys_of(environment)
     return AesGcmCodec(keys) if keys else None

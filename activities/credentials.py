@@ -16,7 +16,7 @@ _secrets: set[str] = set()
 
 
 def without_credentials(url: str) -> str:
-    """An address without user, password, query and fragment, where keys are carried."""
+    """Return an address without user, password, query and fragment, where keys are carried."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -26,7 +26,10 @@ def without_credentials(url: str) -> str:
 
 
 def carried_by(address: str) -> set[str]:
-    """What of an address is secret: `user:password@`, the values of its query, and the query as a whole."""
+    """Return what of an address is secret.
+
+    `user:password@`, the values of its query, and the query as a whole.
+    """
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -52,7 +55,7 @@ def register(secrets: Iterable[str], addresses: Iterable[str] = ()) -> None:
 
 
 def redacted(text: str) -> str:
-    """The text with everything that was registered replaced."""
+    """Return the text with everything that was registered replaced."""
     for secret in sorted(_secrets, key=len, reverse=True):
         if len(secret) >= LEAST_CHARS or secret.endswith("@"):
             text = text.replace(secret, "***@" if secret.endswith("@") else REMOVED)

@@ -51,7 +51,7 @@ async def reporting_draft(section_id: str, run_id: str, shown: Progress) -> Asyn
 
 
 async def _report(section_id: str, run_id: str, shown: Progress) -> None:
-    """A report that fails is left out: the draft itself holds every paragraph."""
+    """Report a paragraph; one that fails is left out, since the draft itself holds every paragraph."""
     wanted = 1
     for _ in range(MAX_REPORTS):
         paragraphs: tuple[str, ...] = ()

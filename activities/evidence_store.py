@@ -37,8 +37,10 @@ _BLOB = re.compile(r"blobs/[0-9a-f]{2}/[0-9a-f]{64}\.[a-z0-9.]{1,16}")
 
 
 class BlobMemory:
-    """The blobs that this process has used last, by key, which need not be read, or written, again. A blob is
-    named by its content, so what is remembered is never out of date."""
+    """The blobs that this process has used last, by key, which need not be read, or written, again.
+
+    A blob is named by its content, so what is remembered is never out of date.
+    """
 
     def __init__(self, most: int = MAX_REMEMBERED_BYTES) -> None:
         """`most` is the number of bytes in all."""
@@ -144,7 +146,10 @@ class EvidenceStore:
         return data
 
     async def blob_keys(self) -> list[str]:
-        """The keys of all blobs, in no order. Raises StoreError."""
+        """Return the keys of all blobs, in no order.
+
+        Raises StoreError.
+        """
         keys: list[str] = []
         try:
             async for page in obstore.list(self._store, prefix="blobs", chunk_size=1000):
@@ -201,8 +206,10 @@ class EvidenceStore:
             raise self._not_written(name, error) from error
 
     def put_named_now(self, name: str, data: bytes) -> bool:
-        """The same before it returns, in a store on this machine, where it takes a millisecond; False for
-        another one. Raises StoreError."""
+        """Return the same before it returns, in a store on this machine, where it takes a millisecond.
+
+        False for another one. Raises StoreError.
+        """
         if self._folder is None:
             return False
         try:
@@ -212,8 +219,10 @@ class EvidenceStore:
         return True
 
     async def create_named(self, name: str, data: bytes) -> bool:
-        """Store under a chosen name that nothing is stored under yet; False when something is. Of several
-        writers at the same moment one succeeds."""
+        """Store under a chosen name that nothing is stored under yet; False when something is.
+
+        Of several writers at the same moment one succeeds.
+        """
         try:
             await obstore.put_async(self._store, name, data, mode="create")
         except AlreadyExistsError:

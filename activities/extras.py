@@ -7,8 +7,10 @@ from activities.contracts.errors import DeterminatorError
 
 
 def install(extra: str, prefix: Path | None = None) -> str:
-    """The command that adds an extra of the package to this installation, whose `prefix` tells pip from the
-    tools that keep an environment of their own, where pip cannot be called."""
+    """Return the command that adds an extra of the package to this installation.
+
+    Its `prefix` tells pip from the tools that keep an environment of their own, where pip cannot be called.
+    """
     prefix = prefix or Path(sys.prefix)
     if (prefix / "uv-receipt.toml").exists():
         how = f"uv pip install --python {prefix}"
@@ -19,13 +21,15 @@ def install(extra: str, prefix: Path | None = None) -> str:
 
 
 class NotInstalled(DeterminatorError):
-    """A library or program that a part of the system needs is not there; the message says how to install
-    it."""
+    """A library or program that a part of the system needs is not there.
+
+    The message says how to install it.
+    """
 
     def __init__(self, what: str, how: str) -> None:
         super().__init__(f"{what} not installed; {how}")
 
     @classmethod
     def of_extra(cls, what: str, extra: str) -> "NotInstalled":
-        """The error for a library behind an extra of the package."""
+        """Return the error for a library behind an extra of the package."""
         return cls(f"{what} are", install(extra))

@@ -24,8 +24,10 @@ class FollowUpActivities:
 
     @activity.defn
     async def import_evidence(self, earlier: FollowUp) -> Imported:
-        """Read the earlier report and its list of evidence, and check that each text is here; retracted work
-        is left out."""
+        """Read the earlier report and its list of evidence, and check that each text is here.
+
+        Retracted work is left out.
+        """
         async with reporting_errors("evidence_not_imported", run_id=earlier.run_id):
             listed = await refs_in(self._store, earlier.blob)
             usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
@@ -43,7 +45,10 @@ class FollowUpActivities:
             return Imported(items=tuple(kept), unreadable=missing, question=question, answer=answer)
 
     async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
-        """The question of a run and what its report says first; nothing where the report cannot be read."""
+        """Return the question of a run and what its report says first.
+
+        Nothing where the report cannot be read.
+        """
         from activities.report.formats.prose import summary_of
         from activities.report.schema import Report
 

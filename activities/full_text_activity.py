@@ -1,5 +1,7 @@
-"""Reading works in full before they are cited: Europe PMC, the open addresses that OpenAlex and Semantic
-Scholar name, and Unpaywall, in this order, until one gives a text.
+"""Reading works in full before they are cited.
+
+Europe PMC, the open addresses that OpenAlex and Semantic Scholar name, and Unpaywall, in this order, until
+one gives a text.
 
 Invariants:
 
@@ -104,7 +106,7 @@ class FullTextActivities:
         return FullTexts(evidence=tuple(ref for ref in refs if ref is not None))
 
     async def _read(self, item: Evidence, ways: Sequence[Way]) -> Evidence | None:
-        """The item with its full text; None where no permitted way leads to one."""
+        """Return the item with its full text; None where no permitted way leads to one."""
         for way in ways:
             try:
                 match way:
@@ -129,7 +131,10 @@ class FullTextActivities:
         return None
 
     async def _of_europepmc(self, item: Evidence) -> FullText | None:
-        """The body of an open article. Raises SourceError."""
+        """Return the body of an open article.
+
+        Raises SourceError.
+        """
         pmcid = item.identifiers.pmcid
         if pmcid is None:
             return None
@@ -151,7 +156,10 @@ class FullTextActivities:
         return read_page(Unpaywall, response, "Unpaywall").addresses
 
     async def _at(self, item: Evidence, addresses: Sequence[str]) -> FullText | None:
-        """The text at the first address that has this work. Raises SourceError of the last one."""
+        """Return the text at the first address that has this work.
+
+        Raises SourceError of the last one.
+        """
         failed: SourceError | None = None
         for address in dict.fromkeys(filter(None, addresses)):
             try:

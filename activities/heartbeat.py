@@ -1,5 +1,7 @@
-"""The attempt under way: its heartbeats, from a timer in the background, by which a dead worker is noticed
-and a cancel arrives, its time, and whether it is the last one."""
+"""The attempt under way: its heartbeats, its time, and whether it is the last one.
+
+Heartbeats come from a timer in the background: by them a dead worker is noticed and a cancel arrives.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -21,11 +23,13 @@ HAND_OVER_SHARE = 0.1
 
 @asynccontextmanager
 async def heartbeating(details: Callable[[], object | None] | None = None) -> AsyncIterator[None]:
-    """Heartbeat at a third of the heartbeat time-out while the body runs, first after `FIRST_SECONDS`; do
-    nothing without a time-out.
+    """Heartbeat at a third of the heartbeat time-out while the body runs, first after `FIRST_SECONDS`.
+
+    Do nothing without a time-out.
 
     `details` is called for each heartbeat; what it returns, unless None, is shown with the activity under
-    way, and is what is known of an attempt that timed out."""
+    way, and is what is known of an attempt that timed out.
+    """
     timeout = activity.info().heartbeat_timeout
     if not timeout:
         yield
@@ -52,8 +56,11 @@ async def heartbeating(details: Callable[[], object | None] | None = None) -> As
 async def reporting_errors(
     event: str = "", details: Callable[[], object | None] | None = None, **about: object
 ) -> AsyncIterator[None]:
-    """The body of an activity: heartbeats with their `details`, and what it raises as an error of Temporal,
-    logged as `event`, where there is one, with what is said `about` it."""
+    """Yield the body of an activity.
+
+    Heartbeats with their `details`, and what it raises as an error of Temporal, logged as `event`, where
+    there is one, with what is said `about` it.
+    """
     async with heartbeating(details):
         try:
             yield

@@ -35,8 +35,11 @@ from activities.settings import Settings
 
 
 class Veto(SourceError):
-    """Raised by a hook to stop a call. Never retried; the message is what the record says, and the ledger
-    has a search that it stopped as `refused`: nothing was unavailable."""
+    """Raised by a hook to stop a call.
+
+    Never retried; the message is what the record says, and the ledger has a search that it stopped as
+    `refused`: nothing was unavailable.
+    """
 
     status: SearchStatus = "refused"
 
@@ -158,7 +161,7 @@ class _Inbound(ActivityInboundInterceptor):
         return output
 
     async def _veto(self, call: Call) -> Veto | None:
-        """What stops a call; None when nothing does."""
+        """Return what stops a call; None when nothing does."""
         for hook in self._hooks:
             if isinstance(hook, Before):
                 try:
@@ -179,7 +182,10 @@ class _Inbound(ActivityInboundInterceptor):
 
 
 def load_hooks(settings: Settings) -> list[Hook]:
-    """The default hook and those the settings name. Raises HookError with how to fix it."""
+    """Return the default hook and those the settings name.
+
+    Raises HookError with how to fix it.
+    """
     return [LogHook(), *(_load(name) for name in settings.hooks)]
 
 
@@ -200,8 +206,10 @@ def _load(name: str) -> Hook:
 
 
 def _calls_of(args: Sequence[object]) -> list[Call]:
-    """The calls an activity's arguments stand for: several where it makes several searches, none where it
-    neither searches nor thinks."""
+    """Return the calls an activity's arguments stand for.
+
+    Several where it makes several searches, none where it neither searches nor thinks.
+    """
     step = args[0] if args else None
     steps = step.tasks if isinstance(step, SearchTasks) else (step,)
     info = activity.info()
@@ -220,7 +228,7 @@ def _calls_of(args: Sequence[object]) -> list[Call]:
 
 
 def _with_stopped(output: HitsOfAll, calls: Sequence[Call], vetoes: Mapping[int, Veto]) -> HitsOfAll:
-    """The answer of a step with a row for each of its searches that was stopped."""
+    """Return the answer of a step with a row for each of its searches that was stopped."""
     answers = iter(output.answers)
     rows = [
         Hits(source=task.source, query=task.query.text, status=veto.status, detail=str(veto))

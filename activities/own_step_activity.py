@@ -1,5 +1,7 @@
-"""Steps of a graph that installed packages add: what one is given, what it answers, and the activity of those
-without a model. A role, which asks a model, is `activities.roles.own.OwnRole`.
+"""Steps of a graph that installed packages add.
+
+What one is given, what it answers, and the activity of those without a model. A role, which asks a model, is
+`activities.roles.own.OwnRole`.
 
 An entry point of the group `determinator.steps` names a function declared with `@step`.
 """
@@ -50,7 +52,7 @@ class OwnStepOutput(Frozen):
     """What later steps and the writer are told as background. It is no evidence: nothing can quote it."""
 
     def bounded(self) -> "OwnStepOutput":
-        """This answer within the limits that keep prompts and payloads small."""
+        """Return this answer within the limits that keep prompts and payloads small."""
         return OwnStepOutput(
             said=self.said[:MAX_CHARS],
             gaps=tuple(gap[:MAX_CHARS] for gap in self.gaps[:MAX_GAPS] if gap.strip()),
@@ -69,8 +71,10 @@ class CodeStep:
 
 
 def step(*, name: str) -> Callable[[StepFunction], CodeStep]:
-    """Declare an async function `(OwnStepInput, Sequence[Evidence]) -> OwnStepOutput` as a step. Raises
-    TypeError when it is not async."""
+    """Declare an async function `(OwnStepInput, Sequence[Evidence]) -> OwnStepOutput` as a step.
+
+    Raises TypeError when it is not async.
+    """
 
     def declare(function: StepFunction) -> CodeStep:
         if not inspect.iscoroutinefunction(function):
@@ -82,7 +86,7 @@ def step(*, name: str) -> Callable[[StepFunction], CodeStep]:
 
 @cache
 def code_steps() -> dict[str, CodeStep]:
-    """The steps of installed packages, loaded now."""
+    """Return the steps of installed packages, loaded now."""
     return load("determinator.steps", CodeStep)
 
 

@@ -29,8 +29,10 @@ PAYLOAD_LIMIT = 256 * 1024
 
 
 def too_large(value: object, size: int) -> ApplicationError:
-    """The final error for a value over the limit; its type is `PayloadTooLarge`. A container is named with
-    what is in it: `list of EvidenceRef`."""
+    """Return the final error for a value over the limit; its type is `PayloadTooLarge`.
+
+    A container is named with what is in it: `list of EvidenceRef`.
+    """
     name = type(value).__name__
     if isinstance(value, list | tuple | set | frozenset) and value:
         name = f"{name} of {type(next(iter(value))).__name__}"
@@ -109,7 +111,7 @@ class EncodedFailureConverter(GuardedFailureConverter):
 
 
 def data_converter(codec: PayloadCodec | None = None) -> DataConverter:
-    """The converter of a client, encrypting with `codec` where there is one."""
+    """Return the converter of a client, encrypting with `codec` where there is one."""
     if codec is None:
         return DATA_CONVERTER
     return dataclasses.replace(

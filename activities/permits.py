@@ -38,12 +38,15 @@ class NotPermitted(DeterminatorError):
 
 
 def request_key(home: Path) -> bytes:
-    """The key that requests of a home are signed with, created at the first use. Raises OSError, WeakKey."""
+    """Return the key that requests of a home are signed with, created at the first use.
+
+    Raises OSError, WeakKey.
+    """
     return random_key(home.expanduser().absolute() / "state" / "request.key")
 
 
 def sign(key: bytes, run_id: str, kind: Kind, name: str) -> str:
-    """The signature of one name in one run: HMAC-SHA256 over a canonical form, in hexadecimal."""
+    """Return the signature of one name in one run: HMAC-SHA256 over a canonical form, in hexadecimal."""
     message = json.dumps(["determinator", 1, run_id, kind, name], ensure_ascii=True, separators=(",", ":"))
     return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
 
@@ -55,7 +58,10 @@ class Permits:
         self._settings = settings
 
     def check(self, kind: Kind, name: str, workflow_id: str, signature: str) -> None:
-        """Raises NotPermitted for a name that is neither signed for this run nor allowed here."""
+        """Check a name.
+
+        Raises NotPermitted for one that is neither signed for this run nor allowed here.
+        """
         run_id = workflow_id.partition("/")[0]  # a section is its run's
         if self._signed(kind, name, run_id, signature) or self._allowed(kind, name):
             return
@@ -64,7 +70,10 @@ class Permits:
         raise NotPermitted(f"the {what} {name[:200]} is not read for this request; {HINT} ({setting})")
 
     def check_address(self, address: str | None) -> None:
-        """Raises NotPermitted for a model server that is not one of this worker's."""
+        """Check the address of a model server.
+
+        Raises NotPermitted for one that is not one of this worker's.
+        """
         if address is None:
             return
         urls = (self._settings.openai_base_url, *self._settings.allowed_model_urls)

@@ -39,13 +39,15 @@ Group = Literal[
 
 
 def points(group: Group) -> list[EntryPoint]:
-    """The entry points of a group, by name; nothing is loaded."""
+    """Return the entry points of a group, by name; nothing is loaded."""
     return sorted(entry_points(group=group), key=lambda point: point.name)
 
 
 def load(group: Group, kind: type[T], taken: Collection[str] = ()) -> dict[str, T]:
-    """The objects of a group by their names, each of the type `kind`. Those that cannot be loaded, have
-    another type, or whose name is taken are left out with a warning."""
+    """Return the objects of a group by their names, each of the type `kind`.
+
+    Those that cannot be loaded, have another type, or whose name is taken are left out with a warning.
+    """
     objects: dict[str, T] = {}
     for point in points(group):
         if point.name in taken or point.name in objects:

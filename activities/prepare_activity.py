@@ -133,7 +133,10 @@ class PrepareActivities:
         return library.languages(Path(folder)) if folder and isinstance(library, LibrarySource) else ()
 
     def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
-        """Raises NotPermitted before anything that the request names is opened."""
+        """Check what the request names before anything of it is opened.
+
+        Raises NotPermitted.
+        """
         named: dict[Kind, str | None] = {"library": step.library, "profile_path": step.profile_path}
         for kind, name in named.items():
             if name is not None:
@@ -153,13 +156,15 @@ class PrepareActivities:
 
 
 def pubmed_queue(settings: Settings, sources: Mapping[str, Source]) -> str | None:
-    """The task queue on which PubMed may be asked; None where it may not."""
+    """Return the task queue on which PubMed may be asked; None where it may not."""
     pubmed = sources.get("pubmed")
     return None if pubmed is None or why_closed(settings, pubmed) else pubmed.info.queue
 
 
 def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
-    """The sources named, each enabled; all that can be searched, closed ones included, when none is named.
+    """Return the sources named, each enabled.
+
+    All that can be searched, closed ones included, when none is named.
 
     Raises PrepareError with one line that says which name is wrong and how to fix it.
     """
@@ -182,7 +187,10 @@ def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tup
 
 
 def check_library(folder: str) -> None:
-    """Raises PrepareError when the folder of the user's documents is not there."""
+    """Check the folder of the user's documents.
+
+    Raises PrepareError when it is not there.
+    """
     path = Path(folder).expanduser()
     if not path.is_absolute():
         raise PrepareError(f"the library {folder} must be an absolute path: the worker has its own folder")

@@ -64,7 +64,7 @@ FILE_NAME_CHARS = 150
 
 
 def file_name(run_id: str) -> str:
-    """A run's name as the name of one file: an id may be any text that a client sent to the server."""
+    """Return a run's name as the name of one file: an id may be any text that a client sent to the server."""
     return re.sub(r"[^\w.-]", "-", run_id.replace("/", "--")).lstrip(".")[:FILE_NAME_CHARS] or "run"
 
 
@@ -82,7 +82,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def random_key(path: Path) -> bytes:
-    """The random key in a file, created at the first use; two that create it agree on the first.
+    """Return the random key in a file, created at the first use; two that create it agree on the first.
 
     Raises OSError, and WeakKey for a file that is shorter than a key: anyone could guess what it signs.
     """

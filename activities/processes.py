@@ -30,17 +30,17 @@ ROOT = str(Path(__file__).parents[1])
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module of ours, whatever the current folder holds."""
+    """Return the command that runs a module of ours, whatever the current folder holds."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def variables(*names: str, **more: str) -> dict[str, str]:
-    """What any program gets of this environment, what is named besides, and `more`."""
+    """Return what any program gets of this environment, what is named besides, and `more`."""
     return {name: os.environ[name] for name in (*ANY, *names) if name in os.environ} | more
 
 
 def for_python(*names: str, **more: str) -> dict[str, str]:
-    """The same for a Python of our own: our packages come first, and no relative folder has any."""
+    """Return the same for a Python of our own: our packages come first, and no relative folder has any."""
     own = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = [ROOT, *(path for path in own if Path(path).is_absolute() and path != ROOT)]
     return variables(*names, *BYTE_CODE, **{"PYTHONPATH": os.pathsep.join(paths), **more})
@@ -51,8 +51,10 @@ def run(
     environment: Mapping[str, str] | None = None,
     **how: Any,  # noqa: ANN401 - as subprocess
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program to its end, as `subprocess.run` does: with what any program gets, where no other
-    environment is given. Raises OSError, TimeoutExpired."""
+    """Run a program to its end, as `subprocess.run` does.
+
+    With what any program gets, where no other environment is given. Raises OSError, TimeoutExpired.
+    """
     env = variables() if environment is None else dict(environment)
     return subprocess.run([*command], env=env, check=False, **how)  # noqa: S603 - the one place
 

@@ -70,8 +70,11 @@ def is_here(url: str) -> bool:
 
 
 def spare_this_machine() -> None:
-    """Add this machine to `NO_PROXY`, for libraries that read the environment and take no setting (that of
-    the evidence store, that of traces)."""
+    """Add this machine to `NO_PROXY`.
+
+    Libraries that read the environment and take no setting (that of the evidence store, that of traces)
+    follow it.
+    """
     names = [name for name in ("no_proxy", "NO_PROXY") if name in os.environ] or ["NO_PROXY"]
     for name in names if getproxies() else ():
         spared = [entry.strip() for entry in os.environ.get(name, "").split(",") if entry.strip()]
@@ -79,8 +82,10 @@ def spare_this_machine() -> None:
 
 
 def proxy_fault() -> str:
-    """What is wrong with a proxy that the environment names, in one line without its password; empty when
-    nothing is."""
+    """Return what is wrong with a proxy that the environment names, in one line without its password.
+
+    Empty when nothing is.
+    """
     for kind, address in getproxies().items():
         if kind not in ("http", "https", "all"):
             continue

@@ -46,9 +46,11 @@ class StandingChecker(Protocol):
     async def check_many(
         self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
     ) -> "Mapping[str, StandingVerdict]":
-        """Verdicts by evidence id; an item without one could not be looked up. `pubmed` is what PubMed said
-        of them: only the process that holds NCBI's gate may ask it. `library`: ask about the user's own
-        documents too."""
+        """Verdicts by evidence id; an item without one could not be looked up.
+
+        `pubmed` is what PubMed said of them: only the process that holds NCBI's gate may ask it. `library`:
+        ask about the user's own documents too.
+        """
         ...
 
 
@@ -62,8 +64,11 @@ class PublishActivities:
         form: str = "md",
         leave: Callable[[Report], Awaitable[None]] | None = None,
     ) -> None:
-        """`copies` is a folder in which each final report is left as a file too, in the format `form`;
-        `leave` leaves what else a person may want of a run, and raises nothing."""
+        """Publish to a store, and to folders of a person where they are named.
+
+        `copies` is a folder in which each final report is left as a file too, in the format `form`; `leave`
+        leaves what else a person may want of a run, and raises nothing.
+        """
         self._store = store
         self._standing = standing
         self._copies = copies
@@ -72,8 +77,10 @@ class PublishActivities:
 
     @activity.defn
     async def publish_report(self, step: PublishInput) -> Published:
-        """Check, number, render and store the report; see `activities.report.assemble`. A workflow publishes
-        under its own id only."""
+        """Check, number, render and store the report; see `activities.report.assemble`.
+
+        A workflow publishes under its own id only.
+        """
         async with reporting_errors("publish_failed", run_id=step.run_id):
             own = activity.info().workflow_id or "an activity without a run"
             if step.run_id != own:  # its owner trusts what is stored there
@@ -122,7 +129,7 @@ class PublishActivities:
     async def _look_up(
         self, documents: Mapping[str, Evidence], step: PublishInput
     ) -> "tuple[Mapping[str, StandingVerdict], list[Statement]]":
-        """The standing of works now, and what to state of those about which nobody answered."""
+        """Return the standing of works now, and what to state of those about which nobody answered."""
         refs = _refs(step, documents)
         if self._standing is None or not refs:
             return {}, []
@@ -137,8 +144,10 @@ class PublishActivities:
 
 
 class PubMedStanding:
-    """PubMed's notices on the works a report cites, before it is published: registered on NCBI's queue only,
-    since its rate holds for the whole fleet."""
+    """PubMed's notices on the works a report cites, before it is published.
+
+    Registered on NCBI's queue only, since its rate holds for the whole fleet.
+    """
 
     def __init__(self, lookup: "StandingLookup") -> None:
         self._lookup = lookup
@@ -159,9 +168,12 @@ async def assembled(
     *,
     patient: bool = False,
 ) -> Report:
-    """The report of what publishing was given, of the works that `read_documents` read, with the standing
-    that authorities say they have now: made when a run ends, and again for every later version. `patient`:
-    raise StoreError when what was looked up cannot be read rather than go on without it."""
+    """Return the report of what publishing was given and of the works that `read_documents` read.
+
+    The works have the standing that authorities say they have now. It is made when a run ends, and again for
+    every later version. `patient`: raise StoreError when what was looked up cannot be read rather than go on
+    without it.
+    """
     from activities.report.assemble import build_report  # see `worker.daemon`
 
     if not documents and read_refs(step):
@@ -179,8 +191,10 @@ async def assembled(
 async def read_documents(
     store: EvidenceStore, step: PublishInput, *, patient: bool
 ) -> tuple[dict[str, Evidence], list[Statement]]:
-    """The bodies of the works that the checks need, and what to state of those that cannot be read; with
-    `patient` that raises StoreError."""
+    """Return the bodies of the works that the checks need, and what to state of those that cannot be read.
+
+    With `patient` that raises StoreError.
+    """
     refs = read_refs(step)
     documents: dict[str, Evidence] = {}
     lost: list[str] = []
@@ -200,7 +214,10 @@ def _with_standing(
     documents: Mapping[str, Evidence],
     verdicts: "Mapping[str, StandingVerdict]",
 ) -> dict[str, Evidence]:
-    """The documents with the worst standing that any authority reports; only a reinstatement improves one."""
+    """Return the documents with the worst standing that any authority reports.
+
+    Only a reinstatement improves one.
+    """
     current: dict[str, Evidence] = {}
     for ref in refs:
         item = documents[ref.evidence_id]
@@ -215,8 +232,10 @@ def _with_standing(
 
 
 def leave_copy(folder: Path, report: Report, form: str) -> None:
-    """Write a report to a folder as a file; an existing file stays as it is. A failure is logged: the report
-    itself is in the store."""
+    """Write a report to a folder as a file; an existing file stays as it is.
+
+    A failure is logged: the report itself is in the store.
+    """
     path = folder / f"{file_name(report.run_id)}.{form}"
     try:
         if not path.exists():
@@ -226,8 +245,10 @@ def leave_copy(folder: Path, report: Report, form: str) -> None:
 
 
 def read_refs(step: PublishInput) -> list[EvidenceRef]:
-    """References of the items whose text the checks need, in the order of the evidence: what is cited, and
-    what was judged."""
+    """Return references of the items whose text the checks need, in the order of the evidence.
+
+    What is cited, and what was judged.
+    """
     return _refs(step, {*cited_ids(step), *(judgement.evidence_id for judgement in step.judgements)})
 
 
@@ -238,7 +259,7 @@ def cited_ids(step: PublishInput) -> set[str]:
 
 
 def cited_refs(step: PublishInput) -> list[EvidenceRef]:
-    """References of the items that a draft or a part cites, in the order of the evidence."""
+    """Return references of the items that a draft or a part cites, in the order of the evidence."""
     return _refs(step, cited_ids(step))
 
 
@@ -247,19 +268,26 @@ def _refs(step: PublishInput, ids: Collection[str]) -> list[EvidenceRef]:
 
 
 def reaches_out(step: PublishInput) -> bool:
-    """Whether a run searched more than the user's own documents: only then may the names of those leave the
-    machine."""
+    """Whether a run searched more than the user's own documents.
+
+    Only then may the names of those leave the machine.
+    """
     return any(search.source != "library" for search in step.searches)
 
 
 def pubmed_check(step: PublishInput, *, library: bool = False) -> PubMedCheck | None:
-    """What PubMed is to be asked before publishing, all of it at once; None when there is nothing to ask.
-    `library`: about the user's own documents too."""
+    """Return what PubMed is to be asked before publishing, all of it at once.
+
+    None when there is nothing to ask. `library`: about the user's own documents too.
+    """
     pmids = dict.fromkeys(pmid for ref in cited_refs(step) if (pmid := pubmed_name(ref, library=library)))
     return PubMedCheck(run_id=step.run_id, pmids=tuple(pmids)) if pmids else None
 
 
 def pubmed_name(ref: EvidenceRef, *, library: bool = False) -> str | None:
-    """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from
-    the user's own library unless `library` says that it may be asked about."""
+    """Return the PMID by which PubMed is asked about a work.
+
+    None for what it cannot know, and for what came from the user's own library unless `library` says that it
+    may be asked about.
+    """
     return ref.identifiers.pmid if library or ref.source != "library" else None

@@ -142,7 +142,7 @@ class RefreshActivities:
             return await self.keep(findings)
 
     def _searches(self, report: Report, request: RefreshRequest) -> tuple[RepeatedSearch, ...]:
-        """The searches of the report, each once, as they were asked for."""
+        """Return the searches of the report, each once, as they were asked for."""
         offered = {option.info.name: option for option in options(self._settings, self._sources)}
         method = report.methodology
         asked = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
@@ -196,7 +196,7 @@ def repeated(
     limit: int,
     filters: Filters | None = None,
 ) -> RepeatedSearch:
-    """A search of one source now, or why it cannot be made."""
+    """Return a search of one source now, or why it cannot be made."""
     option = offered.get(source)
     query = Query(text=text, limit=limit, filters=filters or Filters())
     closed = f"there is no source named {source}"
@@ -215,7 +215,7 @@ def unanswered(verdict: StandingVerdict) -> bool:
 
 
 def references_of(report: Report) -> list[EvidenceRef]:
-    """A report's references as the standing is asked for, with the standing they have in it."""
+    """Return a report's references as the standing is asked for, with the standing they have in it."""
     return [
         EvidenceRef(
             evidence_id=one.evidence_id,
@@ -231,7 +231,10 @@ def references_of(report: Report) -> list[EvidenceRef]:
 
 
 async def first_of(archive: Archive, run_id: str) -> Report:
-    """The report as the run published it. Raises NoReportToRefresh, StoreError."""
+    """Return the report as the run published it.
+
+    Raises NoReportToRefresh, StoreError.
+    """
     report = await archive.report(run_id)
     if report is None or report.draft:
         raise NoReportToRefresh(
@@ -242,7 +245,7 @@ async def first_of(archive: Archive, run_id: str) -> Report:
 
 
 def _brief(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
-    """References with what a work is recognized by, within the payload limit: titles go first."""
+    """Return references with what a work is recognized by, within the payload limit: titles go first."""
     brief = [ref.replace(blob="", sections=(), queries=(), url=None) for ref in refs]
     room, kept = KNOWN_BYTES, list[EvidenceRef]()
     for ref in brief:

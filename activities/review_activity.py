@@ -227,7 +227,7 @@ class needs_extra:  # noqa: N801 - reads as a statement
 
 
 def _opened(step: AmendStep, touched: Sequence[Decision]) -> tuple[Marks, Marks]:
-    """The marks without decisions that rest on what was changed."""
+    """Return the marks without decisions that rest on what was changed."""
     marks = {"titles": step.titles, "full_texts": step.full_texts}
     for stage, row in marks.items():
         own = [one for one in touched if one.stage == stage]

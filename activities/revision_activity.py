@@ -140,7 +140,7 @@ class RevisionActivities:
         return plan.replace(read=check)
 
     def _searches(self, text: str, run_id: str) -> tuple[RepeatedSearch, ...]:
-        """Searches for the works that an instruction names by PMID, registry number or DOI."""
+        """Return searches for the works that an instruction names by PMID, registry number or DOI."""
         offered = {option.info.name: option for option in options(self._settings, self._sources)}
         wanted = [("pubmed", f"{number}[pmid]") for number in _PMID.findall(text)]
         words = text.split()
@@ -228,7 +228,7 @@ def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:
 
 
 def _meant(report: Report, text: str) -> list[str]:
-    """The sentences that a question about a report names by their id or place, then its answer."""
+    """Return the sentences that a question about a report names by their id or place, then its answer."""
     every = {claim.id: claim for claim in report.sentences()}
     claims = list(report.claims())
     ids = [name for name in _NAMED.findall(text) if name in every]
@@ -238,7 +238,7 @@ def _meant(report: Report, text: str) -> list[str]:
 
 
 def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
-    """The sentences that the page shows in their own words."""
+    """Return the sentences that the page shows in their own words."""
     shown = {claim.id for claim in report.sentences()}
     return [
         one for one in sentences if one.state == "stands" and (one.id in shown or one.kind == "reservation")
@@ -272,7 +272,10 @@ def _to_revise(
 
 
 def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftClaim:
-    """The sentence of a dispute. Raises NoSuchSentence."""
+    """Return the sentence of a dispute.
+
+    Raises NoSuchSentence.
+    """
     from activities.report.instructions import sentence_of
 
     shown = [claim.id for claim in report.sentences()]
@@ -296,7 +299,7 @@ def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftCl
 
 
 def _answer(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
-    """The answer to a question about a report, as a report of one section."""
+    """Return the answer to a question about a report, as a report of one section."""
     from activities.verification.verdicts import with_verdicts
 
     text = _instruction(findings.request).text

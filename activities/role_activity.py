@@ -139,7 +139,7 @@ class ThinkActivities:
 
     @activity.defn
     async def ask_own_role(self, step: OwnStepInput) -> StepAnswer[OwnStepOutput]:
-        """A role of an installed package, by the name in the step."""
+        """Return a role of an installed package, by the name in the step."""
         return await self._think("own_role", step)
 
     @activity.defn

@@ -53,15 +53,18 @@ class SearchActivities:
         configured: Mapping[str, SourceSettings] | None = None,
         permits: Permits | None = None,
     ) -> None:
-        """`configured`: what the configuration sets for single sources. `permits`: what a request may name;
-        nothing without it."""
+        """Search the sources, and store what they return.
+
+        `configured`: what the configuration sets for single sources. `permits`: what a request may name;
+        nothing without it.
+        """
         self._sources = sources
         self._store = store
         self._configured = configured or {}
         self._permits = permits
 
     def definitions(self, queue: str | None = None) -> list[Callable[..., Any]]:
-        """The activities of the sources on a queue (None: the general one)."""
+        """Return the activities of the sources on a queue (None: the general one)."""
         return [
             self._definition(name)
             for name, source in self._sources.items()
@@ -79,8 +82,11 @@ class SearchActivities:
         return search
 
     async def search_all(self, name: str, step: SearchTasks) -> HitsOfAll:
-        """All searches of a step at once. One that failed is a row of the answer, unless the step is to be
-        tried again. Raises SourceError, where it is, and StoreError."""
+        """All searches of a step at once.
+
+        One that failed is a row of the answer, unless the step is to be tried again. Raises SourceError,
+        where it is, and StoreError.
+        """
         source = self._sources.get(name)
         if source is None:
             raise Refused(f"there is no source named {name}")
@@ -95,8 +101,11 @@ class SearchActivities:
         return HitsOfAll(answers=tuple(rows))
 
     async def _search(self, source: Source, task: SearchTask) -> Hits:
-        """One whole search: every exchange, stored as it comes. What was found before an exchange failed is
-        kept where the search is not tried again. Raises SourceError."""
+        """One whole search: every exchange, stored as it comes.
+
+        What was found before an exchange failed is kept where the search is not tried again. Raises
+        SourceError.
+        """
         query, started = self._narrowed(task), time.monotonic()
         most = max(query.limit, task.whole)
         hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
@@ -130,8 +139,10 @@ class SearchActivities:
         return hits.replace(status=status, seconds=seconds, waited=round(clock.waited, 3))
 
     async def _choose(self, source: Lister, tasks: Sequence[SearchTask], choice: Choice) -> HitsOfAll:
-        """List what all searches find, rank it together, and read the best. A page that says nearly the same
-        words as a better one is set aside."""
+        """List what all searches find, rank it together, and read the best.
+
+        A page that says nearly the same words as a better one is set aside.
+        """
         started = time.monotonic()
         ended = await in_time(partial(self._list, source, task) for task in tasks)
         self._try_again(tasks, ended)
@@ -193,7 +204,10 @@ class SearchActivities:
         return kept, len(records) - len(works)
 
     def _narrowed(self, task: SearchTask) -> Query:
-        """The query as the source is asked it. Raises Refused for a library that the run may not read."""
+        """Return the query as the source is asked it.
+
+        Raises Refused for a library that the run may not read.
+        """
         query = narrowed(task.query, None if task.as_given else self._configured.get(task.source))
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
@@ -208,8 +222,11 @@ class SearchActivities:
         return query.replace(filters=query.filters.replace(options=options))
 
     def _try_again(self, tasks: Sequence[SearchTask], ended: Sequence[object]) -> None:
-        """Raises the failure of a search that is worth another attempt of the step, the one that asks for the
-        longest pause; what the other searches were answered then comes from the cache."""
+        """Raise the failure of a search that is worth another attempt of the step.
+
+        It is the one that asks for the longest pause; what the other searches were answered then comes from
+        the cache.
+        """
         again = [
             error
             for task, error in zip(tasks, ended, strict=True)
@@ -223,8 +240,11 @@ Answer = TypeVar("Answer")
 
 
 async def in_time(searches: Iterable[Callable[[], Awaitable[Answer]]]) -> list[Answer | SourceError]:
-    """What each search came to, all at once; one that has no answer when the step must end has been too slow,
-    and costs the others nothing. Raises what is no failure of a source."""
+    """Return what each search came to, all at once.
+
+    One that has no answer when the step must end has been too slow, and costs the others nothing. Raises what
+    is no failure of a source.
+    """
     running = [asyncio.ensure_future(search()) for search in searches]
     try:
         await asyncio.wait(running, timeout=seconds_left(activity.info()))
@@ -253,8 +273,11 @@ def failed(task: SearchTask, error: SourceError) -> Hits:
 
 
 def _tried_again(task: SearchTask, error: SourceError) -> bool:
-    """Whether a failed search is worth another attempt of its step: not where its time is used up, or would
-    be before the source allows another attempt. The first wait for a worker does not count."""
+    """Whether a failed search is worth another attempt of its step.
+
+    Not where its time is used up, or would be before the source allows another attempt. The first wait for a
+    worker does not count.
+    """
     info = activity.info()
     if not error.retryable or on_last_attempt():
         return False
@@ -271,8 +294,10 @@ def _tried_again(task: SearchTask, error: SourceError) -> bool:
 
 
 def _public(record: Evidence) -> Evidence:
-    """The record without credentials in its address: a source may name itself by the address it was
-    configured with."""
+    """Return the record without credentials in its address.
+
+    A source may name itself by the address it was configured with.
+    """
     ids = record.identifiers
     if redacted(f"{record.url} {ids.url}") == f"{record.url} {ids.url}":
         return record
@@ -282,8 +307,10 @@ def _public(record: Evidence) -> Evidence:
 
 
 def narrowed(query: Query, configured: SourceSettings | None) -> Query:
-    """The query with what the configuration sets for its source. The search's own filters override the
-    configured ones."""
+    """Return the query with what the configuration sets for its source.
+
+    The search's own filters override the configured ones.
+    """
     if configured is None:
         return query
     asked = query.filters.model_dump(exclude_defaults=True)

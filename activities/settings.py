@@ -1,5 +1,7 @@
-"""One place that reads configuration: flags over environment over the `determinator.toml` of the folder (what
-it may set, see `configuration.folder`) over the user's own over defaults.
+"""One place that reads configuration.
+
+Flags over environment over the `determinator.toml` of the folder (what it may set, see
+`configuration.folder`) over the user's own over defaults.
 
 Secrets are `SecretStr`: they are never printed, logged or put into a payload.
 """
@@ -38,19 +40,27 @@ FOLDER_VARIABLE = "DETERMINATOR_FOLDER"
 
 
 def config_path() -> Path:
-    """The configuration file: `DETERMINATOR_CONFIG`, else `determinator.toml` in the current folder."""
+    """Return the configuration file.
+
+    `DETERMINATOR_CONFIG`, else `determinator.toml` in the current folder.
+    """
     named = os.environ.get("DETERMINATOR_CONFIG")
     return Path(named) if named else Path(os.environ.get(FOLDER_VARIABLE, ""), CONFIG_FILE)
 
 
 def user_config_path() -> Path:
-    """The user's own configuration file, in the user's own home; it may set everything but that home."""
+    """Return the user's own configuration file, in the user's own home.
+
+    It may set everything but that home.
+    """
     return user_home() / CONFIG_FILE
 
 
 class Settings(QuestionSettings):
-    """All settings of a worker and the CLI, each declared once (`setting`). Field names are flat keys of
-    `determinator.toml` as well."""
+    """All settings of a worker and the CLI, each declared once (`setting`).
+
+    Field names are flat keys of `determinator.toml` as well.
+    """
 
     model: str | None = setting(
         "Model for every role; without one, or with `extractive`: passages are ranked and quoted.",
@@ -305,9 +315,11 @@ class Settings(QuestionSettings):
         return self.store_url or str(self.home / "evidence")
 
     def source_url(self, source: str, default: str) -> str:
-        """Base address of a source: `DETERMINATOR_<SOURCE>_URL`, else `[sources.<source>] url` or the flat
-        key `<source>_url` in the file, else the default. It replaces everything before the API's own resource
-        path."""
+        """Return base address of a source.
+
+        `DETERMINATOR_<SOURCE>_URL`, else `[sources.<source>] url` or the flat key `<source>_url` in the file,
+        else the default. It replaces everything before the API's own resource path.
+        """
         flat_url = (self.model_extra or {}).get(f"{source}_url")
         value = os.environ.get(f"DETERMINATOR_{source.upper()}_URL") or self.of_source(source).url or flat_url
         return str(value or default).rstrip("/")
@@ -316,7 +328,7 @@ class Settings(QuestionSettings):
         return self.sources.get(source, SourceSettings())
 
     def model_choices(self) -> dict[str, ModelChoice]:
-        """The model of each role; always has `default`."""
+        """Return the model of each role; always has `default`."""
         return {
             "default": choice(self.model),
             **{role: choice(name) for role, name in self.roles.items()},
@@ -327,8 +339,11 @@ class Settings(QuestionSettings):
 
 
 def file_settings() -> FileSettings:
-    """What the configuration files set: that of the folder, or the one that `DETERMINATOR_CONFIG` names, over
-    the user's own. Raises ConfigError, and OSError when one cannot be read."""
+    """Return what the configuration files set.
+
+    That of the folder, or the one that `DETERMINATOR_CONFIG` names, over the user's own. Raises ConfigError,
+    and OSError when one cannot be read.
+    """
     path, own_path = config_path(), user_config_path()
     fields = Settings.model_fields
     own, data = FileSettings(), read_bytes(own_path)
@@ -354,8 +369,10 @@ def secret_variables() -> dict[str, str]:
 
 
 def secrets_in_files(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
-    """Secrets whose variable with `_FILE` at its end names the file they are in, as container platforms mount
-    them. Raises ConfigError when such a file cannot be read or is empty."""
+    """Read secrets whose variable ends in `_FILE` from the file that it names.
+
+    Container platforms mount them so. Raises ConfigError when such a file cannot be read or is empty.
+    """
     secrets: dict[str, object] = {}
     for variable, name in secret_variables().items():
         path = environment.get(f"{variable}_FILE")
@@ -373,7 +390,7 @@ def secrets_in_files(environment: Mapping[str, str] = os.environ) -> dict[str, o
 
 
 def choice(model: str | None) -> ModelChoice:
-    """`extractive` or no name: no language model; any other name: the OpenAI-compatible back end."""
+    """Return `extractive` or no name: no language model; any other name: the OpenAI-compatible back end."""
     if not model or model == "extractive":
         return ModelChoice()
     return ModelChoice(backend="openai", model=model)

@@ -22,7 +22,10 @@ LOOK_SECONDS = 0.02
 
 
 def turns_of(home: Path) -> Path | None:
-    """The folder in which the processes of a home share their turns; None where the system has no locks."""
+    """Return the folder in which the processes of a home share their turns.
+
+    None where the system has no locks.
+    """
     return home / "state" / "turns" if fcntl is not None else None
 
 
@@ -46,7 +49,7 @@ class SharedTurns:
             os.close(file)
 
     def _take(self) -> int | None:
-        """The locked file of a free turn."""
+        """Return the locked file of a free turn."""
         for path in self._files:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

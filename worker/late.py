@@ -24,7 +24,7 @@ class Late:
         return getattr(importlib.import_module(module), name)(*self.arguments)
 
     def definitions(self) -> list[Callable[..., Awaitable[object]]]:
-        """The activities as a worker registers them."""
+        """Return the activities as a worker registers them."""
         return [self._definition(name) for name in self.names]
 
     def _definition(self, name: str) -> Callable[..., Awaitable[object]]:

@@ -65,9 +65,12 @@ def configure_logging(settings: Settings) -> None:
 
 
 def logging_runtime(metrics: PrometheusConfig | None = None) -> Runtime:
-    """The SDK's native core with its warnings among our records, in place of lines of its own on stdout.
+    """Return the SDK's native core, whose warnings are among our records.
 
-    It serves `metrics` where they are configured; raises RuntimeError when their address is in use."""
+    By default they are lines of its own on stdout.
+
+    It serves `metrics` where they are configured; raises RuntimeError when their address is in use.
+    """
     forwarding = LogForwardingConfig(logger=logging.getLogger("temporalio.core"), append_target_to_name=False)
     level = TelemetryFilter(core_level="WARN", other_level="ERROR")
     return Runtime(
@@ -76,14 +79,16 @@ def logging_runtime(metrics: PrometheusConfig | None = None) -> Runtime:
 
 
 def unforeseen(record: logging.LogRecord) -> bool:
-    """Whether the SDK's record of a failed activity is news: errors of our table were logged where they
-    happened, on one line and without a stack."""
+    """Whether the SDK's record of a failed activity is news.
+
+    Errors of our table were logged where they happened, on one line and without a stack.
+    """
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, ApplicationError | CancelledError)
 
 
 def add_run_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """The run a record belongs to: the part of the workflow's id before the sections'."""
+    """Return the run a record belongs to: the part of the workflow's id before the sections'."""
     if "run_id" not in event:
         workflow_id = None
         if activity.in_activity():

@@ -1,5 +1,6 @@
-"""What a worker counts for Prometheus: runs, steps, tokens, money, searches, waits; beside the SDK's own
-metrics.
+"""What a worker counts for Prometheus: runs, steps, tokens, money, searches, waits.
+
+Beside the SDK's own metrics.
 
 All are served on one address by the SDK's native core (`/metrics`), so that no second server and no further
 library is needed. Each process counts what it executed; sums over processes are Prometheus' work. No label
@@ -57,8 +58,10 @@ def prometheus(address: str) -> PrometheusConfig:
 
 
 def worker_runtime(address: str | None) -> Runtime:
-    """The SDK's native core of a worker, which serves metrics at an address where there is one. Raises
-    CannotListen."""
+    """Return the SDK's native core, whose warnings are among our records.
+
+    By default they are lines of its own on stdout.
+    """
     try:
         return logging_runtime(prometheus(address) if address else None)
     except (RuntimeError, ValueError) as error:
@@ -66,8 +69,11 @@ def worker_runtime(address: str | None) -> Runtime:
 
 
 class MetricsInterceptor(Interceptor):
-    """Counts each attempt of each activity. Without an address to serve metrics on it costs nothing worth
-    measuring: the SDK's meter then discards what it gets."""
+    """Counts each attempt of each activity.
+
+    Without an address to serve metrics on it costs nothing worth measuring: the SDK's meter then discards
+    what it gets.
+    """
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002
         return _Counting(next)
@@ -87,13 +93,13 @@ class _Counting(ActivityInboundInterceptor):
 
 
 def count_step(outcome: str) -> None:
-    """An attempt of the current activity has ended."""
+    """Count an attempt of the current activity that has ended."""
     counter = activity.metric_meter().create_counter(STEPS, "Attempts of steps, by outcome")
     counter.add(1, {"step": activity.info().activity_type, "outcome": outcome})
 
 
 def count_output(output: object) -> None:
-    """What a step has found, spent or published."""
+    """Count what a step has found, spent or published."""
     if isinstance(output, HitsOfAll):
         wait = activity.metric_meter().create_histogram_timedelta(
             SOURCE_WAIT, "Time a search waited for its source", "duration"
@@ -109,7 +115,7 @@ def count_output(output: object) -> None:
 
 
 def count_failure(step: object, error: BaseException) -> None:
-    """What a failed attempt says of its search, or has paid all the same."""
+    """Count what a failed attempt says of its search, or has paid all the same."""
     details = error.details[0] if isinstance(error, ApplicationError) and error.details else None
     if not isinstance(details, dict):
         return

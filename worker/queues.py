@@ -40,8 +40,10 @@ OF_REVIEWS = frozenset({"screen_records", "read_study"})
 
 
 def part_of(step: str) -> Part:
-    """Which processes execute a step, by its activity. What neither searches nor asks a model (preparing,
-    publishing) is executed where workflows are."""
+    """Which processes execute a step, by its activity.
+
+    What neither searches nor asks a model (preparing, publishing) is executed where workflows are.
+    """
     if step.startswith("search_") or step in SEARCHES:
         return "searches"
     return "models" if step in model_steps() else "workflows"
@@ -49,7 +51,7 @@ def part_of(step: str) -> Part:
 
 @cache
 def model_steps() -> frozenset[str]:
-    """The activities that may ask a model."""
+    """Return the activities that may ask a model."""
     steps = (getattr(ThinkActivities, name) for name in vars(ThinkActivities))
     return frozenset(name_of(step) for step in steps if hasattr(step, DEFINITION)) | OF_REVIEWS
 

@@ -68,8 +68,10 @@ def gated_queues(sources: Mapping[str, Source]) -> dict[str, list[str]]:
 
 
 async def keep_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
-    """Start the gate of every limited queue where it does not run, every minute, forever: a gate may be ended
-    by hand, and its last holder may die. Any process may do this at any time."""
+    """Start the gate of every limited queue where it does not run, every minute, forever.
+
+    A gate may be ended by hand, and its last holder may die. Any process may do this at any time.
+    """
     while True:
         try:
             for queue in gated_queues(sources):
@@ -80,8 +82,10 @@ async def keep_gates(client: Client, settings: Settings, sources: Mapping[str, S
 
 
 async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
-    """Start one gate if it does not run; its holder polls `task_queue`, the general queue. A gate that was
-    started on another one, where no worker polls any more, is replaced. Raises RPCError."""
+    """Start one gate if it does not run; its holder polls `task_queue`, the general queue.
+
+    A gate that was started on another one, where no worker polls any more, is replaced. Raises RPCError.
+    """
 
     async def start(conflict: WorkflowIDConflictPolicy) -> None:
         await client.start_workflow(
@@ -130,7 +134,7 @@ def gate_activities(
     extra: Mapping[str, Sequence[Callable[..., Any]]] | None = None,
     interceptors: Sequence[Interceptor] = (),
 ) -> list[Callable[..., Any]]:
-    """The activity to register on the general queue.
+    """Return the activity to register on the general queue.
 
     `extra` adds activities to a limited queue: everything else that calls that API must run there too, or the
     rate is exceeded. `interceptors` are the worker's, for the inner one.
@@ -249,7 +253,10 @@ async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _given_back(why: str, again_after: timedelta) -> ApplicationError:
-    """The error that ends an attempt without a fault, so that another process gets the next attempt."""
+    """Return the error that ends an attempt without a fault.
+
+    Another process gets the next attempt.
+    """
     return ApplicationError(
         why, type="GateGivenBack", category=ApplicationErrorCategory.BENIGN, next_retry_delay=again_after
     )

@@ -149,7 +149,10 @@ class LateModel:
         self._permits = Permits(settings)
 
     def of(self, choice: ModelChoice) -> "OpenAIModel":
-        """The client, for a model of this worker's servers. Raises NotPermitted for another server."""
+        """Return the client, for a model of this worker's servers.
+
+        Raises NotPermitted for another server.
+        """
         self._permits.check_address(choice.base_url)
         if self._model is None:
             # in the event loop: a first import in a thread beside another one is not worth the risk
@@ -168,6 +171,6 @@ class LateModel:
 
 
 def methods(owner: object) -> list[Callable[..., Any]]:
-    """The bound methods of an activity class that are declared with `activity.defn`, by name."""
+    """Return the bound methods of an activity class that are declared with `activity.defn`, by name."""
     members = (getattr(owner, name) for name in sorted(dir(type(owner))) if not name.startswith("__"))
     return [method for method in members if hasattr(method, "__temporal_activity_definition")]

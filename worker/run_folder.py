@@ -57,7 +57,7 @@ Page = TypeVar("Page", EvidenceIndex, IterationHistory)
 
 
 async def _pages(client: Client, run_id: str, query: str, kind: type[Page]) -> list[Page]:
-    """The whole answer to a query that answers in pages."""
+    """Return the whole answer to a query that answers in pages."""
     pages, count = list[Page](), 0
     while True:
         page = await client.get_workflow_handle(run_id).query(

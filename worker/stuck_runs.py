@@ -20,7 +20,9 @@ async def end_stuck_runs(
     client: Client, every: float = LOOK_SECONDS, patience: float = PATIENCE_SECONDS
 ) -> None:
     """Look at open runs again and again, and give up those whose next step could not be decided for so long.
-    Ends by being cancelled only."""
+
+    Ends by being cancelled only.
+    """
     while True:
         await asyncio.sleep(every)
         try:

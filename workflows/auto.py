@@ -62,8 +62,10 @@ class AutoResearch(ResearchHandlers):
         raise Chosen(self._with_defaults(mode).replace(mode=mode))
 
     async def _run_as(self, request: ResearchRequest) -> Outcome:
-        """Go on as the workflow of the chosen mode: a built-in one runs here, with the same state; one of
-        another package needs the sandbox, and continues as new."""
+        """Go on as the workflow of the chosen mode: a built-in one runs here, with the same state.
+
+        One of another package needs the sandbox, and continues as new.
+        """
         state = self.research.state
         if (location := MODES[request.mode].location.split()) == []:
             await workflow.wait_condition(workflow.all_handlers_finished)
@@ -74,8 +76,10 @@ class AutoResearch(ResearchHandlers):
         return outcome
 
     def _with_defaults(self, mode: Mode) -> ResearchRequest:
-        """The request with the mode's own defaults for limits that the user did not set; what was added to
-        the budget meanwhile stays added."""
+        """Return the request with the mode's own defaults for limits that the user did not set.
+
+        What was added to the budget meanwhile stays added.
+        """
         request, budget = self.research.request, self.research.context.budget
         own = {name: value for name, value in MODES[mode].defaults.items() if name in request.open_limits}
         added = budget.limits.max_iterations - request.limits.max_iterations

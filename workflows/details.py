@@ -16,7 +16,7 @@ TEXT_CHARS = 300
 
 
 def progress_of(context: RunContext) -> Progress:
-    """The state of the run: phase, counts, sections, scores, what it waits for."""
+    """Return the state of the run: phase, counts, sections, scores, what it waits for."""
     state, budget = context.state, context.budget
     control, judged = state.people, state.loop.judged
     return Progress(
@@ -51,8 +51,10 @@ def progress_of(context: RunContext) -> Progress:
 
 
 def details_of(context: RunContext) -> str:
-    """The rows of the progress, the sections of a deep run, and what waits for approval with how to decide
-    it."""
+    """Return the rows of the progress, the sections of a deep run, and the gate that waits.
+
+    What waits for approval stands with how to decide it.
+    """
     seen, state = progress_of(context), context.state
     lines = [f"- **{row.name}**: {escaped(row.text)}" for row in progress_rows(seen)]
     if seen.sections:
@@ -67,7 +69,7 @@ def details_of(context: RunContext) -> str:
 
 
 def _waiting(state: RunState) -> Iterator[str]:
-    """What a reviewer decides on."""
+    """Yield what a reviewer decides on."""
     if state.people.waiting_for == "plan" and state.question.plan:
         for number, section in enumerate(state.question.plan.report_outline[:MAX_ROWS], start=1):
             yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"

@@ -12,8 +12,10 @@ from activities.contracts.evidence import Frozen
 
 
 class EventData(Frozen):
-    """Base of the events: what each type carries, told apart by `type`. No field beyond those that are
-    declared."""
+    """Base of the events: what each type carries, told apart by `type`.
+
+    No field beyond those that are declared.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -142,8 +144,11 @@ class Looping(EventData):
 
 
 class Streaming(EventData):
-    """A paragraph of a draft. The latest event of a section's paragraph is the one that counts: a draft that
-    is written again, or completed from another model, replaces what it changes."""
+    """A paragraph of a draft.
+
+    The latest event of a section's paragraph is the one that counts: a draft that is written again, or
+    completed from another model, replaces what it changes.
+    """
 
     type: Literal["streaming"] = "streaming"
     section_id: str = ""

@@ -90,11 +90,14 @@ class EventLog:
             control.events.append(event.model_copy(update=numbered))
 
     def latest(self, room: int) -> tuple[AgentEvent, ...]:
-        """The end of the log, oldest first, as far as it fits into `room` bytes."""
+        """Return the end of the log, oldest first, as far as it fits into `room` bytes."""
         return tuple(reversed(within(reversed(self.context.state.people.events), room)))
 
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
-        """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""
+        """Return the events of a section that its parent does not know yet.
+
+        They are the oldest first, within `room` bytes.
+        """
         control = self.context.state.people
         fitting = within((e for e in control.events if e.seq > control.reported_seq), room)
         if fitting:
@@ -114,16 +117,18 @@ class EventLog:
         self._drafting[section_id] = 0
 
     def stream_progress(self, report: DraftProgress) -> None:
-        """Emit the paragraphs of a draft that are whole while it is written. What was emitted already, comes
-        from an attempt before the latest one, or after the draft itself is left out."""
+        """Emit the paragraphs of a draft that are whole while it is written.
+
+        What was emitted already, comes from an attempt before the latest one, or after the draft itself is
+        left out.
+        """
         if self._drafting.get(report.section_id, report.attempt + 1) <= report.attempt:
             self._drafting[report.section_id] = report.attempt
             for number, text in enumerate(report.paragraphs, 1):
                 self._stream(report.section_id, number, text)
 
     def stream_draft(self, section_id: str, draft: SectionDraft) -> None:
-        """Emit the paragraphs of a finished draft, apart from those that were emitted while it was
-        written."""
+        """Emit the paragraphs of a finished draft that were not emitted while it was written."""
         self._drafting.pop(section_id, None)
         texts = draft.texts
         for number, text in enumerate(texts, 1):
@@ -148,12 +153,14 @@ class EventLog:
         return now != before
 
     def _streamed(self, section_id: str) -> dict[int, str]:
-        """Number of a paragraph -> digest of its text in the log."""
+        """Return number of a paragraph -> digest of its text in the log."""
         return self.context.state.people.streamed.setdefault(section_id, {})
 
     async def store_older_events(self, *, always: bool = False) -> None:
-        """Move all but the latest events to the evidence store once there are many, or `always`. When the
-        store cannot be written they stay in the state."""
+        """Move all but the latest events to the evidence store once there are many, or `always`.
+
+        When the store cannot be written they stay in the state.
+        """
         control = self.context.state.people
         many = EVENTS_CARRIED if always else EVENTS_KEPT
         if len(control.events) <= many:
@@ -197,8 +204,10 @@ class EventLog:
         workflow.set_current_details(details_of(self.context))
 
     def show_paused(self) -> None:
-        """Show in the Web UI and the search attributes that the run was paused or resumed. Of a run with
-        sections these wait, so its own phase stays."""
+        """Show in the Web UI and the search attributes that the run was paused or resumed.
+
+        Of a run with sections these wait, so its own phase stays.
+        """
         self.show_details()
         if self.context.request.indexed:
             control = self.context.state.people

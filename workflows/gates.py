@@ -31,8 +31,10 @@ class Gates:
         self.events = events
 
     async def checkpoint(self) -> None:
-        """A step boundary: wait while the run is paused. The signal handler stops the clock, not this wait:
-        in a deep run several boundaries may wait at once."""
+        """Wait at a step boundary while the run is paused.
+
+        The signal handler stops the clock, not this wait: in a deep run several boundaries may wait at once.
+        """
         control = self.context.state.people
         if control.fault and self.context.state.stop_reason is None:
             raise asyncio.CancelledError  # the SDK absorbs a cancel that meets the end of a step

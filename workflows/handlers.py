@@ -93,14 +93,18 @@ class ResearchHandlers:
 
     @signal
     async def approve(self, *args: object) -> None:
-        """Approve what waits at a gate: {"gate": "clarification"|"plan"|"candidates"|"report", "by": "...",
-        "note": "..."}"""
+        """Approve what waits at a gate.
+
+        {"gate": "clarification"|"plan"|"candidates"|"report", "by": "...", "note": "..."}
+        """
         self._record_answer("approve", "approved", args)
 
     @signal
     async def reject(self, *args: object) -> None:
-        """Reject what waits at a gate: {"gate": "clarification"|"plan"|"candidates"|"report", "by": "...",
-        "note": "..."}"""
+        """Reject what waits at a gate.
+
+        {"gate": "clarification"|"plan"|"candidates"|"report", "by": "...", "note": "..."}
+        """
         self._record_answer("reject", "rejected", args)
 
     @signal
@@ -125,7 +129,7 @@ class ResearchHandlers:
 
     @signal
     async def steer(self, *args: object) -> None:
-        """Give an instruction that later steps follow: {"text": "..."}"""
+        """Give an instruction that later steps follow: {"text": "..."}."""
         steer = self._read_signal("steer", Steer, args)
         text = steer.text.strip()[:STEERING_CHARS] if steer else ""
         if steer and text:
@@ -137,7 +141,7 @@ class ResearchHandlers:
 
     @signal
     async def add_source(self, *args: object) -> None:
-        """Search another source too: {"source": "pubmed"}"""
+        """Search another source too: {"source": "pubmed"}."""
         request = self._read_signal("add_source", AddSource, args)
         added = self.research.state.people.added_sources
         name = request.source.strip()[:NAME_CHARS] if request else ""
@@ -207,7 +211,7 @@ class ResearchHandlers:
             self.research.events.stream_progress(report)
 
     def _read_signal(self, signal: str, model: type[M], args: tuple[object, ...]) -> M | None:
-        """A signal's payload; None, with an event, when it cannot be read."""
+        """Return a signal's payload; None, with an event, when it cannot be read."""
         try:
             return model.model_validate(args[0] if args else {})
         except ValidationError:
@@ -341,23 +345,23 @@ class ResearchHandlers:
 
     @query
     def progress(self) -> Progress:
-        """The state of the run: phase, counts, sections, scores, what it waits for."""
+        """Return the state of the run: phase, counts, sections, scores, what it waits for."""
         return progress_of(self.research.context)
 
     @query
     def clarification(self) -> Clarified:
-        """What the run asks back before it searches, with what it assumes and what was answered."""
+        """Return what the run asks back before it searches, with what it assumes and what was answered."""
         return self.research.state.question.clarified or Clarified()
 
     @query
     def budget(self) -> BudgetStatus:
-        """What was used, what is held for calls under way, what is left."""
+        """Return what was used, what is held for calls under way, what is left."""
         context = self.research.context
         return context.budget.status(context.now(), context.state.sections.running)
 
     @query
     def plan(self) -> PlanView:
-        """The plan, its hash, and whether it was approved."""
+        """Return the plan, its hash, and whether it was approved."""
         state = self.research.state
         decision = state.people.answers.get("plan")
         return PlanView(
@@ -369,7 +373,7 @@ class ResearchHandlers:
 
     @query
     def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
-        """What was found, as many items as fit: {"after": 0}"""
+        """Return what was found, as many items as fit: {"after": 0}."""
         items = self.research.state.evidence.refs
         return EvidenceIndex(
             items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
@@ -377,7 +381,7 @@ class ResearchHandlers:
 
     @query
     def iterations(self, after: ItemsAfter | None = None) -> IterationHistory:
-        """What each iteration searched, found and thought: {"after": 0}"""
+        """Return what each iteration searched, found and thought: {"after": 0}."""
         records = self.research.state.iterations
         return IterationHistory(
             items=within(records[max(after.after, 0) if after else 0 :], ROOM), total=len(records)
@@ -385,7 +389,7 @@ class ResearchHandlers:
 
     @query
     def events(self, after: ItemsAfter | None = None) -> list[AgentEvent]:
-        """Events after a number, the oldest first: {"after": 0}"""
+        """Events after a number, the oldest first: {"after": 0}."""
         seq, events = after.after if after else 0, self.research.state.people.events
         return list(within((event for event in events if event.seq > seq), ROOM))
 
@@ -397,7 +401,7 @@ class ResearchHandlers:
 
     @query
     def report(self) -> ReportView:
-        """The key of the report, or of its draft while the report gate waits."""
+        """Return the key of the report, or of its draft while the report gate waits."""
         published = self.research.publisher.published
         if published is None:
             return ReportView()

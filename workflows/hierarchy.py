@@ -66,7 +66,7 @@ class SubTeamResearch(ResearchHandlers):
         return await self.research.loop.run(self._execute_round, self._team.decide)
 
     async def _execute_round(self, step: NextStep) -> Happened:
-        """A round of the team; a judgement made in it is an attempt, of which the best is kept."""
+        """Return a round of the team; a judgement made in it is an attempt, of which the best is kept."""
         state = self.research.state
         before = state.loop.judged
         happened = await self._team.execute_round(step)

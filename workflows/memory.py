@@ -61,7 +61,7 @@ class LoopMemory(BaseModel, defer_build=True):
     def record(
         self, iteration: int, section: str, searches: Iterable[SearchRecord], used: Usage, now: str = ""
     ) -> IterationRecord:
-        """The iteration under way as a record; `now` is given when it ends."""
+        """Return the iteration under way as a record; `now` is given when it ends."""
         judged = self.judged or JudgeAssessment()
         own_searches = [search for search in searches if search.iteration == iteration]
         spent = _difference(self.closed or used, self.used)
@@ -107,8 +107,10 @@ class LoopMemory(BaseModel, defer_build=True):
         return () if self.judged.by_code else self.judged.gaps
 
     def adopt(self, records: Sequence[IterationRecord]) -> None:
-        """Add the records that a section has reported. A section that was rewound reports iterations again:
-        they replace those from the earliest of them on."""
+        """Add the records that a section has reported.
+
+        A section that was rewound reports iterations again: they replace those from the earliest of them on.
+        """
         first: dict[str, int] = {}
         for record in records:
             first[record.section] = min(first.get(record.section, record.iteration), record.iteration)
@@ -126,7 +128,7 @@ def _seconds(begun: str, ended: str) -> float:
 
 
 def _difference(now: Usage, before: Usage) -> Usage:
-    """What was used since; the cost is not known once any call had no known price."""
+    """Return what was used since; the cost is not known once any call had no known price."""
     has_cost = now.cost_microusd is not None and before.cost_microusd is not None
     return Usage(
         calls=now.calls - before.calls,

@@ -58,9 +58,11 @@ class ModeInfo:
 def mode(
     *, name: str, workflow: str, good_for: str, **more: Unpack[MoreOfMode]
 ) -> Callable[[Callable[[], type | Sequence[type]]], ModeInfo]:
-    """Declare a function without parameters as a mode: it imports the workflow class `workflow` and returns
-    it, with those of its child workflows if it has any. Only a worker calls it. Other keywords are fields of
-    `ModeInfo`."""
+    """Declare a function without parameters as a mode.
+
+    It imports the workflow class `workflow` and returns it, with those of its child workflows if it has any.
+    Only a worker calls it. Other keywords are fields of `ModeInfo`.
+    """
 
     def declare(classes: Callable[[], type | Sequence[type]]) -> ModeInfo:
         return ModeInfo(name=name, workflow=workflow, good_for=good_for, classes=classes, **more)
@@ -167,7 +169,7 @@ def refusal(mode: str, has: Available) -> str:
 
 
 def offered(has: Available) -> dict[str, str]:
-    """The modes that `auto` chooses among, with what each is good for."""
+    """Return the modes that `auto` chooses among, with what each is good for."""
     return {info.name: info.good_for for info in TABLE if not left_out(info, has)}
 
 
@@ -180,13 +182,13 @@ def left_out(info: ModeInfo, has: Available) -> str:
 
 
 def class_at(location: str) -> Any:  # noqa: ANN401 - a workflow class, whose methods are its own
-    """The class at `module:Class`, imported now."""
+    """Return the class at `module:Class`, imported now."""
     module, _, name = location.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
-    """The workflow classes of the modes and of `auto`, imported now."""
+    """Return the workflow classes of the modes and of `auto`, imported now."""
     locations = ["workflows.auto:AutoResearch", *(place for info in modes for place in info.location.split())]
     classes: list[type] = []
     classes += map(class_at, locations)

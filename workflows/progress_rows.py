@@ -26,8 +26,10 @@ class Row:
 
 
 def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
-    """Phase, rounds, what was found, the budget, what was judged, what waits. `extra_seconds`: how old the
-    progress is."""
+    """Phase, rounds, what was found, the budget, what was judged, what waits.
+
+    `extra_seconds`: how old the progress is.
+    """
     phase = "paused" if seen.paused else seen.phase.replace("_", " ")
     yield Row("phase", f"{phase}: {seen.message}" if seen.message else phase)
     if seen.max_iterations and not seen.sections:
@@ -62,7 +64,7 @@ def section_rows(seen: Progress) -> tuple[tuple[str, ...], ...]:
 
 
 def budget_rows(budget: BudgetStatus, extra_seconds: float = 0.0) -> Iterator[Row]:
-    """What is used of each limit."""
+    """Yield what is used of each limit."""
     limits, used = budget.limits, budget.used
     elapsed = budget.elapsed_seconds + extra_seconds
     calls = f" in {used.calls:,} model calls" if used.calls else ""

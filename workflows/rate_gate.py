@@ -50,5 +50,5 @@ class RateGate:
 
 
 def gate_id(queue: str) -> str:
-    """The workflow id of a queue's gate: `determinator-ncbi` -> `determinator-gate-ncbi`."""
+    """Return the workflow id of a queue's gate: `determinator-ncbi` -> `determinator-gate-ncbi`."""
     return f"determinator-gate-{queue.removeprefix('determinator-')}"

@@ -76,8 +76,10 @@ class RunParts:
         research: Callable[[], Awaitable[StopReason]],
         conclude: Callable[[StopReason], Awaitable[Outcome]],
     ) -> Outcome:
-        """Research, then conclude; a run that is cancelled concludes with what it has found so far. Raises
-        ApplicationError for an id that leaves no room for those of sections and files."""
+        """Research, then conclude; a run that is cancelled concludes with what it has found so far.
+
+        Raises ApplicationError for an id that leaves no room for those of sections and files.
+        """
         if self.state.sections.job is None and len(self.context.run_id) > MAX_ID_CHARS:
             reason = (
                 f"the id of a run has at most {MAX_ID_CHARS} characters, this one {len(self.context.run_id)}"
@@ -108,8 +110,10 @@ class RunParts:
                 self._main.cancel()
 
     async def conclude_single_section(self, stop: StopReason) -> Outcome:
-        """The end of a run whose report has one section: candidates, the section, the report. A run that is
-        itself a section returns its findings instead."""
+        """Return the end of a run whose report has one section: candidates, the section, the report.
+
+        A run that is itself a section returns its findings instead.
+        """
         if self.state.sections.job is not None:
             return await self.parent.return_findings(stop, self.writing.citable())
         use_model = STOPS[stop].pays
@@ -125,7 +129,7 @@ class RunParts:
         return await self.publisher.release(sections, stop, judged.confidence if judged else None)
 
     async def analyse_now(self) -> str:
-        """A step of a mode: the statistics of the works that have been judged so far, in a few words."""
+        """Analyse the works that have been judged so far, and say the result in a few words."""
         own = self.state.part(AnalysisState)
         own.requested = True
         await self.parts.table.extract(use_model=True)

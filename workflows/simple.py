@@ -54,7 +54,7 @@ class SimpleResearch(ResearchHandlers):
         return NextStep(step="observe", reason="the judge recommends to search on")
 
     async def _execute_step(self, step: NextStep) -> Happened:
-        """An iteration has two steps: the searches, chosen without a model, and the judgement."""
+        """Return an iteration has two steps: the searches, chosen without a model, and the judgement."""
         steps = self.research.steps
         match step.step:
             case "observe":
@@ -81,7 +81,7 @@ class SimpleResearch(ResearchHandlers):
                 return
 
     def _queries(self) -> list[tuple[str, ...]]:
-        """What to search for in this iteration, the preferred queries first."""
+        """Return what to search for in this iteration, the preferred queries first."""
         context, state = self.research.context, self.research.state
         question, parsed = context.question, state.question.parsed
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)

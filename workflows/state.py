@@ -90,8 +90,10 @@ class PeopleState(BaseModel, defer_build=True):
 
     @property
     def searches_asked_for(self) -> tuple[str, ...]:
-        """What people ask to search for, the latest first; a text that no model has read is searched as it
-        is."""
+        """What people ask to search for, the latest first.
+
+        A text that no model has read is searched as it is.
+        """
         read = self.instructions
         texts = (
             (read[text].query if text in read else "") or text
@@ -101,8 +103,10 @@ class PeopleState(BaseModel, defer_build=True):
         return tuple(dict.fromkeys(texts))
 
     def steering_for(self, role: Role) -> tuple[str, ...]:
-        """The instructions that a role is told, the oldest first: those that no model has read, restrictions,
-        and others where they concern it."""
+        """Return the instructions that a role is told, the oldest first.
+
+        Those that no model has read, restrictions, and others where they concern it.
+        """
         kinds = {text: one.kind for text, one in self.instructions.items()}
         return tuple(text for text in self.steering if role in CONCERNED.get(kinds.get(text), (role,)))
 
@@ -218,8 +222,10 @@ class SectionsState(BaseModel, defer_build=True):
 
     @property
     def confidence(self) -> float | None:
-        """The mean confidence of the sections that have ended, 0 to 1: a part of the question without an
-        answer counts. None where no model judged."""
+        """The mean confidence of the sections that have ended, 0 to 1.
+
+        A part of the question without an answer counts. None where no model judged.
+        """
         confidences = [f.confidence for f in self.findings.values()]
         judged = [one for one in confidences if one is not None]
         return sum(judged) / len(confidences) if judged else None
@@ -263,7 +269,7 @@ class RunState(BaseModel, defer_build=True):
     """All of the above, when it is too large to travel as it is."""
 
     def part(self, kind: type[S]) -> S:
-        """The state of a part, to be read and changed."""
+        """Return the state of a part, to be read and changed."""
         state = self.parts.get(kind.name)
         if not isinstance(state, kind):
             state = self.parts[kind.name] = kind.model_validate(state or {})
@@ -275,13 +281,18 @@ class RunState(BaseModel, defer_build=True):
 
     @property
     def items(self) -> int:
-        """What was found, as progress shows it: never fewer than before. A work that several sections found
-        counts for each of them."""
+        """What was found, as progress shows it: never fewer than before.
+
+        A work that several sections found counts for each of them.
+        """
         running = sum(section.evidence for section in self.sections.running)
         return max(self.evidence.most_items, len(self.evidence.refs) + running)
 
     def current_iteration(self, now: str = "") -> IterationRecord | None:
-        """The iteration under way (`now`, in ISO form: the one that ends now); None before the first."""
+        """Return the iteration under way (`now`, in ISO form: the one that ends now).
+
+        None before the first.
+        """
         if self.loop.iteration == 0:
             return None
         section = self.sections.job.section.id if self.sections.job else ""
@@ -290,15 +301,19 @@ class RunState(BaseModel, defer_build=True):
 
     @property
     def iterations(self) -> tuple[IterationRecord, ...]:
-        """Every iteration of a run and of its sections, the one under way included: those of the run's own
-        loop first, then section by section, each in the order of its loop."""
+        """Every iteration of a run and of its sections, the one under way included.
+
+        Those of the run's own loop first, then section by section, each in the order of its loop.
+        """
         current = self.current_iteration()
         records = [*self.loop.memory.records, *([current] if current else [])]
         return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
     def carried(self) -> "RunState":
-        """This state as the next run gets it: packed when it is large, since references to hundreds of items
-        would not pass the payload limit."""
+        """Return this state as the next run gets it.
+
+        Packed when it is large, since references to hundreds of items would not pass the payload limit.
+        """
         plain = self.model_dump_json().encode()
         if len(plain) <= CARRIED_PLAINLY:
             return self
@@ -306,7 +321,7 @@ class RunState(BaseModel, defer_build=True):
 
     @classmethod
     def received(cls, state: "RunState | None") -> "RunState":
-        """The state a run begins with: a fresh one, or what `carried` gave the one before it."""
+        """Return the state a run begins with: a fresh one, or what `carried` gave the one before it."""
         if state is None or not state.packed:
             return state or cls()
         return cls.model_validate_json(zlib.decompress(base64.b85decode(state.packed)))

@@ -118,8 +118,10 @@ class Team:
         return ledger
 
     def _members(self) -> dict[Member, str]:
-        """The members with what each does: the analyst where effects are analysed, and the specialists that
-        have a source of their own here."""
+        """Return the members with what each does.
+
+        The analyst where effects are analysed, and the specialists that have a source of their own here.
+        """
         run = self.run
         offered = {s.info.name for s in run.context.prepared.sources if s.enabled}
         specialists = specialists_of(run.context.profile).values()
@@ -129,7 +131,7 @@ class Team:
         }
 
     async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:
-        """A member's turn: its result in a few words, and whether that was anything new."""
+        """Return a member's turn: its result in a few words, and whether that was anything new."""
         self.run.context.instruction = instruction
         try:
             match member:
@@ -172,7 +174,7 @@ class Team:
         return f"{text}; {len(loop.judged.gaps)} gaps", True
 
     def reporter_turn(self, stop: StopReason) -> None:
-        """The turn in which every team ends; what the manager asked of the reporter goes with it."""
+        """Record the turn in which every team ends; what the manager asked goes with it."""
         team = self.own
         self.run.context.instruction = team.report_instruction
         if team.last is None or team.last.member != "reporter":
@@ -205,6 +207,6 @@ class TeamResearch(ResearchHandlers):
         return await self.research.loop.run(self._team.execute_round, self._team.decide)
 
     async def _conclude(self, stop: StopReason) -> Outcome:
-        """The reporter's turn: candidates, the report, its release."""
+        """Take the reporter's turn: candidates, the report, its release."""
         self._team.reporter_turn(stop)
         return await self.research.conclude_single_section(stop)

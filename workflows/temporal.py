@@ -37,8 +37,9 @@ async def research_child(
     task_queue: str = DEFAULT_TASK_QUEUE,
     endpoint: str = "",
 ) -> Outcome:
-    """Research a question for the workflow that calls this; the result has the summary and the key of
-    the report.
+    """Research a question for the workflow that calls this.
+
+    The result has the summary and the key of the report.
 
     `budget` is what all questions of the workflow may use together: each gets a lease of what its limits
     say, waits while that is not free and others run, and gives back what it did not use. One that ends
@@ -64,7 +65,7 @@ async def research_child(
 
 
 async def leased(budget: Budget, name: str, limits: Limits) -> Limits:
-    """The limits of a run within its lease, once what it asks for is free or nothing else runs."""
+    """Return the limits of a run within its lease, once what it asks for is free or nothing else runs."""
 
     def wanted() -> Lease:
         tokens, cost = limits.max_tokens, limits.max_cost_microusd
@@ -113,10 +114,10 @@ async def _research(request: ResearchRequest, name: str, task_queue: str, endpoi
 
 
 def memo_of(request: ResearchRequest) -> dict[str, Any]:
-    """What a list of runs shows of a run."""
+    """Return what a list of runs shows of a run."""
     return {"question": request.question[:MEMO_CHARS], "mode": request.mode}
 
 
 def summary_of(request: ResearchRequest) -> str:
-    """What the Web UI shows beside its id."""
+    """Return what the Web UI shows beside its id."""
     return request.question[:SUMMARY_CHARS]

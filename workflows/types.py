@@ -1,5 +1,7 @@
-"""The input of a research workflow and the answers of its queries. Passed through the sandbox: no clock, no
-randomness, no I/O."""
+"""The input of a research workflow and the answers of its queries.
+
+Passed through the sandbox: no clock, no randomness, no I/O.
+"""
 
 from typing import Annotated, Literal
 
@@ -273,8 +275,10 @@ class Outcome(Frozen):
 
 
 class Approval(Frozen):
-    """Signals `approve` and `reject`. One that names no gate, or one that does not wait, is recorded as an
-    event and changes nothing."""
+    """Signals `approve` and `reject`.
+
+    One that names no gate, or one that does not wait, is recorded as an event and changes nothing.
+    """
 
     gate: Gate
     by: str = ""
@@ -342,16 +346,21 @@ class ChooseCandidates(Frozen):
 
 
 class Answers(Frozen):
-    """Update `answer`: to what the run asks back, in the order of its questions; an empty text leaves what is
-    assumed. Refused when nothing is asked or there are more answers than questions."""
+    """Update `answer`: to what the run asks back, in the order of its questions.
+
+    An empty text leaves what is assumed. Refused when nothing is asked or there are more answers than
+    questions.
+    """
 
     answers: tuple[str, ...]
     by: str = ""
 
 
 class ItemsAfter(Frozen):
-    """Queries that answer in parts: how many items to leave out from the beginning; of `events`, the number
-    of the last one."""
+    """Queries that answer in parts: how many items to leave out from the beginning.
+
+    Of `events`, the number of the last one.
+    """
 
     after: int = 0
 
@@ -381,8 +390,10 @@ class PlanView(Frozen):
 
 
 class ReportView(Frozen):
-    """Query `report`: the key of the report in the evidence store, empty until there is one (of a draft while
-    the report gate waits)."""
+    """Answer of the query `report`: the key of the report, empty until there is one.
+
+    While the report gate waits it is the key of a draft.
+    """
 
     blob: str = ""
     draft: bool = False

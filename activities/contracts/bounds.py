@@ -29,21 +29,21 @@ _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
 def whole(value: object, most: int, least: int = 0) -> int | None:
-    """An integer within bounds; None for anything else."""
+    """Return an integer within bounds; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if least <= value <= most else None
 
 
 def real(value: object, most: float, least: float = 0.0) -> float | None:
-    """A number within bounds; None for anything else, such as infinity and what is no number."""
+    """Return a number within bounds; None for anything else, such as infinity and what is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if least <= value <= most else None
 
 
 def digits(text: str, most: int = MAX_COUNT) -> int | None:
-    """The integer that a text of ASCII digits is, within bounds; None for any other text."""
+    """Return the integer that a text of ASCII digits is, within bounds; None for any other text."""
     return whole(int(text), most) if _DIGITS.fullmatch(text) else None
 
 

@@ -130,15 +130,17 @@ class PayloadTooLarge(DeterminatorError):
 
 
 def next_delay(error: DeterminatorError) -> timedelta | None:
-    """The delay the other side asked for, capped; None leaves it to the retry policy."""
+    """Return the delay the other side asked for, capped; None leaves it to the retry policy."""
     if error.retry_after is None:
         return None
     return timedelta(seconds=min(max(error.retry_after, 0.0), RETRY_AFTER_CAP.total_seconds()))
 
 
 def to_application_error(error: DeterminatorError) -> "ApplicationError":
-    """Translate for Temporal. The first detail is a dict: `status` for searches; `usage` and `category` for
-    models."""
+    """Translate for Temporal. The first detail is a dict: `status` for searches.
+
+    `usage` and `category` for models.
+    """
     from temporalio.exceptions import ApplicationError  # processes that read documents do without it
 
     details: dict[str, object] = {}

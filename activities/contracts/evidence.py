@@ -76,29 +76,37 @@ Clarify = Literal["ask", "assume", "off"]
 
 
 class Frozen(BaseModel):
-    """Base of every model that crosses a boundary. Unknown fields are ignored so that an older worker can
-    read what a newer one wrote."""
+    """Base of every model that crosses a boundary.
+
+    Unknown fields are ignored so that an older worker can read what a newer one wrote.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
-        """A copy with other values. Raises TypeError for a name that is no field: pydantic would keep it."""
+        """Return a copy with other values.
+
+        Raises TypeError for a name that is no field: pydantic would keep it.
+        """
         if unknown := sorted(set(update or ()) - self._own_names()):
             raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         return super().model_copy(update=update, deep=deep)
 
     def replace(self, **changes: object) -> Self:
-        """The same by keyword, as `dataclasses.replace`."""
+        """Return the same by keyword, as `dataclasses.replace`."""
         return self.model_copy(update=changes)
 
     def _own_names(self) -> set[str]:
-        """The names of the values that it may have."""
+        """Return the names of the values that it may have."""
         return set(type(self).model_fields)
 
 
 class Compact(Frozen):
-    """A model that workflows and steps send each other in every round: it travels without fields that have
-    their defaults (`activities.payloads`), since a history keeps all that was sent."""
+    """A model that workflows and steps send each other in every round.
+
+    It travels without fields that have their defaults (`activities.payloads`), since a history keeps all that
+    was sent.
+    """
 
 
 Value = int | float | str | tuple[str, ...]
@@ -126,24 +134,26 @@ class Statement(Frozen):
         return hash((self.code, tuple(sorted(self.values.items(), key=lambda pair: pair[0]))))
 
     def text(self, name: str) -> str:
-        """A value as text; empty when it is missing."""
+        """Return a value as text; empty when it is missing."""
         value = self.values.get(name, "")
         return ", ".join(value) if isinstance(value, tuple) else str(value)
 
     def number(self, name: str) -> int:
-        """A whole number; 0 when it is missing."""
+        """Return a whole number; 0 when it is missing."""
         value = self.values.get(name, 0)
         return int(value) if isinstance(value, int | float) else 0
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts; empty when it is missing."""
+        """Return a list of texts; empty when it is missing."""
         value = self.values.get(name, ())
         return value if isinstance(value, tuple) else (str(value),)
 
 
 class Identifiers(Frozen):
-    """The names one work goes by. Each is stored in its canonical spelling (see
-    `activities.contracts.identifiers`)."""
+    """The names one work goes by.
+
+    Each is stored in its canonical spelling (see `activities.contracts.identifiers`).
+    """
 
     pmid: str | None = None
     pmcid: str | None = None

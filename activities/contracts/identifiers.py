@@ -37,8 +37,10 @@ _TRACKING = re.compile(r"^(utm_\w+|fbclid|gclid|mc_[ce]id|ref|ref_src)$")
 
 
 def normal_doi(value: str | None) -> str | None:
-    """`https://doi.org/10.1000/ABC.` -> `10.1000/abc`, also where HTML or a URL escaped its brackets; None
-    when there is no DOI in the value."""
+    """`https://doi.org/10.1000/ABC.` -> `10.1000/abc`, also where HTML or a URL escaped its brackets.
+
+    None when there is no DOI in the value.
+    """
     match = _DOI.search(_BRACKET.sub(lambda sign: _BRACKETS[sign.group().lower()], value or ""))
     if match is None:
         return None
@@ -66,7 +68,7 @@ def normal_pmcid(value: str | None) -> str | None:
 
 
 def normal_nct(value: str | None) -> str | None:
-    """The registry number in the value, upper case."""
+    """Return the registry number in the value, upper case."""
     match = _NCT.search(value or "")
     return match.group().upper() if match else None
 
@@ -83,8 +85,10 @@ def normal_arxiv(value: str | None) -> str | None:
 
 
 def normal_url(value: str | None) -> str | None:
-    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no last slash. None
-    for what is no address of the web (`http://[::1`)."""
+    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no last slash.
+
+    None for what is no address of the web (`http://[::1`).
+    """
     try:
         parts = urlsplit((value or "").strip())
         number = parts.port
@@ -100,7 +104,10 @@ def normal_url(value: str | None) -> str | None:
 
 
 def evidence_id(identifiers: Identifiers, content: str) -> str:
-    """The name of an item: its best identifier (`pmid:22663011`), else `doc:` and a digest of its content."""
+    """Return the name of an item.
+
+    Its best identifier (`pmid:22663011`), else `doc:` and a digest of its content.
+    """
     for name, value in identifiers.items_in_order():
         if name == "url":
             return f"url:{_digest(value)}"
@@ -109,24 +116,30 @@ def evidence_id(identifiers: Identifiers, content: str) -> str:
 
 
 def fingerprint(title: str, year: int | None) -> str:
-    """Digest of title and year that survives case, accents and punctuation; empty for titles too short to
-    distinguish works (under four words)."""
+    """Digest of title and year that survives case, accents and punctuation.
+
+    Empty for titles too short to distinguish works (under four words).
+    """
     plain = unicodedata.normalize("NFKD", title).casefold()
     words = re.findall(r"[^\W_]+", "".join(c for c in plain if not unicodedata.combining(c)))
     return _digest(" ".join(words) + f"|{year or ''}") if len(words) >= 4 else ""
 
 
 def first_author(authors: Sequence[str]) -> str:
-    """The names of the first author, without initials, case and accents: `lovelace` for `Lovelace A`, `ada
-    lovelace` for `Lovelace, Ada`."""
+    """Return the names of the first author, without initials, case and accents.
+
+    `lovelace` for `Lovelace A`, `ada lovelace` for `Lovelace, Ada`.
+    """
     plain = unicodedata.normalize("NFKD", authors[0] if authors else "").casefold()
     words = re.findall(r"[^\W\d_]+", "".join(c for c in plain if not unicodedata.combining(c)))
     return " ".join(sorted(word for word in words if len(word) > 1 or word > "\u2e7f"))[:60]
 
 
 def figures(text: str) -> str:
-    """A digest of the numbers in a text by which another can be said to have no others (`may_hold`): `0`
-    where there are none, `ALL_FIGURES` where there are too many to be told apart."""
+    """Return a digest of the numbers in a text by which another can be said to have no others (`may_hold`).
+
+    `0` where there are none, `ALL_FIGURES` where there are too many to be told apart.
+    """
     bits = 0
     for number in set(re.findall(r"\d+", re.sub(r"(?<=\d)[, \u202f](?=\d{3}(?!\d))", "", text))):
         drawn = hashlib.sha256(number.lstrip("0").encode()).digest()

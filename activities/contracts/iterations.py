@@ -1,5 +1,6 @@
-"""The record of each iteration of a run's search-judge loop: the gaps, the searches, the works found and the
-judgement. Later iterations and users read it.
+"""The record of each iteration of a run's search-judge loop.
+
+The gaps, the searches, the works found and the judgement. Later iterations and users read it.
 """
 
 from typing import Literal
@@ -50,9 +51,11 @@ class Finding(Frozen):
 
 
 class IterationRecord(Counted):
-    """One iteration, finished or under way; its scores are empty where nothing was judged in it. Texts and
-    lists are cut to a bounded length; the whole ledger of searches and the whole log of events are
-    elsewhere."""
+    """One iteration, finished or under way; its scores are empty where nothing was judged in it.
+
+    Texts and lists are cut to a bounded length; the whole ledger of searches and the whole log of events are
+    elsewhere.
+    """
 
     iteration: int
     """From 1, within its loop."""

@@ -1,5 +1,8 @@
-"""What was read of each work: the judgement of a work, the reader's table of cited works, and what a check
-refused of all that a model wrote."""
+"""What was read of each work.
+
+The judgement of a work, the reader's table of cited works, and what a check refused of all that a model
+wrote.
+"""
 
 from typing import Literal
 
@@ -225,7 +228,7 @@ class ReflectInput(StepContext):
 
 
 class Reflection(Frozen):
-    """Did these searches serve the gap?"""
+    """Tell whether these searches serve the gap."""
 
     served: bool
     reason: str = ""

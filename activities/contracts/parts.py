@@ -39,11 +39,11 @@ class PartData(Generic[Given, Shown]):
         self._no_given, self._no_shown = no_given, no_shown
 
     def given(self, document: "PublishParts") -> Given:
-        """The value that publishing is given; the default without the part."""
+        """Return the value that publishing is given; the default without the part."""
         return cast(Given, (document.__pydantic_extra__ or {}).get(self.name, self._no_given))
 
     def shown(self, report: "ReportParts") -> Shown:
-        """The value in the report; the default without the part."""
+        """Return the value in the report; the default without the part."""
         return cast(Shown, (report.__pydantic_extra__ or {}).get(self.name, self._no_shown))
 
     @cached_property
@@ -56,7 +56,10 @@ class PartData(Generic[Given, Shown]):
 
 
 def part_data(name: str) -> PartData[object, object]:
-    """The declaration of a part's values. Raises KeyError for a part that has none."""
+    """Return the declaration of a part's values.
+
+    Raises KeyError for a part that has none.
+    """
     declared: PartData[object, object] = importlib.import_module(MODULES[name]).PART
     return declared
 

@@ -71,8 +71,10 @@ class PrismaCounts(Frozen):
         return self.screened - self.included
 
     def added_up(self, different: int, screened: int, included: int) -> "PrismaCounts":
-        """The counts of a report that cites `included` works, such that they add up. `different`: works that
-        the run still holds, which may be fewer than it found."""
+        """Return the counts of a report that cites `included` works, such that they add up.
+
+        `different`: works that the run still holds, which may be fewer than it found.
+        """
         screened = max(screened, included)
         different = max(different, self.identified - self.duplicates, screened)
         identified = max(self.identified, different)
@@ -144,8 +146,10 @@ class Estimate(Amount):
 
     @property
     def text(self) -> str:
-        """`qwen2.5:7b (effort normal): 6 to 12 model calls, 24,000 to 45,000 tokens, $0.08 to $0.15, 1 to 3
-        minutes (from the plan)`."""
+        """`qwen2.5:7b (effort normal).
+
+        6 to 12 model calls, 24,000 to 45,000 tokens, $0.08 to $0.15, 1 to 3 minutes (from the plan)`.
+        """
         least, most = self.least or self, self.most or self
         low, high = least.cost_microusd, most.cost_microusd
         bound = self.basis == "plan"
@@ -180,7 +184,7 @@ def _range(least: str, most: str, bound: bool = False) -> str:
 
 
 def _readable(tokens: int) -> int:
-    """A number with two digits that are not 0: an estimate knows no more."""
+    """Return a number with two digits that are not 0: an estimate knows no more."""
     return round(tokens, min(2 - len(str(tokens)), 0))
 
 

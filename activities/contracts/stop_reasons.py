@@ -103,8 +103,10 @@ def in_short(reason: str) -> str:
 
 
 def worst(reasons: Sequence[StopReason]) -> StopReason:
-    """The reason that a run reports whose sections ended for these. One that failed or was cancelled alone
-    counts only where no other ended otherwise."""
+    """Return the reason that a run reports whose sections ended for these.
+
+    One that failed or was cancelled alone counts only where no other ended otherwise.
+    """
     order = list(STOPS)
     lost = order[order.index("all_sources_failed") :]
     counted = [reason for reason in reasons if reason not in lost]

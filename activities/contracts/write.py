@@ -1,5 +1,7 @@
-"""Typed inputs and outputs of the steps that write: a writer produces claims with quotes; markdown, numbering
-and references are code."""
+"""Typed inputs and outputs of the steps that write: a writer produces claims with quotes.
+
+Markdown, numbering and references are code.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
@@ -123,7 +125,7 @@ class SectionDraft(Frozen):
         return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
 
     def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
-        """The draft with what `change` makes of each sentence in its place, without empty paragraphs."""
+        """Return the draft with what `change` makes of each sentence, without empty paragraphs."""
 
         def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
             return tuple(new for claim in claims for new in change(claim))
@@ -138,8 +140,11 @@ class SectionDraft(Frozen):
 
 
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
-    """The draft with the ids of its sentences: `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.r1` of a
-    reservation, `s1.t1` of a translation. One that has an id keeps it."""
+    """Return the draft with the ids of its sentences.
+
+    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.r1` of a reservation, `s1.t1` of a translation. One
+    that has an id keeps it.
+    """
     answer, rest, reserved = count(1), count(1), count(1)
 
     def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
@@ -220,8 +225,10 @@ class Verdicts(Frozen):
 
 
 class EditedSentence(DraftClaim):
-    """A sentence of the editor: `a1` of the answer, `x1` of the summary, `m1` of the mechanism, `s2.lead`
-    that leads into a section."""
+    """A sentence of the editor, with an id that names its place.
+
+    `a1` is of the answer, `x1` of the summary, `m1` of the mechanism, and `s2.lead` leads into a section.
+    """
 
     claims: tuple[str, ...] = ()
     """Ids of the sentences it rests on; none for one that leads into a section."""
@@ -263,7 +270,7 @@ class Edited(Frozen):
         return (*self.answer, *self.executive_summary, *self.mechanism, *self.transitions.values())
 
     def changed(self, change: Callable[[EditedSentence], EditedSentence | None]) -> "Edited":
-        """What the editor wrote with what `change` makes of each sentence; None leaves it out."""
+        """Return what the editor wrote with what `change` makes of each sentence; None leaves it out."""
 
         def each(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
             return tuple(new for one in sentences if (new := change(one)) is not None)

@@ -95,8 +95,10 @@ def in_words(condition: Condition) -> str:
 
 
 def stop_at_exit(facts: Facts) -> StopReason:
-    """Why a run ends that has reached an exit. Code decides: a graph cannot claim that its evidence is
-    sufficient."""
+    """Why a run ends that has reached an exit.
+
+    Code decides: a graph cannot claim that its evidence is sufficient.
+    """
     if facts.last == "search" and facts.all_failed:
         return "all_sources_failed"
     if facts.sufficient:

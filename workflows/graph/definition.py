@@ -82,8 +82,10 @@ Named = Literal[
 
 
 class Part(Frozen):
-    """Base of the parts of a definition. A field that is not known could change what a run does, so it is
-    refused."""
+    """Base of the parts of a definition.
+
+    A field that is not known could change what a run does, so it is refused.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -199,11 +201,14 @@ class GraphDefinition(Part):
         return tuple(edge for edge in self.edges if edge.source == name)
 
     def following(self, name: str) -> str | None:
-        """The target of the sequential edge of a node; None without one."""
+        """Return the target of the sequential edge of a node; None without one."""
         return next((e.target for e in self.leaving(name) if e.type == "sequential"), None)
 
     def branches(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """The nodes of each branch of a parallel node, in order; a branch ends where no edge leads on."""
+        """Return the nodes of each branch of a parallel node, in order.
+
+        A branch ends where no edge leads on.
+        """
         paths = []
         for edge in self.leaving(name):
             if edge.type != "parallel":
@@ -220,8 +225,10 @@ class GraphDefinition(Part):
         return isinstance(node, AgentNode) and node.step in EXITS
 
     def nearest_exit(self, name: str) -> str:
-        """The exit that the fewest edges lead to, the first of several. Raises KeyError when none can be
-        reached, which validation excludes."""
+        """Return the exit that the fewest edges lead to, the first of several.
+
+        Raises KeyError when none can be reached, which validation excludes.
+        """
         seen, level = [name], [name]
         while level:
             for at in level:

@@ -21,21 +21,26 @@ MAX_DOTS = 500
 
 
 def builtin_names() -> tuple[str, ...]:
-    """The names of the built-in graphs, sorted."""
+    """Return the names of the built-in graphs, sorted."""
     files = (entry.name for entry in _folder().iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
 
 
 def builtin(name: str) -> GraphDefinition:
-    """A built-in graph. Raises KeyError for a name there is none of."""
+    """Return a built-in graph.
+
+    Raises KeyError for a name there is none of.
+    """
     if name not in builtin_names():
         raise KeyError(name)
     return read_definition((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def load(name: str, sources: Collection[str] | None = None) -> GraphDefinition:
-    """A built-in graph by its name, or the graph in a file, whose nodes name sources among `sources`. Raises
-    GraphError."""
+    """Return a built-in graph by its name, or the graph in a file, whose nodes name sources among `sources`.
+
+    Raises GraphError.
+    """
     if name in builtin_names():
         return builtin(name)
     path = Path(name).expanduser()
@@ -56,14 +61,17 @@ def load(name: str, sources: Collection[str] | None = None) -> GraphDefinition:
 
 
 def not_installed(definition: GraphDefinition, sources: Collection[str] | None = None) -> tuple[Problem, ...]:
-    """The roles, steps and sources of a definition that this installation does not have."""
+    """Return the roles, steps and sources of a definition that this installation does not have."""
     roles = [point.name for point in points("determinator.roles")]
     steps = [point.name for point in points("determinator.steps")]
     return tuple(unknown_parts(definition, roles, steps, sources))
 
 
 def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
-    """The valid graph in a TOML text; its prompt files are in `folder`. Raises GraphError."""
+    """Return the valid graph in a TOML text; its prompt files are in `folder`.
+
+    Raises GraphError.
+    """
     if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
         raise GraphError((Problem("unreadable", "", f"a line has more than {MAX_DOTS} dots"),))
     try:
@@ -84,8 +92,11 @@ def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
 
 
 def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
-    """Put the texts of prompt files in place of their names. Only files below the graph's own folder are
-    read: what a graph names is sent to a model. Raises GraphError."""
+    """Put the texts of prompt files in place of their names.
+
+    Only files below the graph's own folder are read: what a graph names is sent to a model. Raises
+    GraphError.
+    """
     nodes = data.get("nodes")
     for name, node in nodes.items() if isinstance(nodes, dict) else ():
         if not isinstance(node, dict) or "prompt_file" not in node:
@@ -106,7 +117,7 @@ def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
 
 
 def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
-    """What pydantic refused, each with its node."""
+    """Return what pydantic refused, each with its node."""
     faults = []
     for one in error.errors(include_url=False, include_input=False):
         where = [str(part) for part in one["loc"]]

@@ -82,8 +82,10 @@ def unknown_parts(
     steps: Collection[str],
     sources: Collection[str] | None = None,
 ) -> Iterator[Problem]:
-    """Names of roles, steps and sources that are not installed; `sources` is None where they are not
-    known."""
+    """Names of roles, steps and sources that are not installed.
+
+    `sources` is None where they are not known.
+    """
     for name, node in definition.nodes.items():
         match node:
             case RoleNode() if node.role not in roles:
@@ -106,7 +108,7 @@ def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
 
 
 def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
-    """What is wrong with the edges that leave a node."""
+    """Yield what is wrong with the edges that leave a node."""
     node, leaving = definition.nodes[name], definition.leaving(name)
     kinds = [edge.type for edge in leaving]
     onward, chosen, forked = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
@@ -188,7 +190,7 @@ def _branches(definition: GraphDefinition) -> Iterator[Problem]:
 
 
 def _walked(definition: GraphDefinition) -> "nx.DiGraph[str]":
-    """The graph as a run walks it: after a branch it goes on behind the parallel node."""
+    """Return the graph as a run walks it: after a branch it goes on behind the parallel node."""
     import networkx as nx
 
     walked: nx.DiGraph[str] = nx.DiGraph()
@@ -203,7 +205,7 @@ def _walked(definition: GraphDefinition) -> "nx.DiGraph[str]":
 
 
 def _paths(definition: GraphDefinition) -> Iterator[Problem]:
-    """What is wrong with the ways through the graph."""
+    """Yield what is wrong with the ways through the graph."""
     import networkx as nx
 
     walked = _walked(definition)
@@ -238,7 +240,7 @@ def _paths(definition: GraphDefinition) -> Iterator[Problem]:
 def _exits_without_loops(
     definition: GraphDefinition, walked: "nx.DiGraph[str]", exits: list[str]
 ) -> Iterator[Problem]:
-    """The synthesizer writes what the research loops found, so each way to it passes them."""
+    """Yield the synthesizer writes what the research loops found, so each way to it passes them."""
     import networkx as nx
 
     loops = [
@@ -256,7 +258,7 @@ def _exits_without_loops(
 
 
 def title_of(node: Node) -> str:
-    """What a node does, in a few words."""
+    """Return what a node does, in a few words."""
     match node:
         case AgentNode():
             return f"agent: {node.step}"
@@ -274,8 +276,11 @@ def title_of(node: Node) -> str:
 
 
 def mermaid(definition: GraphDefinition) -> str:
-    """The graph as a Mermaid flowchart. Names of nodes follow a strict pattern and conditions come from
-    closed sets, so that only the name of the graph is escaped."""
+    """Return the graph as a Mermaid flowchart.
+
+    Names of nodes follow a strict pattern and conditions come from closed sets, so that only the name of the
+    graph is escaped.
+    """
     number = {name: f"n{place}" for place, name in enumerate(definition.nodes)}
     lines = ["---", f"title: {json.dumps(definition.name)}", "---", "flowchart TD"]
     for name, node in definition.nodes.items():

@@ -127,8 +127,10 @@ class GraphResearch(ResearchHandlers):
                 self._walk.at = following or self._walk.at
 
     async def _check(self) -> None:
-        """Check the graph of the request, or get the built-in one. Raises ApplicationError, which ends the
-        run with what is wrong."""
+        """Check the graph of the request, or get the built-in one.
+
+        Raises ApplicationError, which ends the run with what is wrong.
+        """
         self._walk.running = []  # a run that continues as new names the node it stopped at
         if self._walk.definition is not None:
             return
@@ -226,7 +228,7 @@ class GraphResearch(ResearchHandlers):
         self.research.events.emit(TurnBegins(member=name), name)
 
     def _decide(self, name: str) -> str:
-        """The target of the first conditional edge whose conditions hold, else of the sequential one."""
+        """Return the target of the first conditional edge that holds, else of the sequential one."""
         walk, facts = self._walk, self._facts()
         conditional = [edge for edge in self._definition.leaving(name) if edge.type == "conditional"]
         target = next((e.target for e in conditional if all(holds(one, facts) for one in e.when)), None)

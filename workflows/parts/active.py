@@ -27,15 +27,17 @@ class Parts:
         self._loaded: dict[PartName, Part] = {}
 
     def load(self, name: PartName) -> Part:
-        """A part of the run, imported on first use."""
+        """Return a part of the run, imported on first use."""
         if name not in self._loaded:
             module, kind = PARTS[name].entry
             self._loaded[name] = getattr(importlib.import_module(module), kind)(self._run)
         return self._loaded[name]
 
     def active(self, stage: Stage | None = None) -> Iterator[Part]:
-        """The parts that the run asks for, of those that act at a stage where it is named; none before the
-        run is prepared."""
+        """Yield the parts that the run asks for, of those that act at a stage where it is named.
+
+        None before the run is prepared.
+        """
         context = self._run.context
         for name, row in PARTS.items():
             acts = stage is None or stage in row.acts
@@ -48,7 +50,7 @@ class Parts:
             await getattr(part, stage)(use_model)
 
     def beside_writing(self, use_model: bool) -> Iterator[Awaitable[None]]:
-        """The steps of the parts beside the last step that writes the answer."""
+        """Yield the steps of the parts beside the last step that writes the answer."""
         for part in self.active("beside_writing"):
             yield from part.beside_writing(use_model)
 

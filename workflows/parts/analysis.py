@@ -28,13 +28,15 @@ class AnalysisPart(Part):
         await self.analyse(use_model)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The key of the statistics."""
+        """Return the key of the statistics."""
         done = self.context.state.part(AnalysisState).done
         return {"analysis": done.blob if done else ""}
 
     async def analyse(self, use_model: bool) -> None:
-        """Pool the effects of the table and of the request; nothing where the table has no work that the last
-        analysis did not have."""
+        """Pool the effects of the table and of the request.
+
+        Nothing where the table has no work that the last analysis did not have.
+        """
         request, state = self.context.request, self.context.state
         own = state.part(AnalysisState)
         if state.people.cancelled:
@@ -74,8 +76,10 @@ class AnalysisPart(Part):
         )
 
     async def _with_program(self, fixed: Analysed) -> Analysed:
-        """The analysis with what a generated program returned; the fixed one where there is no program, or no
-        sandbox to run it in, which the report states."""
+        """Return the analysis with what a generated program returned.
+
+        The fixed one where there is no program, or no sandbox to run it in, which the report states.
+        """
         if not self.models.is_paid("analyst"):
             return fixed
         if fixed.no_programs:

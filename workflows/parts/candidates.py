@@ -53,12 +53,11 @@ class CandidatesPart(Part):
         return (support.evidence_id for one in self.own.candidates for support in one.quotes)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The candidates that are left."""
+        """Return the candidates that are left."""
         return {"candidates": tuple(self.own.candidates)}
 
     async def settle(self, use_model: bool) -> None:
-        """Name candidates where the profile has them, look them up, and let the reviewer choose if
-        requested."""
+        """Name candidates, look them up, and let the reviewer choose if requested."""
         state = self.context.state
         if use_model:
             await self.run.gates.checkpoint()
@@ -77,8 +76,11 @@ class CandidatesPart(Part):
             await self.run.gates.checkpoint()
 
     async def guide_searches(self) -> None:
-        """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
-        test them. Nothing without a profile that has candidates, or without budget for it."""
+        """Form hypotheses once, so that the next searches test them.
+
+        This follows the first judgement that does not suffice. Nothing without a profile that has candidates,
+        or without budget for it.
+        """
         context, state, loop = self.context, self.context.state, self.context.state.loop
         if (
             not context.profile.candidates
@@ -95,8 +97,10 @@ class CandidatesPart(Part):
             await self.form_hypotheses()
 
     async def form_hypotheses(self) -> int:
-        """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
-        name a drug that none named before. Raises OutOfBudget."""
+        """Hypotheses of mechanisms while research goes on; they and their searches guide it.
+
+        Returns how many name a drug that none named before. Raises OutOfBudget.
+        """
         state = self.context.state
         answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
         named = {hypothesis.drug.casefold() for hypothesis in self.own.hypotheses}
@@ -150,7 +154,7 @@ class CandidatesPart(Part):
         return permitted_sources(offered, self.run.searches.sources(), named, self.context.profile.look_up)
 
     async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
-        """The candidate with the key of its findings, or with what did not answer."""
+        """Return the candidate with the key of its findings, or with what did not answer."""
         context = self.context
         try:
             answer: LookedUp = await workflow.execute_activity_method(
@@ -171,8 +175,10 @@ class CandidatesPart(Part):
         return candidate.replace(looked_up=answer.blob)
 
     async def _read_both_sides(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
-        """Ask the second reader whether what is offered for and against the candidates says so, while they
-        are looked up."""
+        """Ask the second reader about what is offered for and against the candidates.
+
+        It reads while they are looked up.
+        """
         sentences = both_sides.to_read(offered)
         if not sentences or not self.models.is_paid("verifier"):
             return
@@ -218,7 +224,10 @@ class CandidatesPart(Part):
 
 
 def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
-    """A hypothesis as a row of the candidates table. Publishing grades the quality of its evidence."""
+    """Return a hypothesis as a row of the candidates table.
+
+    Publishing grades the quality of its evidence.
+    """
     # what the effect says itself is not said before it
     named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
     chain = " -> ".join(filter(None, (*named, hypothesis.effect)))

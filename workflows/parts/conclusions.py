@@ -43,14 +43,15 @@ class ConclusionsPart(Part):
             yield self._appraise(works)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The effects by work and outcome."""
+        """Return the effects by work and outcome."""
         return {"conclusions": self.context.state.part(ConclusionsState).appraisal or Appraisal()}
 
     def _works(self) -> Sequence[EvidenceRef]:
-        """The works that answer, where one of them compares something and none was read for effects yet; none
-        for an overview.
-        Where none answers, the related ones that compare: their conclusion is that there are not enough
-        data."""
+        """Return the works that answer, where one of them compares and none was read for effects.
+
+        None for an overview. Where none answers, the related ones that compare: their conclusion is that
+        there are not enough data.
+        """
         state = self.context.state
         asks = state.question.parsed.asks if state.question.parsed else ()
         is_overview = "overview" in asks and "comparison" not in asks
@@ -64,8 +65,10 @@ class ConclusionsPart(Part):
         return works if compare and self.models.is_paid("appraiser") else ()
 
     async def _appraise_first(self, use_model: bool, patch: str) -> None:
-        """Read the effects before the answer, unless the budget leaves no more than writing needs, or the run
-        began before the version of `patch`: then they are read later."""
+        """Read the effects before the answer, where the budget leaves more than writing needs.
+
+        A run that began before the version of `patch` reads them later, as one without that budget does.
+        """
         works = self._works() if use_model else ()
         if works and not self.models.refusal("appraiser") and workflow.patched(patch):
             await self._appraise(works)

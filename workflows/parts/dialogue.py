@@ -20,12 +20,14 @@ class DialoguePart(Part):
     """Imports the evidence of the earlier run."""
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The run that is continued."""
+        """Return the run that is continued."""
         return {"continues": self.context.state.part(DialogueState).continues}
 
     async def import_evidence(self) -> Imported | None:
-        """Begin with the evidence of the earlier run, once, and return what that asked and answered. A run
-        whose evidence cannot be read goes on without, and its report says so."""
+        """Begin with the evidence of the earlier run, once, and return what that asked and answered.
+
+        A run whose evidence cannot be read goes on without, and its report says so.
+        """
         state, earlier = self.context.state, self.context.request.follow_up
         own = state.part(DialogueState)
         if earlier is None or own.imported:

@@ -1,5 +1,7 @@
-"""Dated events and amounts of the works, for a question that asks when or how much: a model lists them, code
-adds up."""
+"""Dated events and amounts of the works, for a question that asks when or how much.
+
+A model lists them, code adds up.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -28,7 +30,7 @@ class EntriesPart(Part):
         await self._list(use_model)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The entries."""
+        """Return the entries."""
         return {"entries": self.context.state.part(EntriesState).entries or Entries()}
 
     async def _list(self, use_model: bool) -> None:
@@ -58,5 +60,5 @@ class EntriesPart(Part):
 
 
 def asked_for(asks: Collection[str]) -> tuple[str, ...]:
-    """What of a question's kind entries answer."""
+    """Return what of a question's kind entries answer."""
     return tuple(one for one in ("when", "how_much") if one in asks)

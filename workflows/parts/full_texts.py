@@ -33,8 +33,11 @@ class FullTextsPart(Part):
         await self.read(self.run.writing.citable())
 
     async def read(self, evidence: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
-        """The works of a section, best first, with the full texts of those that answer and have an open one.
-        Nothing is read without a model that judged them and writes, nor twice."""
+        """Return the works of a section, best first, with the full texts that could be read.
+
+        Those are read that answer and have an open text. Nothing is read without a model that judged them and
+        writes, nor twice.
+        """
         state, ways = self.context.state, self.ways()
         left = self.context.research_seconds()
         if not ways or state.people.finish or (left is not None and left < MIN_SECONDS):
@@ -79,8 +82,10 @@ class FullTextsPart(Part):
 
 
 def ways_of(searched: Sequence[SourceOption], *, named: bool, unpaywall: bool) -> tuple[Way, ...]:
-    """How full texts may be had by a run that searches these sources. `named`: the request names them;
-    `unpaywall`: the worker may ask Unpaywall."""
+    """How full texts may be had by a run that searches these sources.
+
+    `named`: the request names them; `unpaywall`: the worker may ask Unpaywall.
+    """
     if all("local" in option.info.domains for option in searched):
         return ()
     names = {option.info.name for option in searched}

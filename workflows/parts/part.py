@@ -30,7 +30,7 @@ class Part:
         """Act before the last step that writes the answer."""
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
-        """The steps that go on at the same time as that step."""
+        """Return the steps that go on at the same time as that step."""
         return ()
 
     async def before_publishing(self, use_model: bool) -> None:
@@ -41,5 +41,8 @@ class Part:
         return ()
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The fields of `PublishInput` that are the part's. `cited`: ids of all works that are cited."""
+        """Return the fields of `PublishInput` that are the part's.
+
+        `cited`: ids of all works that are cited.
+        """
         return {}

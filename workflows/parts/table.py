@@ -25,13 +25,15 @@ class TablePart(Part):
         yield self.extract(use_model)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """The reader's columns of the works that are cited."""
+        """Return the reader's columns of the works that are cited."""
         columns = self.context.request.columns or self.context.profile.columns
         return {"table": table_of(self.context.state.part(TableState).table, cited, columns)}
 
     async def extract(self, use_model: bool) -> None:
-        """Fill the reader's columns for the works that answer and have no row yet; nothing without columns or
-        a model."""
+        """Fill the reader's columns for the works that answer and have no row yet.
+
+        Nothing without columns or a model.
+        """
         state = self.context.state
         if state.question.prepared is None or not use_model:
             return
@@ -67,8 +69,10 @@ class TablePart(Part):
 
 
 def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:
-    """The reader's columns for the works that are cited; an empty table where none was asked for. Columns
-    that only the analysis asked for are left out."""
+    """Return the reader's columns for the works that are cited; an empty table where none was asked for.
+
+    Columns that only the analysis asked for are left out.
+    """
     if table is None or not columns:
         return Table()
     rows = (

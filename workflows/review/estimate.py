@@ -13,8 +13,10 @@ DECISION_TOKENS = 45
 
 
 def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
-    """Records, calls and their price by the models' prices; records of a search are counted before copies are
-    merged, so that it is rather too much."""
+    """Return records, calls and their price by the models' prices.
+
+    Records of a search are counted before copies are merged, so that it is rather too much.
+    """
     models = [state.models[one.name] for one in state.protocol.models]
     if not models:
         return f"{counted(records, 'record')} for two people; no model is asked"

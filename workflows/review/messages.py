@@ -53,7 +53,7 @@ class ReviewMessages:
 
     @signal
     async def approve(self, *args: object) -> None:
-        """Approve what waits: the protocol or the report; {"by": "...", "gate": "protocol"|"report"}"""
+        """Approve what waits: the protocol or the report; {"by": "...", "gate": "protocol"|"report"}."""
         told = args[0] if args and isinstance(args[0], dict) else {}
         by, gate = str(told.get("by") or "")[:80] or "somebody", told.get("gate")
         if gate not in (None, "", self.pace.gate):
@@ -272,7 +272,7 @@ class ReviewMessages:
 
     @query
     def view(self) -> ReviewView:
-        """What a client shows records, conflicts and exports from."""
+        """Return what a client shows records, conflicts and exports from."""
         state = self.pace.state
         return ReviewView(
             protocol=state.protocol,
@@ -340,7 +340,7 @@ class ReviewMessages:
         return Accepted(state=tuple(marks.state(one.record) for one in decisions))
 
     def _as_screener(self, message: Decide, one: Made) -> int | None:
-        """The place of the screener that a decision is by; None where it is a word on a conflict."""
+        """Return the place of the screener that a decision is by; None where it is a word on a conflict."""
         names = [row.name for row in self.pace.state.protocol.screeners if row.kind == "person"]
         if message.by not in names:
             return None

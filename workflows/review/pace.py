@@ -86,7 +86,7 @@ class Pace:
         )
 
     async def boundary(self) -> None:
-        """A step boundary: pauses, amendments, decisions to keep, a history that is long enough."""
+        """Pause, amend, keep decisions, and continue as new where the history is long."""
         if self.state.paused:
             await workflow.wait_condition(lambda: not self.state.paused)
         if len(self.state.pending) >= MAX_PENDING:

@@ -65,7 +65,7 @@ class Searching:
         self.pace.state.searches.append(row)
 
     async def ask(self, one: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
-        """A search as a row, however it ends, and what it gave."""
+        """Return a search as a row, however it ends, and what it gave."""
         row = SearchRow(origin=origin_of(one), source=one.source, query=one.query, at=self.pace.at())
         task = SearchTask(run_id=self.pace.id, source=one.source, query=Query(text=one.query, limit=limit))
 

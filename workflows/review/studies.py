@@ -56,7 +56,7 @@ class Studies:
                 await stage()
 
     def included(self) -> list[int]:
-        """Records that are in the review after their full texts."""
+        """Return records that are in the review after their full texts."""
         state = self.pace.state
         return [n for n in self._texts() if state.full_texts.state(n) == "included"]
 

@@ -239,8 +239,11 @@ class ReviewProgress(Frozen):
 
 
 class ReviewView(Frozen):
-    """What a client needs to show records, conflicts and exports: keys, letters and what is not in the log
-    yet. A surface shows nobody another's letter on a record before both have decided."""
+    """What a client needs to show records, conflicts and exports.
+
+    Keys, letters and what is not in the log yet. A surface shows nobody another's letter on a record before
+    both have decided.
+    """
 
     protocol: Protocol
     protocol_key: str

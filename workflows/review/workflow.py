@@ -202,8 +202,10 @@ class SystematicReview(ReviewMessages):
             await self.studies.tell(state.report.notice)
 
     async def _end(self) -> bool:
-        """Wait until a person approves the report, or something changes what it rests on. With a schedule,
-        wait for the next search instead; return whether the review is over."""
+        """Wait until a person approves the report, or something changes what it rests on.
+
+        With a schedule, wait for the next search instead; return whether the review is over.
+        """
         state, living = self.pace.state, self.pace.state.protocol.living
 
         def changed() -> bool:

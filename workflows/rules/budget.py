@@ -111,7 +111,7 @@ class Budget(BaseModel, defer_build=True):
         return None
 
     def nearly_spent(self) -> StopReason | None:
-        """The limit of which less than `MIN_LEFT` is left, what is kept back for writing included."""
+        """Return the limit of which less than `MIN_LEFT` is left, what is kept back for writing included."""
         tokens, money = self.limits.max_tokens, self.limits.max_cost_microusd
         if tokens is not None and tokens - self.used.tokens < tokens * MIN_LEFT:
             return "token_budget_exceeded"
@@ -149,8 +149,10 @@ class Budget(BaseModel, defer_build=True):
         self.by_role[role] = self.by_role.get(role, Usage()) + usage
 
     def keep_for_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
-        """Keep back what the calls that write are expected to need (`expected`), as far as the limits allow:
-        at most `MAX_WRITING_SHARE` of a limit."""
+        """Keep back what the calls that write are expected to need (`expected`), as far as the limits allow.
+
+        At most `MAX_WRITING_SHARE` of a limit.
+        """
         limit, money = self.limits.max_tokens, self.limits.max_cost_microusd
         tokens = sum(allowance.tokens for allowance, _ in calls)
         cost = sum(worst_cost(allowance, price) for allowance, price in calls)
@@ -184,8 +186,10 @@ class Budget(BaseModel, defer_build=True):
         )
 
     def withhold(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> None:
-        """Close the lease of a section that ended without an account: what it may have spent beyond what it
-        had reported stays held, so that the limit cannot be exceeded."""
+        """Close the lease of a section that ended without an account.
+
+        What it may have spent beyond what it had reported stays held, so that the limit cannot be exceeded.
+        """
         self.leases[section] = self.close_lease(section, by_role, spent_microusd)
 
     def extend(self, tokens: int, cost_microusd: int, seconds: float, iterations: int) -> None:
@@ -240,7 +244,7 @@ class Budget(BaseModel, defer_build=True):
         return max(left - min(WRITING_SECONDS, self.limits.max_seconds * WRITING_SHARE), 0.0)
 
     def status(self, now: float, sections: Sequence[SectionProgress] = ()) -> BudgetStatus:
-        """The answer of query `budget`; `sections` are those that run now."""
+        """Return the answer of query `budget`; `sections` are those that run now."""
         by_role = dict(self.by_role)
         for section in sections:
             for role, usage in section.by_role.items():
@@ -264,8 +268,11 @@ class Budget(BaseModel, defer_build=True):
 
 
 def expected(wanted: Allowance, used: Usage | None, share: float | None) -> Allowance:
-    """What the next call of a role will need, by what was measured in this run: its own calls (`used`), else
-    the share of their allowances that all calls took. Before the first call it is the whole allowance."""
+    """Return what the next call of a role will need, by what was measured in this run.
+
+    Its own calls (`used`), else the share of their allowances that all calls took. Before the first call it
+    is the whole allowance.
+    """
     tokens = wanted.tokens
     if used is not None and used.calls:
         tokens = min(tokens, int(used.tokens / used.calls * HEADROOM))
@@ -275,9 +282,11 @@ def expected(wanted: Allowance, used: Usage | None, share: float | None) -> Allo
 
 
 def smaller_allowance(wanted: Allowance, likely: Allowance, free: int) -> Allowance | None:
-    """What a call may be allowed when its full allowance is not free: all that is free, if calls of its kind
-    have done with that much in this run (`likely`), or if it is a good part of the full allowance. None
-    otherwise."""
+    """Return what a call may be allowed when its full allowance is not free.
+
+    All that is free, if calls of its kind have done with that much in this run (`likely`), or if it is a good
+    part of the full allowance. None otherwise.
+    """
     return scaled(wanted, min(free, wanted.tokens)) if 0 < least_tokens(wanted, likely) <= free else None
 
 
@@ -287,7 +296,7 @@ def least_tokens(wanted: Allowance, likely: Allowance) -> int:
 
 
 def scaled(wanted: Allowance, tokens: int) -> Allowance:
-    """An allowance of so many tokens, divided between prompt and answer as the one given."""
+    """Return an allowance of so many tokens, divided between prompt and answer as the one given."""
     output = tokens * wanted.output_tokens // max(wanted.tokens, 1)
     return Allowance(input_tokens=tokens - output, output_tokens=output)
 

@@ -42,8 +42,11 @@ def merge(
     section: str,
     quoted: Collection[str] = (),
 ) -> Merged:
-    """Merge a batch of found items into the known ones. `section` is added to every item of the batch;
-    `quoted` are the ids of known items whose text must not change."""
+    """Merge a batch of found items into the known ones.
+
+    `section` is added to every item of the batch; `quoted` are the ids of known items whose text must not
+    change.
+    """
     refs = {ref.evidence_id: ref for ref in corpus}
     kept_as = {ref.evidence_id: ref.evidence_id for ref in batch}
     by_id: dict[str, list[EvidenceRef]] = {}
@@ -108,8 +111,11 @@ def merge_records(
 
 
 def _with_shared_standing(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
-    """The items, with the worst standing of those that are one work as far as title, year and author say,
-    though their texts differ: a copy of a retracted work that has no identifier is retracted too."""
+    """Return the items, with the worst standing of those that are one work.
+
+    Title, year and author say so, though their texts differ: a copy of a retracted work that has no
+    identifier is retracted too.
+    """
     standings: dict[str, set[Standing]] = {}
     for ref in refs:
         standings.setdefault(ref.fingerprint, set()).add(ref.standing)

@@ -69,7 +69,7 @@ def estimate(
 
 
 def _calls(request: ResearchRequest, mode: str, sections: int, rounds: int) -> Calls:
-    """The calls of a mode by role, as far as they are always made, and those of further rounds."""
+    """Return the calls of a mode by role, as far as they are always made, and those of further rounds."""
     calls: dict[Role, int] = {"query_parser": 1, "appraiser": 1, "orderer": 1}
     calls |= {"judge": sections * rounds, "writer": sections, "verifier": sections}
     if request.clarify != "off":
@@ -94,7 +94,7 @@ def _priced(
     prices: Mapping[str, Price | None],
     past: Sequence[PastRun],
 ) -> Amount:
-    """The amount of these calls, of which those of one section follow one another."""
+    """Return the amount of these calls, of which those of one section follow one another."""
     tokens, cost, seconds, limits = 0, 0, 0.0, request.limits
     known_prices = [prices.get(_of(choices, role).model) for role in calls]
     for role, n in calls.items():

@@ -34,9 +34,11 @@ class Matches(NamedTuple):
 
 
 def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) -> Matches:
-    """Assign the records of each work to known items that share an identifier with it. A work that matches
-    several known items is assigned to the first; records whose id is known always join that item, and the
-    others of their work with them."""
+    """Assign the records of each work to known items that share an identifier with it.
+
+    A work that matches several known items is assigned to the first; records whose id is known always join
+    that item, and the others of their work with them.
+    """
     joined = {ref.evidence_id: [ref] for ref in corpus}
     """Id of a known item -> all its records so far."""
     order = {name: place for place, name in enumerate(joined)}
@@ -75,8 +77,10 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
 
 
 def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
-    """The first known item that agrees with one record in title, year and numbers and contradicts none of
-    them."""
+    """Return the first known item that one record agrees with and does not contradict.
+
+    What is compared are title, year and numbers.
+    """
     for ref in corpus:
         if any(_same_title(ref, record) for record in work) and _agree([ref], work):
             return ref.evidence_id
@@ -84,13 +88,15 @@ def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
 
 
 def may_be_one(one: EvidenceRef, other: EvidenceRef) -> bool:
-    """Whether two items have one title, year and author, and nothing says that they are two works or two
-    versions of one: only their texts differ."""
+    """Tell whether two items may be one work, by title, year and author.
+
+    Nothing says that they are two works or two versions of one: only their texts differ.
+    """
     return bool(one.fingerprint) and one.fingerprint == other.fingerprint and _agree([one], [other])
 
 
 def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
-    """The works of a batch, in the order of their first records."""
+    """Return the works of a batch, in the order of their first records."""
     group = list(range(len(refs)))
     """Place -> the lowest place of its work."""
 
@@ -127,7 +133,7 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
 
 
 def _keys(ref: EvidenceRef) -> list[str]:
-    """What identifies the work of a record, and no other work.
+    """Return what identifies the work of a record, and no other work.
 
     A registry number identifies a registration, but papers about a trial carry it too; an FDA number
     identifies one record of one type.
@@ -145,8 +151,11 @@ def _keys(ref: EvidenceRef) -> list[str]:
 
 
 def _may_share(key: str, ours: Work, theirs: Work) -> bool:
-    """Whether records that have an identifier in common are of one work: no other identifier of theirs
-    differs. What does not name a version, as the address of a page, joins no preprint with an article."""
+    """Whether records that have an identifier in common are of one work.
+
+    No other identifier of theirs differs. What does not name a version, as the address of a page, joins no
+    preprint with an article.
+    """
     kind = key.partition(":")[0]
     if kind in ("id", "blob"):
         return True
@@ -180,8 +189,10 @@ def _one_version(one: EvidenceRef, other: EvidenceRef) -> bool:
 
 
 def _version(ref: EvidenceRef) -> str:
-    """`preprint` or `published`, by the identifiers where they say so, since sources call one work by several
-    kinds; empty where nothing does."""
+    """Return `preprint` or `published`; empty where nothing says it.
+
+    Identifiers come first where they say so, since sources call one work by several kinds.
+    """
     ids = ref.identifiers
     if ids.doi or ids.pmid or ids.pmcid:
         return "preprint" if is_preprint_doi(ids.doi) else "published"

@@ -33,7 +33,7 @@ def size(value: Frozen) -> int:
 
 
 def within(items: Iterable[T], room: int) -> tuple[T, ...]:
-    """The longest prefix of the items that fits into `room` bytes."""
+    """Return the longest prefix of the items that fits into `room` bytes."""
     kept: list[T] = []
     for item in items:
         room -= size(item) + 1
@@ -44,13 +44,15 @@ def within(items: Iterable[T], room: int) -> tuple[T, ...]:
 
 
 def bare(ref: EvidenceRef) -> EvidenceRef:
-    """A reference without its history: all that a step needs which reads the text from the store."""
+    """Return a reference without its history: all that a step needs which reads the text from the store."""
     return ref.replace(queries=(), sections=(), fingerprint="", first_author="", figures="", url=None)
 
 
 def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
-    """A reference with what ordering works reads: the text in the store, the kind, and which of the searches
-    found it."""
+    """Return a reference with what ordering works reads.
+
+    The text in the store, the kind, and which of the searches found it.
+    """
     searches = tuple(name for name in ref.queries if name.split(": ", 1)[-1] in queries)
     return EvidenceRef(
         evidence_id=ref.evidence_id,
@@ -63,18 +65,21 @@ def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
 
 
 def without_history(ref: EvidenceRef) -> EvidenceRef:
-    """A reference without its searches and sections, with all that merging it with others needs."""
+    """Return a reference without its searches and sections, with all that merging it with others needs."""
     return ref.replace(queries=(), sections=())
 
 
 def shown(refs: Iterable[EvidenceRef], most: int) -> tuple[EvidenceRef, ...]:
-    """References for a step's input: the first `most`, as far as there is room."""
+    """Return references for a step's input: the first `most`, as far as there is room."""
     return within((bare(ref) for ref in tuple(refs)[:most]), REFS_ROOM)
 
 
 def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[SearchRecord, ...]:
-    """The search ledger as it is sent; the oldest rows of one that is too long are missing. What was asked
-    travels where the source was sent something else: searches are widened and recognised by it."""
+    """Return the search ledger as it is sent; the oldest rows of one that is too long are missing.
+
+    What was asked travels where the source was sent something else: searches are widened and recognised by
+    it.
+    """
     brief = [
         row.replace(asked="" if row.asked == row.query else row.asked, detail=row.detail[:160])
         for row in searches
@@ -83,7 +88,7 @@ def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[Searc
 
 
 def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
-    """Searches as prompts and the choice of the next ones read them."""
+    """Return searches as prompts and the choice of the next ones read them."""
     return tuple(
         SearchRecord(
             source=row.source,
@@ -97,7 +102,7 @@ def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
 
 
 def remembered(record: IterationRecord) -> IterationRecord:
-    """An iteration as prompts show it."""
+    """Return an iteration as prompts show it."""
     return IterationRecord(
         iteration=record.iteration,
         gaps=record.gaps,
@@ -112,8 +117,11 @@ def remembered(record: IterationRecord) -> IterationRecord:
 
 
 def fit_document(document: PublishInput) -> PublishInput:
-    """The document within the payload limit. The limitations state what is missing: rows of the search
-    ledger, and as the last resort the ends of the longest sections."""
+    """Return the document within the payload limit.
+
+    The limitations state what is missing: rows of the search ledger, and as the last resort the ends of the
+    longest sections.
+    """
     if size(document) <= ROOM:
         return document
     document = document.replace(evidence=tuple(bare(ref) for ref in document.evidence), found={})

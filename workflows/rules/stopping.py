@@ -76,8 +76,11 @@ class NextStep(Frozen):
 
 
 def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a model's judgement meets the profile: what its works carry, and the minimum of every
-    criterion that was scored. One that does not apply to the question has no score."""
+    """Whether a model's judgement meets the profile.
+
+    What its works carry, and the minimum of every criterion that was scored. One that does not apply to the
+    question has no score.
+    """
     if judged is None or judged.confidence is None:
         return False
     carried = judged.confidence if judged.carried is None else judged.carried
@@ -90,10 +93,12 @@ def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:
 
 
 def enough(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) -> NextStep | None:
-    """Why a judgement ends the search; None when the search goes on. Without a model there is one look: what
-    is near enough is shown, and no further search follows from it. A model is believed, it has read the
-    works: when it recommends to write, and when it recommends to continue and names gaps with their searches,
-    as long as rounds bring works that answer (`gained` by the last one)."""
+    """Why a judgement ends the search; None when the search goes on.
+
+    Without a model there is one look: what is near enough is shown, and no further search follows from it. A
+    model is believed, it has read the works: when it recommends to write, and when it recommends to continue
+    and names gaps with their searches, as long as rounds bring works that answer (`gained` by the last one).
+    """
     if judged is None:
         return None
     if judged.by_code:
@@ -125,7 +130,7 @@ def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
 
 
 def decide_next(happened: Happened, state: LoopState, profile: Profile) -> NextStep:
-    """The next step of the loop after the one that happened, and why."""
+    """Return the next step of the loop after the one that happened, and why."""
     stop = must_stop(state)
     if stop is not None:
         return stop
@@ -147,7 +152,7 @@ def decide_next(happened: Happened, state: LoopState, profile: Profile) -> NextS
 
 
 def must_stop(state: LoopState) -> NextStep | None:
-    """What ends every loop, whatever its steps: people, limits, a judge that does not answer."""
+    """Return what ends every loop, whatever its steps: people, limits, a judge that does not answer."""
     if state.cancelled:
         return write("cancelled", "the run was cancelled")
     if state.rejected:
@@ -220,7 +225,7 @@ def _next_iteration(state: LoopState, reason: str) -> NextStep:
 
 
 def write(stop: StopReason, reason: str) -> NextStep:
-    """The step that ends the loop."""
+    """Return the step that ends the loop."""
     return NextStep(step="write", reason=reason, stop=stop)
 
 
@@ -245,5 +250,5 @@ def score(judged: JudgeAssessment) -> Score:
 
 
 def better(best: Attempt | None, new: Attempt) -> Attempt:
-    """The one with the higher score; the earlier one when they are equal."""
+    """Return the one with the higher score; the earlier one when they are equal."""
     return new if best is None or score(new.judged) > score(best.judged) else best

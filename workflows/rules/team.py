@@ -77,7 +77,7 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
 
 
 def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[TeamState, Turn]:
-    """The state after the manager's decision, and the turn that follows from it."""
+    """Return the state after the manager's decision, and the turn that follows from it."""
     early = ledger.satisfied or ledger.next_speaker == "reporter"
     brought_nothing = team.last is not None and not team.last.new
     stalled = early or ledger.looping or not ledger.progress or brought_nothing
@@ -98,8 +98,10 @@ def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[
 
 
 def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
-    """The member that works: the one that was named, unless it has nothing to work on. What the manager wrote
-    for one member is not given to another."""
+    """Return the member that works: the one that was named, unless it has nothing to work on.
+
+    What the manager wrote for one member is not given to another.
+    """
     named, fitting = ledger.next_speaker, _fitting(loop)
     last_round = loop.iteration >= loop.max_iterations
     left_unjudged = loop.unjudged > 0 and (last_round or (team.last is not None and not team.last.new))
@@ -118,5 +120,8 @@ def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
 
 
 def _fitting(loop: LoopState) -> Member:
-    """The member that has something to work on: the judge while evidence is not judged, else the searcher."""
+    """Return the member that has something to work on.
+
+    The judge while evidence is not judged, else the searcher.
+    """
     return "judge" if loop.unjudged else "searcher"

@@ -24,7 +24,7 @@ SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
-    """What is wrong with a plan for the one that `waits` for approval; `most` sections are allowed."""
+    """Return what is wrong with a plan for the one that `waits` for approval; `most` sections are allowed."""
     if not waits:
         return "the plan can only be edited while it waits for approval"
     outline = plan.report_outline
@@ -52,7 +52,7 @@ def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
 
 
 def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | None) -> str:
-    """What is wrong with amounts that are to be added to the limits."""
+    """Return what is wrong with amounts that are to be added to the limits."""
     if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
         return "nothing to add: give tokens, cost, seconds or iterations"
     sums = (
@@ -68,7 +68,7 @@ def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | No
 
 
 def choice_fault(choice: ChooseCandidates, names: Sequence[str], *, waits: bool) -> str:
-    """What is wrong with the names that are to be kept of candidates; `waits`: whether these wait."""
+    """Return what is wrong with the names that are to be kept of candidates; `waits`: whether these wait."""
     if not waits:
         return "no candidates wait to be chosen"
     keys = {name.casefold() for name in names}
@@ -79,7 +79,7 @@ def choice_fault(choice: ChooseCandidates, names: Sequence[str], *, waits: bool)
 
 
 def answers_fault(answers: Sequence[str], questions: int, *, waits: bool) -> str:
-    """What is wrong with answers to the questions that wait."""
+    """Return what is wrong with answers to the questions that wait."""
     if not waits:
         return "the run asks nothing back now"
     if len(answers) > questions:
@@ -90,7 +90,7 @@ def answers_fault(answers: Sequence[str], questions: int, *, waits: bool) -> str
 
 
 def described(more: ExtendBudget) -> str:
-    """An extension in words."""
+    """Return an extension in words."""
     parts = {
         "tokens": f"{more.tokens:,}" if more.tokens else "",
         "US dollars": f"{more.cost_microusd / 1e6:.2f}" if more.cost_microusd else "",

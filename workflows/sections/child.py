@@ -113,8 +113,10 @@ class ParentLink:
 
     def report(self) -> None:
         """Report to the parent what happened and how far the section is, without waiting for the delivery.
+
         While a report is under way the next one collects: a report is a signal, which costs two workflow
-        tasks and five events."""
+        tasks and five events.
+        """
         followed = self.context.state.people.events[-1].type in FOLLOWED
         if not self._closed and not followed and (self._reporting is None or self._reporting.done()):
             self._reporting = asyncio.create_task(self._send_reports())
@@ -208,8 +210,10 @@ class ParentLink:
         return findings.replace(history=within(history, ROOM - size(findings)))
 
     def _unshared(self) -> tuple[EvidenceRef, ...]:
-        """What the judge found relevant and the parent does not know yet, best first; neither retracted work
-        nor what other sections found."""
+        """Return what the judge found relevant and the parent does not know yet, best first.
+
+        Neither retracted work nor what other sections found.
+        """
         state = self.context.state
         skip = {*state.sections.shared, *state.sections.taken_over}
         refs = state.evidence.usable
@@ -220,8 +224,10 @@ class ParentLink:
         return tuple(without_history(refs[name]) for name in fresh)
 
     def adopt_offered_evidence(self) -> None:
-        """Make what was offered part of this section's evidence, from its second iteration on, so that its
-        judge sees it. What the judge does not find relevant is left out of the section's findings."""
+        """Make what was offered part of this section's evidence, from its second iteration on.
+
+        Its judge sees it then. What the judge does not find relevant is left out of the section's findings.
+        """
         state = self.context.state
         # What others found must not stand in for the searches of a section that begins after them.
         if not state.sections.offered or state.loop.iteration < 2:
@@ -239,7 +245,7 @@ class ParentLink:
             self.events.emit(Items(type="evidence_shared", items=len(new)), message)
 
     def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
-        """The iterations that the parent does not know yet; `ended`: with the last one."""
+        """Return the iterations that the parent does not know yet; `ended`: with the last one."""
         state = self.context.state
         last = state.current_iteration(self.context.timestamp()) if ended else None
         records = (*state.loop.memory.records[state.loop.memory.reported :], *([last] if last else []))

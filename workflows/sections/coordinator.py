@@ -39,8 +39,11 @@ OFFERED_AT_ONCE = 20
 
 
 async def _outcome(section: workflow.ChildWorkflowHandle[Any, Outcome]) -> Outcome:
-    """What a section returns. A cancel is passed on to it and its findings are awaited; a cancel that meets
-    the end of the section loses nothing. Raises FailureError."""
+    """Return what a section returns.
+
+    A cancel is passed on to it and its findings are awaited; a cancel that meets the end of the section loses
+    nothing. Raises FailureError.
+    """
     try:
         return await asyncio.shield(section)
     except asyncio.CancelledError:
@@ -65,8 +68,10 @@ class SectionCoordinator:
         """Sections that are drafted while others are researched: what they leave is not known yet."""
 
     def divide_budget(self, sections: int) -> None:
-        """Set the first lease of each section still to be run: a part of its equal share of what is free. The
-        rest is given on request, so that none waits while another holds what it does not use."""
+        """Set the first lease of each section still to be run: a part of its equal share of what is free.
+
+        The rest is given on request, so that none waits while another holds what it does not use.
+        """
         budget, parts = self.context.budget, max(sections, 1)
         share, cost = (budget.free_tokens() or 0) // parts, (budget.free_cost() or 0) // parts
         tokens, a_round = int(share * FIRST_SHARE), self.run.judging.tokens_of_a_round()
@@ -75,7 +80,7 @@ class SectionCoordinator:
         self._share = self._within_limits(wanted, Lease())
 
     def _within_limits(self, wanted: Lease, granted: Lease) -> Lease:
-        """What a section that has been granted some may still get of what it wants."""
+        """Return what a section that has been granted some may still get of what it wants."""
         limits = self.context.request.limits
         tokens, cost = limits.max_section_tokens, limits.max_section_cost_microusd
         return Lease(
@@ -132,8 +137,10 @@ class SectionCoordinator:
             self._requests.pop(section.id, None)
 
     def _child_state(self, section: ReportPlanSection) -> RunState:
-        """The initial state of a section: its lease, where the run has a limit, and what the run knows so
-        far."""
+        """Return the initial state of a section.
+
+        Its lease, where the run has a limit, and what the run knows so far.
+        """
         context, state = self.context, self.context.state
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
@@ -172,7 +179,7 @@ class SectionCoordinator:
     # budget
 
     async def accept_lease_request(self, request: LeaseRequest) -> None:
-        """A section's next call does not fit into its lease."""
+        """Accept the request of a section whose next call does not fit into its lease."""
         if request.section_id in self._running:
             self._requests[request.section_id] = request
             await self.serve_requests()
@@ -214,8 +221,10 @@ class SectionCoordinator:
     # signals
 
     async def accept_report(self, progress: SectionProgress) -> None:
-        """A section reports what happened in it. When one of its iterations has ended, it is offered what the
-        others have found since."""
+        """Accept what a section reports of itself.
+
+        When one of its iterations has ended, it is offered what the others have found since.
+        """
         if progress.id in self._running:
             self.run.events.adopt_events(progress.id, progress.events)
             self.context.state.loop.memory.adopt(progress.history)
@@ -239,7 +248,7 @@ class SectionCoordinator:
         pool[section] = [*pool.get(section, ()), *refs][:OFFERS_KEPT]
 
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
-        """What other sections found and this one has not been offered yet, the best of each first."""
+        """Return what other sections found and this one has not been offered yet, the best of each first."""
         state = self.context.state
         own = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
         before = {*state.sections.offers.get(section, ()), *own}
@@ -288,5 +297,5 @@ class SectionCoordinator:
 
 
 def _capped(amount: int, most: int | None, granted: int) -> int:
-    """An amount within a limit of which some has been granted; None is no limit."""
+    """Return an amount within a limit of which some has been granted; None is no limit."""
     return amount if most is None else min(amount, max(most - granted, 0))

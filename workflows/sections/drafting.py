@@ -39,15 +39,20 @@ class SectionDrafting:
         self.coordinator = coordinator
 
     def calls_to_write(self) -> tuple[Role, ...]:
-        """The model calls that the report still needs: draft and check of each section, and the editor."""
+        """Return the model calls that the report still needs.
+
+        Draft and check of each section, and the editor.
+        """
         planned = len(self.context.outline) or self.context.request.limits.max_sections
         left = max(planned - len(self.context.state.draft.sections), 0)
         section: tuple[Role, ...] = ("writer", "verifier")
         return (*section * left, "editor")
 
     async def draft_when_done(self, section: ReportPlanSection) -> None:
-        """Draft a section whose research is done while others are still researched, if possible: where
-        candidates are named, drafting waits for every section."""
+        """Draft a section whose research is done while others are still researched, if possible.
+
+        Where candidates are named, drafting waits for every section.
+        """
         run, stop = self.run, self.context.state.sections.findings[section.id].stop_reason
         if self.context.profile.candidates or not (run.models.is_paid("writer") and STOPS[stop].pays):
             return
@@ -76,7 +81,7 @@ class SectionDrafting:
         await run_all(draft(section) for section in missing)
 
     async def boundary(self, use_model: bool) -> None:
-        """A step boundary: where a run that goes on paying may be paused or continue as new."""
+        """Pause or continue as new at a step boundary, where a run that goes on paying may."""
         if use_model:
             if self.context.history_is_long():
                 await self.context.continue_as_new()
@@ -116,7 +121,7 @@ class SectionDrafting:
         state.draft.sections[section.id] = self.results.planned(section, draft)
 
     def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
-        """The latest claims of the other sections that are written, without their quotes."""
+        """Return the latest claims of the other sections that are written, without their quotes."""
         drafts = (
             planned.draft for name, planned in self.context.state.draft.sections.items() if name != section.id
         )
@@ -124,7 +129,7 @@ class SectionDrafting:
         return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN:])
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
-        """What a section is written from, and the ids of those items that belong to another section."""
+        """Return what a section is written from, and the ids of items of other sections."""
         state, refs = self.context.state, self.results.evidence_of(section)
         owners = state.sections.owners
         if not self.run.models.is_paid("writer"):
@@ -142,8 +147,11 @@ class SectionDrafting:
 def nearest_first(
     sections: Sequence[ReportPlanSection], by_section: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Evidence id -> section that quotes it, without a model: the first of the outline to which it is among
-    the nearest, so that the question itself comes before its aspects."""
+    """Evidence id -> section that quotes it, without a model.
+
+    The first of the outline to which it is among the nearest, so that the question itself comes before its
+    aspects.
+    """
     owners: dict[str, str] = {}
     for section in sections:
         for name in by_section.get(section.id, ())[:MAX_NEAREST]:
@@ -175,7 +183,10 @@ def divide(
 
 
 def _distinct_terms(sections: Sequence[ReportPlanSection]) -> dict[str, frozenset[str]]:
-    """The terms that set a section apart: those that not every section's title and key question share."""
+    """Return the terms that set a section apart.
+
+    Those that not every section's title and key question share.
+    """
     own = {section.id: frozenset(terms(f"{section.title} {section.key_question}")) for section in sections}
     counts = Counter(term for words in own.values() for term in words)
     return {

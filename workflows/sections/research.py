@@ -131,8 +131,10 @@ class SectionResearch:
         await self.sections.serve_requests()
 
     async def _appraise_beside(self) -> None:
-        """Read the effects of works while the last sections are drafted, once these have their full texts and
-        leave what the call may use."""
+        """Read the effects of works while the last sections are drafted.
+
+        It begins once these have their full texts and leave what the call may use.
+        """
         run, findings, outline = self.run, self.run.state.sections.findings, self.run.context.outline
 
         def may_begin() -> bool:

@@ -26,9 +26,11 @@ MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "histo
 def told(
     judged: Iterable[WorkJudgement], current: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
 ) -> Iterator[WorkJudgement]:
-    """The judgements of a section that the report tells of works: those that answer more than `current` ones,
-    and of those that answer as much the ones that no section `before` it in the report has: which section
-    ended first does not decide."""
+    """Yield the judgements of a section that the report tells of works.
+
+    Those that answer more than `current` ones, and of those that answer as much the ones that no section
+    `before` it in the report has: which section ended first does not decide.
+    """
     pairs = {(one.evidence_id, one.answers) for one in before}
     for one in judged:
         other = current.get(one.evidence_id)
@@ -43,13 +45,16 @@ class SectionResults:
         self.events = events
 
     def accept(self, section: ReportPlanSection, outcome: Outcome) -> None:
-        """A section that ended with an outcome: charge its lease and merge its findings."""
+        """Charge the lease of a section that ended with an outcome, and merge its findings."""
         findings = outcome.findings or self._no_findings(section, "failed", "all_sources_failed")
         self.context.budget.close_lease(section.id, findings.by_role, findings.spent_microusd)
         self._merge(section, findings, findings.stop_reason.replace("_", " "))
 
     def accept_failure(self, section: ReportPlanSection, error: FailureError) -> None:
-        """A section whose workflow ended without findings. What it may have spent stays reserved."""
+        """Record a section whose workflow ended without findings.
+
+        What it may have spent stays reserved.
+        """
         if is_cancelled_exception(error):
             findings, note = self._no_findings(section, "cancelled", "cancelled"), "it was cancelled"
         else:
@@ -59,7 +64,7 @@ class SectionResults:
         self._merge(section, findings, note)
 
     def skip(self, section: ReportPlanSection, stop: StopReason) -> None:
-        """A section that was never started, because of `stop`."""
+        """Record a section that was never started, because of `stop`."""
         reason = "the time was used up" if stop == "timeout" else "the reviewer asked to finish"
         findings = self._no_findings(section, "cancelled", stop)
         self._merge(section, findings, f"{reason} before it was begun")
@@ -71,21 +76,21 @@ class SectionResults:
         state.evidence.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
 
     def overall_stop(self) -> StopReason:
-        """The run's stop reason from those of its sections."""
+        """Return the run's stop reason from those of its sections."""
         state = self.context.state
         if state.people.finish:
             return "finished_by_reviewer"
         return worst([findings.stop_reason for findings in state.sections.findings.values()])
 
     def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
-        """The run's items that a section found, in the section's own order; never retracted work."""
+        """Return the run's items that a section found, in the section's own order; never retracted work."""
         state = self.context.state
         order = {name: place for place, name in enumerate(state.sections.found.get(section.id, ()))}
         own = [r for r in state.evidence.refs if section.id in r.sections and r.standing != "retracted"]
         return tuple(sorted(own, key=lambda r: order.get(r.evidence_id, len(order))))
 
     def planned(self, section: ReportPlanSection, draft: SectionDraft) -> PlannedSection:
-        """A section of the report, with the status of its research."""
+        """Return a section of the report, with the status of its research."""
         state = self.context.state
         findings, progress = state.sections.findings.get(section.id), state.sections.progress.get(section.id)
         return PlannedSection(
@@ -178,7 +183,7 @@ class SectionResults:
 
 
 def renamed(judged: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
-    """A judgement whose work goes by the id given in `names`."""
+    """Return a judgement whose work goes by the id given in `names`."""
     name = names.get(judged.evidence_id, judged.evidence_id)
     support = tuple(one.replace(evidence_id=name) for one in judged.support)
     return judged.replace(evidence_id=name, support=support)

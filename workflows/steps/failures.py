@@ -1,5 +1,6 @@
-"""What failed in an activity, read from Temporal's errors as `contracts.errors` wrote them, and the retry of
-what no failure of a source or a model explains.
+"""The failure of an activity, read from Temporal's errors, and what is done again.
+
+`contracts.errors` wrote them. What no failure of a source or a model explains is tried again.
 
 An activity has few attempts, because each failure means one of a source or a model. The death of a worker
 uses up an attempt too, although it says nothing about either, so a step whose last attempt was lost that way
@@ -45,8 +46,11 @@ class StepFailed(Exception):
 
 
 def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
-    """Why a model step failed, and the usage to charge. Of a call that timed out, its last heartbeat says
-    what it had used; without one it counts as one call of unknown size."""
+    """Why a model step failed, and the usage to charge.
+
+    Of a call that timed out, its last heartbeat says what it had used; without one it counts as one call of
+    unknown size.
+    """
     cause = cause_of(error)
     detail = last_heartbeat(cause) or first_detail(cause)
     try:
@@ -57,8 +61,10 @@ def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
 
 
 def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
-    """Status, detail and attempts of a failed search for the search ledger. A time-out, or a search that no
-    worker picked up, counts as an outage."""
+    """Status, detail and attempts of a failed search for the search ledger.
+
+    A time-out, or a search that no worker picked up, counts as an outage.
+    """
     cause = cause_of(error)
     value = first_detail(cause).get("status")
     status: SearchStatus = next((one for one in get_args(SearchStatus) if one == value), "unavailable")
@@ -74,13 +80,13 @@ def reason_of(error: ActivityError) -> str:
 
 
 def cause_of(error: ActivityError) -> FailureError | None:
-    """The error that the activity itself raised."""
+    """Return the error that the activity itself raised."""
     cause = error.cause
     return cause if isinstance(cause, FailureError) else None
 
 
 def last_heartbeat(error: FailureError | None) -> dict[str, object]:
-    """The last report of an attempt that timed out (`activities.models.progress`)."""
+    """Return the last report of an attempt that timed out (`activities.models.progress`)."""
     if isinstance(error, StepTimedOut) and error.last_heartbeat_details:
         detail = error.last_heartbeat_details[0]
         if isinstance(detail, dict) and detail.get("usage"):
@@ -89,14 +95,17 @@ def last_heartbeat(error: FailureError | None) -> dict[str, object]:
 
 
 def first_detail(error: FailureError | None) -> dict[str, object]:
-    """The details that `activities.contracts.errors.to_application_error` attached; empty without any."""
+    """Return the details that `activities.contracts.errors.to_application_error` attached.
+
+    Empty without any.
+    """
     if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
         return error.details[0]
     return {}
 
 
 def message_of(error: FailureError | None) -> str:
-    """The error's message as one line."""
+    """Return the error's message as one line."""
     return " ".join(str(error.message if error else "no error was given").split())[:300]
 
 

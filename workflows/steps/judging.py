@@ -108,7 +108,7 @@ class JudgeSteps:
         return most_judged(self.models.choice("judge"))
 
     def tokens_of_a_round(self) -> int:
-        """What the calls of a round may use, for works as long as most are."""
+        """Return what the calls of a round may use, for works as long as most are."""
         whole = self._in_one_call([PASSAGES_CHARS] * self.most)
         if whole is not None:
             return whole.tokens
@@ -116,16 +116,20 @@ class JudgeSteps:
         return calls * self.models.allowance("judge").tokens
 
     def _in_one_call(self, chars: Sequence[int]) -> Allowance | None:
-        """What one call needs that reads works of so many characters; None where they are more than a judge
-        is shown at once, or its model is not known to read as much."""
+        """Return what one call needs that reads works of so many characters.
+
+        None where they are more than a judge is shown at once, or its model is not known to read as much.
+        """
         choice = self.models.choice("judge")
         whole = allowance_to_judge(chars, choice)
         reads = self.context.prepared.contexts.get(choice.model, 0)
         return whole if len(chars) <= MAX_JUDGED and whole.tokens <= reads else None
 
     async def _works_to_judge(self) -> tuple[EvidenceRef, ...] | None:
-        """The works without a judgement that are worth one, the most promising first; None where nearly all
-        that were found are far from the question."""
+        """Return the works without a judgement that are worth one, the most promising first.
+
+        None where nearly all that were found are far from the question.
+        """
         context, state = self.context, self.context.state
         waiting = [
             ref for name, ref in state.evidence.usable.items() if name not in state.evidence.judgements
@@ -166,7 +170,9 @@ class JudgeSteps:
 
     async def _ask_all(self, batches: Sequence[tuple[EvidenceRef, ...]]) -> tuple[list[JudgeBatch], str]:
         """Ask the judge about every batch at the same time: what it answered, and the category of a failure.
-        Raises OutOfBudget when no batch was answered for lack of budget."""
+
+        Raises OutOfBudget when no batch was answered for lack of budget.
+        """
         tasks = [asyncio.create_task(self._ask(batch, batches)) for batch in batches if batch]
         try:
             await workflow.wait(tasks) if tasks else None
@@ -211,11 +217,11 @@ class JudgeSteps:
         return await self.models.execute(JUDGE, step)
 
     def judgements(self) -> tuple[WorkJudgement, ...]:
-        """What was judged so far, the works that answer best first."""
+        """Return what was judged so far, the works that answer best first."""
         return best_first(self.context.state.evidence.judgements.values())
 
     def findings(self) -> tuple[WorkJudgement, ...]:
-        """The same without quotes, as far as there is room."""
+        """Return the same without quotes, as far as there is room."""
         return within((one.replace(support=()) for one in self.judgements()), JUDGED_ROOM)
 
     def _assessed(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:

@@ -33,9 +33,11 @@ class ResearchLoop:
         execute: Callable[[NextStep], Awaitable[Happened]],
         decide: Callable[[Happened], NextStep] | None = None,
     ) -> StopReason:
-        """Decide (by default as `decide_next`) and execute a step, of which `observe` is the first of an
-        iteration, until the decision is to write. A budget that is used up is a reason to stop, not an
-        error."""
+        """Decide and execute steps until the decision is to write.
+
+        Without `decide` it is `decide_next` that decides. `observe` is the first step of an iteration. A
+        budget that is used up is a reason to stop, not an error.
+        """
         happened: Happened = "start"
         while True:
             await self.gates.checkpoint()
@@ -59,8 +61,10 @@ class ResearchLoop:
                 self.context.state.loop.refused = error.reason
 
     def _judges_the_rest(self, step: NextStep) -> bool:
-        """Whether a loop that has nothing left to search for has evidence that no judge has seen: imported,
-        or offered by other sections."""
+        """Whether a loop that has nothing left to search for has evidence that no judge has seen.
+
+        Imported, or offered by other sections.
+        """
         loop = self.context.state.loop
         return step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0
 
@@ -77,7 +81,7 @@ class ResearchLoop:
         loop.unread_steering = control.steered - state.loop.steering_read
 
     async def begin_iteration(self) -> None:
-        """The boundary between two iterations: continue as new here when the history has grown long."""
+        """Begin an iteration, and continue as new here when the history has grown long."""
         context, loop = self.context, self.context.state.loop
         if context.history_is_long() and loop.iteration > 0:
             await context.continue_as_new()

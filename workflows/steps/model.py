@@ -66,7 +66,7 @@ class ModelSteps:
         return asks_model(role, self.choice(role))
 
     def allowance(self, role: Role) -> Allowance:
-        """What a call of a role may use, by the model that serves it."""
+        """Return what a call of a role may use, by the model that serves it."""
         return allowance_of(role, self.choice(role))
 
     def has_budget(self, role: Role, allowance: Allowance) -> bool:
@@ -74,7 +74,7 @@ class ModelSteps:
         return self.context.budget.refusal(allowance.tokens, worst_cost(allowance, self.price(role))) is None
 
     def price(self, role: Role) -> Price | None:
-        """The price of the model that serves a role; None when it is not known."""
+        """Return the price of the model that serves a role; None when it is not known."""
         return self.context.prepared.prices.get(self.choice(role).model)
 
     def refusal(self, role: Role, writing: bool = False) -> StopReason | None:
@@ -87,7 +87,10 @@ class ModelSteps:
         return None if reason and self._smaller(role, allowance, writing) else reason
 
     def _smaller(self, role: Role, allowance: Allowance, writing: bool) -> Allowance | None:
-        """The allowance that still fits where the full one does not, by what the role's calls really used."""
+        """Return the allowance that still fits where the full one does not.
+
+        It follows what the role's calls really used.
+        """
         budget = self.context.budget
         free = budget.free_tokens(writing)
         if free is None:
@@ -100,8 +103,10 @@ class ModelSteps:
     # the writing reserve
 
     def reserve_for_writing(self) -> None:
-        """Keep back the budget that writing the report is expected to need. Called again as the run goes on:
-        what calls really use is known better then."""
+        """Keep back the budget that writing the report is expected to need.
+
+        Called again as the run goes on: what calls really use is known better then.
+        """
         context = self.context
         naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
         roles = (*naming, *context.traits.writing_roles(context.request, context.state))
@@ -109,7 +114,7 @@ class ModelSteps:
         context.budget.keep_for_writing(calls)
 
     def expected(self, role: Role) -> Allowance:
-        """What the next call of a role will need, by what calls of this run have used."""
+        """Return what the next call of a role will need, by what calls of this run have used."""
         by_role = self.context.budget.status(self.context.now(), self.context.state.sections.running).by_role
         paid = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
         allowed = sum(self.allowance(name).tokens * usage.calls for name, usage in paid.items())
@@ -150,8 +155,10 @@ class ModelSteps:
             return self._accept(kind.role, charged)
 
     async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
-        """A step that its mode leaves to code: no model is asked, and the report does not name the extractive
-        back end for it."""
+        """Return a step that its mode leaves to code.
+
+        No model is asked, and the report does not name the extractive back end for it.
+        """
         return await self._extractive(kind, step, record_model=False)
 
     async def pause_for(self, seconds: float, reason: str) -> bool:
@@ -174,8 +181,10 @@ class ModelSteps:
         return True
 
     async def _reserve(self, kind: RoleStep[I, O], step: I) -> tuple[int | None, Allowance]:
-        """Reserve budget for a call: its full allowance (for which a section may have to ask its parent),
-        else what fits. The number is None when nothing does."""
+        """Reserve budget for a call: its full allowance, else what fits.
+
+        A section may have to ask its parent for it. The number is None when nothing fits.
+        """
         role, writing, budget = kind.role, kind.writes, self.context.budget
         allowance, price = allowance_for(role, self.choice(role), step), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
@@ -192,8 +201,10 @@ class ModelSteps:
     async def _paid(
         self, kind: RoleStep[I, O], step: I, number: int, allowance: Allowance
     ) -> "StepAnswer[O]":
-        """A call to a model under a reservation, which is always settled. Raises StepFailed, and OutOfBudget
-        when the time for research ended before the answer came."""
+        """Return a call to a model under a reservation, which is always settled.
+
+        Raises StepFailed, and OutOfBudget when the time for research ended before the answer came.
+        """
         state, usage = self.context.state, Usage(calls=1)
         try:
             charged = await self._run_activity(kind, step, self.choice(kind.role), allowance, kind.writes)
@@ -252,8 +263,10 @@ class ModelSteps:
         return await retry_on_worker_loss(attempt)
 
     async def _extractive(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
-        """The step without a language model. Raises StepFailed when that fails too and there is no
-        default."""
+        """Return the step without a language model.
+
+        Raises StepFailed when that fails too and there is no default.
+        """
         if kind.needs_model and kind.default is not None:
             return kind.default(step)
         try:

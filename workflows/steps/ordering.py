@@ -32,8 +32,10 @@ class OrderSteps:
         self.models = models
 
     async def order(self, step: WriteInput, draft: SectionDraft) -> SectionDraft:
-        """The draft with its passages in the order of a small model; as it is where there is none, and as
-        far as it has come where a reviewer asks to finish."""
+        """Return the draft with its passages in the order of a small model.
+
+        As it is where there is none, and as far as it has come where a reviewer asks to finish.
+        """
         nearest = list(dict.fromkeys(one.evidence_id for one in draft.passages))[:MAX_WEIGHED]
         if len(nearest) < 2 or not self.models.is_paid("orderer"):
             return draft
@@ -68,8 +70,11 @@ class OrderSteps:
 
 
 def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple[Passage, ...]:
-    """Passages by a model's probability and their place by the encoder, both 0 to 1, added; those of works
-    that it was not asked about after these, and last those of works that it calls beside the question."""
+    """Passages by a model's probability and their place by the encoder, both 0 to 1, added.
+
+    Those of works that it was not asked about after these, and last those of works that it calls beside the
+    question.
+    """
 
     def key(place: int) -> tuple[int, float]:
         yes = weighed.get(passages[place].evidence_id)
@@ -81,8 +86,10 @@ def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple
 
 
 async def until_finished(tasks: Iterable[asyncio.Task[object]], finish: Callable[[], bool]) -> None:
-    """Wait until all tasks have ended; those that have not are dropped when a reviewer asks to finish or the
-    run is cancelled."""
+    """Wait until all tasks have ended.
+
+    Those that have not are dropped when a reviewer asks to finish or the run is cancelled.
+    """
     tasks = list(tasks)
     try:
         await workflow.wait_condition(lambda: finish() or all(one.done() for one in tasks))

@@ -50,8 +50,10 @@ def _retries(attempts: int, longest: float = 30.0, first: float = 1.0) -> RetryP
 def model_call(
     left: float | None, summary: str, *, streams: bool = False, model_down: bool = False
 ) -> Options:
-    """A call to a model: minutes long, expensive, retried after the delay the server asks for. While the
-    model is known to be down, a single attempt checks whether it is back."""
+    """Return a call to a model: minutes long, expensive, retried after the delay the server asks for.
+
+    While the model is known to be down, a single attempt checks whether it is back.
+    """
     return _clip(
         Options(
             start_to_close_timeout=LONGEST_CALL if streams else timedelta(minutes=5),
@@ -65,9 +67,11 @@ def model_call(
 
 
 def source_call(left: float | None, summary: str, queue: str | None) -> Options:
-    """The searches of a round in one source, on a queue of its own when the source's rate is strict. Each of
-    its requests has a time limit; all together wait for the rate, or for a folder that is read for the first
-    time, and go on where the last attempt ended."""
+    """Return the searches of a round in one source, on a queue of its own when the source's rate is strict.
+
+    Each of its requests has a time limit; all together wait for the rate, or for a folder that is read for
+    the first time, and go on where the last attempt ended.
+    """
     options = Options(
         start_to_close_timeout=timedelta(minutes=10),
         schedule_to_close_timeout=timedelta(minutes=30),
@@ -81,8 +85,10 @@ def source_call(left: float | None, summary: str, queue: str | None) -> Options:
 
 
 def look_up(left: float | None, summary: str) -> Options:
-    """All requests for one candidate: some twenty, which wait for their sources' rates; a few full texts,
-    each from up to three places. The report is made without what does not come in time."""
+    """All requests for one candidate: some twenty, which wait for their sources' rates.
+
+    A few full texts, each from up to three places. The report is made without what does not come in time.
+    """
     return _clip(
         Options(
             start_to_close_timeout=timedelta(seconds=90),
@@ -96,7 +102,7 @@ def look_up(left: float | None, summary: str) -> Options:
 
 
 def internal_step(summary: str) -> Options:
-    """Preparing and publishing: no model, no source; never clipped, so that every run ends with a report."""
+    """Return the options of preparing and publishing: no model, no source."""
     return Options(
         start_to_close_timeout=timedelta(minutes=3),
         heartbeat_timeout=HEARTBEAT,
@@ -106,7 +112,7 @@ def internal_step(summary: str) -> Options:
 
 
 def generated_program(summary: str) -> Options:
-    """A generated program, which runs twice for two minutes at most."""
+    """Return a generated program, which runs twice for two minutes at most."""
     return internal_step(summary) | Options(start_to_close_timeout=timedelta(minutes=6))
 
 
@@ -120,6 +126,6 @@ def _clip(options: Options, left: float | None) -> Options:
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """A text as one line of at most `limit` characters, for the Web UI's timeline."""
+    """Return a text as one line of at most `limit` characters, for the Web UI's timeline."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -26,8 +26,10 @@ from workflows.types import QUESTION_CHARS, ResearchRequest
 
 
 def settled_mode(request: ResearchRequest) -> Mode | None:
-    """The mode of a run whatever its question is; None where the question decides. With mode `auto` a graph
-    that was given is walked."""
+    """Return the mode of a run whatever its question is; None where the question decides.
+
+    With mode `auto` a graph that was given is walked.
+    """
     if request.mode != "auto":
         return request.mode
     return "graph" if request.graph is not None else None
@@ -52,8 +54,10 @@ class Preparation:
         self.import_earlier = import_earlier
 
     async def initialize(self) -> None:
-        """Resolve what only the worker knows and parse the question, unless that has been done. Raises
-        ApplicationError for a mode that cannot run here."""
+        """Resolve what only the worker knows and parse the question, unless that has been done.
+
+        Raises ApplicationError for a mode that cannot run here.
+        """
         state, request = self.context.state, self.context.request
         if state.question.prepared is None or state.question.parsed is None:
             self.events.set_phase("reading", "reading the question")
@@ -98,8 +102,10 @@ class Preparation:
             self.models.reserve_for_writing()
 
     async def _with_profile(self, prepared: Prepared, name: str) -> Prepared:
-        """The same with the profile that the question chose. The worker is asked again for one that it did
-        not offer beside the first."""
+        """Return the same with the profile that the question chose.
+
+        The worker is asked again for one that it did not offer beside the first.
+        """
         if name == prepared.profile.name:
             return prepared.replace(alternatives={})
         if name not in prepared.alternatives:
@@ -108,7 +114,7 @@ class Preparation:
         return prepared.replace(profile=chosen, alternatives={})
 
     def _reading(self, parsed: ParsedQuery) -> str:
-        """What was understood of the question, in a line."""
+        """Return what was understood of the question, in a line."""
         text = parsed.rationale or parsed.improved_query
         question = self.context.state.question.reworded
         if parsed.specialist:
@@ -137,13 +143,15 @@ class Preparation:
         return prepared.replace(profile=self._with_threshold(prepared.profile))
 
     def _with_threshold(self, profile: Profile) -> Profile:
-        """A profile with the threshold that the request sets for it, if any."""
+        """Return a profile with the threshold that the request sets for it, if any."""
         chosen = self.context.request.judge_threshold
         return profile if chosen is None else profile.replace(confidence_threshold=chosen)
 
     async def _parse(self, earlier: Imported | None) -> None:
-        """Parse the question: what is asked, which mode and profile fit, and why. One that follows up
-        `earlier` is researched as it stands alone."""
+        """Parse the question: what is asked, which mode and profile fit, and why.
+
+        One that follows up `earlier` is researched as it stands alone.
+        """
         request, prepared = self.context.request, self.context.prepared
         question, mode = request.question, settled_mode(request)
         specialists = {one.name: one.does for one in specialists_of(self.context.profile).values()}
@@ -175,7 +183,9 @@ class Preparation:
 
     async def _clarify(self, earlier: Imported | None) -> None:
         """Have a model ask back what the question leaves open, and wait for its person where one answers.
-        Without an answer what it assumes holds; a person who rejects it has the question as typed."""
+
+        Without an answer what it assumes holds; a person who rejects it has the question as typed.
+        """
         state, request = self.context.state, self.context.request
         if state.sections.job is not None or request.clarify == "off" or not self.models.is_paid("clarifier"):
             return

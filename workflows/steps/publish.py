@@ -122,8 +122,10 @@ class Publisher:
         return self.published
 
     async def _check_pubmed(self, document: PublishInput) -> PubMedSaid | None:
-        """The current standing of the cited works at PubMed; None when there is nothing to ask or the run was
-        cancelled. The report states an outage."""
+        """Return the current standing of the cited works at PubMed.
+
+        None when there is nothing to ask or the run was cancelled. The report states an outage.
+        """
         prepared = self.context.state.question.prepared
         queue = prepared.pubmed_queue if prepared else None
         check = pubmed_check(document, library=reaches_out(document))
@@ -137,8 +139,10 @@ class Publisher:
         return not own and {search.source for search in state.evidence.searches} == {"library"}
 
     def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
-        """What was judged of the works, those that answer best first; the quotes only of works that the
-        report has at hand."""
+        """Return what was judged of the works, those that answer best first.
+
+        The quotes only of works that the report has at hand.
+        """
         judged_works = self.context.state.evidence.judgements
         judgements = best_first(judged_works[name] for name in sorted(judged_works))
         bare = (
@@ -210,7 +214,7 @@ class Publisher:
         )
 
     def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
-        """What each iteration took; the last one of a loop says why that ended."""
+        """Yield what each iteration took; the last one of a loop says why that ended."""
         state = self.context.state
         records = state.iterations
         last = {record.section: record.iteration for record in records}

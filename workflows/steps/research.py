@@ -1,5 +1,7 @@
-"""The steps of a search-judge loop. Each reads the state, asks a model or the sources, and writes the answer
-into the state; the order of the steps is up to the mode that holds them.
+"""The steps of a search-judge loop.
+
+Each reads the state, asks a model or the sources, and writes the answer into the state; the order of the
+steps is up to the mode that holds them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -62,9 +64,11 @@ class ResearchSteps:
     judging: JudgeSteps
 
     async def reuse_known_searches(self) -> bool:
-        """Choose the searches of an iteration without a call, where they are known: in the first one those of
-        the question and of the plan, later those that the judge has just named. False where a reviewer's
-        words are to be read first, or nothing that is known was not searched yet."""
+        """Choose the searches of an iteration without a call, where they are known.
+
+        In the first one those of the question and of the plan, later those that the judge has just named.
+        False where a reviewer's words are to be read first, or nothing that is known was not searched yet.
+        """
         state, loop = self.context.state, self.context.state.loop
         unread = state.people.steered > state.loop.steering_read
         if unread and self.models.is_paid("gap_evaluator"):
@@ -91,7 +95,7 @@ class ResearchSteps:
         return True
 
     async def _first_tasks(self, only: Collection[str] = ()) -> list[AgentTask]:
-        """The question itself in every source, and what the parser or the planner asks beside it."""
+        """Return the question itself in every source, and what the parser or the planner asks beside it."""
         context, state = self.context, self.context.state
         sources = self.searches.sources(only)[:MAX_SOURCES_A_QUERY]
         improved = (
@@ -116,8 +120,11 @@ class ResearchSteps:
     def _by_wording(
         self, asked: tuple[str, ...], sources: Sequence[SourceOption]
     ) -> dict[tuple[str, ...], list[SourceOption]]:
-        """The sources by the questions that they are searched with: as asked where a source has that language
-        or there is no wording in its own, else in its own languages."""
+        """Return the sources by the questions that they are searched with.
+
+        As asked where a source has that language or there is no wording in its own, else in its own
+        languages.
+        """
         context, groups = self.context, dict[tuple[str, ...], list[SourceOption]]()
         state, parsed = context.state, context.state.question.parsed
         wordings = parsed.wordings if parsed and not state.sections.job else {}
@@ -139,8 +146,11 @@ class ResearchSteps:
     async def _worded(
         self, asked: tuple[str, ...], sources: Sequence[SourceOption], *, reworded: bool = False
     ) -> list[AgentTask]:
-        """Searches for questions in a user's words: as typed on this machine, in keywords where an index
-        wants them. `reworded`: the question itself once more in other words."""
+        """Return searches for questions in a user's words.
+
+        As typed on this machine, in keywords where an index wants them. `reworded`: the question itself once
+        more in other words.
+        """
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
             return self._not_made(self._verbatim([(text, text) for text in asked], names))
@@ -158,7 +168,10 @@ class ResearchSteps:
         return self._not_made(plan.tasks)[:MAX_FIRST_SEARCHES]
 
     def _recommended_tasks(self, gaps: tuple[str, ...]) -> list[AgentTask]:
-        """The searches that the judge names, and those that test hypotheses, in the preferred sources."""
+        """Return the searches that the judge names, and those that test hypotheses.
+
+        They go to the preferred sources.
+        """
         limits = self.context.request.limits
         names = [option.info.name for option in self.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
@@ -179,7 +192,7 @@ class ResearchSteps:
         ]
 
     def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
-        """Searches without those that were answered already, each once."""
+        """Return searches without those that were answered already, each once."""
         answered = {(s.source, s.asked) for s in self.context.state.evidence.searches if s.status in ANSWERED}
         unmade = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
         return list(unmade.values())
@@ -198,7 +211,7 @@ class ResearchSteps:
         state.loop.observation = state.loop.memory.thought = observation.text
 
     def _works(self) -> Works:
-        """The titles of the works found, best first, and what the judge read of them, in a sentence each."""
+        """Return the titles of the works found, best first, and what the judge read of them."""
         state = self.context.state
         refs = state.evidence.ranked[:OBSERVED_ITEMS]
         rows = (
@@ -247,8 +260,10 @@ class ResearchSteps:
             self.events.emit(Gap(gap=gap, by="gap_evaluator"), gap)
 
     async def read_instructions(self) -> None:
-        """Have the gap evaluator say what the instructions are that came since, in a mode that asks it
-        nothing else."""
+        """Have the gap evaluator read the instructions that came since.
+
+        It serves a mode that asks it nothing else.
+        """
         state = self.context.state
         new = state.people.steered > state.loop.steering_read
         if new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
@@ -258,8 +273,10 @@ class ResearchSteps:
     async def select_tools(
         self, per_gap: int | None = None, *, only: Collection[str] = (), use_model: bool = True
     ) -> None:
-        """Choose searches that may close the gaps, at most `per_gap` for each (None: the request's limit), in
-        the sources that `only` names, where it names any."""
+        """Choose searches that may close the gaps, at most `per_gap` for each (None.
+
+        The request's limit), in the sources that `only` names, where it names any.
+        """
         self.events.set_phase("selecting_tools", "choosing searches")
         await self._prepare_added_sources()
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.question.parsed
@@ -293,8 +310,10 @@ class ResearchSteps:
         loop.tasks = len(state.loop.selected)
 
     def _hypothesis_tests(self, most: int) -> tuple[str, ...]:
-        """Searches that would test the hypotheses and have not been made: one of each hypothesis, the best
-        supported first, before the second of any."""
+        """Return searches that would test the hypotheses and have not been made.
+
+        One of each hypothesis, the best supported first, before the second of any.
+        """
         state = self.context.state
         if not state.part(CandidatesState).hypotheses:
             return ()
@@ -303,8 +322,10 @@ class ResearchSteps:
         return suggested_searches(state.part(CandidatesState).hypotheses, made)[:most]
 
     async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:
-        """Execute the selected searches, all at the same time or `at_once` of them; when they bring little
-        that is new, reflect on why."""
+        """Execute the selected searches, all at the same time or `at_once` of them.
+
+        When they bring little that is new, reflect on why.
+        """
         state, loop = self.context.state, self.context.state.loop
         size = at_once or max(len(state.loop.selected), 1)
         message = (
@@ -331,8 +352,10 @@ class ResearchSteps:
             await self._reflect(fresh)
 
     def _brought_little(self, statuses: Sequence[SearchStatus], new: int) -> bool:
-        """Whether searches that were answered brought fewer new items than there were searches. Failed
-        searches are not counted: an outage is no reason to search for something else."""
+        """Whether searches that were answered brought fewer new items than there were searches.
+
+        Failed searches are not counted: an outage is no reason to search for something else.
+        """
         if not new and "empty" in statuses:
             return True
         answered = sum(status in ANSWERED for status in statuses)
@@ -341,7 +364,10 @@ class ResearchSteps:
         return self.models.refusal("reflector") is None  # the step must not end a run
 
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
-        """The latest iterations before one: also the one under way, where its successor is observed ahead."""
+        """Return the latest iterations before one.
+
+        Also the one under way, where its successor is observed ahead.
+        """
         before = [r for r in self.context.state.iterations if r.iteration < iteration]
         own = [r for r in before if r.section == self.context.section_id]
         return tuple(map(remembered, own[-EARLIER_SHOWN:]))
@@ -373,8 +399,10 @@ class ResearchSteps:
         return next((s for s in self.context.prepared.sources if s.info.name == name), None)
 
     async def _reflect(self, new: Sequence[EvidenceRef]) -> None:
-        """Ask whether searches served their gaps and what to search instead. Failed searches are left out: an
-        outage is no reason to search for something else."""
+        """Ask whether searches served their gaps and what to search instead.
+
+        Failed searches are left out: an outage is no reason to search for something else.
+        """
         state, loop = self.context.state, self.context.state.loop
         searches = [
             s for s in state.evidence.searches if s.iteration == loop.iteration and s.status in ANSWERED
@@ -396,14 +424,16 @@ class ResearchSteps:
 
 
 def suggested_searches(hypotheses: Sequence[MechanismHypothesis], made: Collection[str]) -> tuple[str, ...]:
-    """The searches that the hypotheses suggest, without those in `made`: one of each hypothesis, in the order
-    of the hypotheses, before the second of any."""
+    """Return the searches that the hypotheses suggest, without those in `made`.
+
+    One of each hypothesis, in the order of the hypotheses, before the second of any.
+    """
     rounds = zip_longest(*(hypothesis.search_suggestions for hypothesis in hypotheses))
     texts = dict.fromkeys(text for suggested in rounds for text in suggested if text)
     return tuple(text for text in texts if text not in made)
 
 
 def _named(ref: EvidenceRef) -> str:
-    """A work as a query may name it."""
+    """Return a work as a query may name it."""
     name = next((f"{kind.upper()} {value}: " for kind, value in ref.identifiers.items_in_order()), "")
     return f"{name}{ref.title}"

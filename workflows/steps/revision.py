@@ -1,5 +1,7 @@
-"""What a person asks of a finished report: a question, a change, a dispute. At most three calls of a model,
-by the roles of a run: reviser, writer, second reader."""
+"""What a person asks of a finished report: a question, a change, a dispute.
+
+At most three calls of a model, by the roles of a run: reviser, writer, second reader.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC
@@ -92,8 +94,11 @@ class Revision:
         )
 
     def _check_cost(self, prepared: Prepared) -> None:
-        """Raises ApplicationError where the calls that this may take can cost more than is allowed: before
-        the first of them, so that nothing is bought for an answer that never comes."""
+        """Check that the calls that this may take cost no more than is allowed.
+
+        Raises ApplicationError before the first of them, so that nothing is bought for an answer that never
+        comes.
+        """
         most = self.asked.max_cost_microusd
         if most is None:
             return
@@ -188,8 +193,10 @@ class Revision:
     async def _works(
         self, step: WriteInput, refs: Sequence[EvidenceRef], of_report: str
     ) -> tuple[EvidenceRef, ...]:
-        """The works of the run that are nearest to a question, or to that of its report, which `it` may be;
-        code says which."""
+        """Return the works of the run that are nearest to a question, or to that of its report.
+
+        Code says which of the two is meant.
+        """
         ordered = await workflow.execute_activity_method(
             ThinkActivities.order_evidence,
             OrderInput(
@@ -208,7 +215,7 @@ class Revision:
     async def _new_works(
         self, searches: Sequence[RepeatedSearch]
     ) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
-        """The works that the instruction names, and what of them could not be had."""
+        """Return the works that the instruction names, and what of them could not be had."""
         works: list[EvidenceRef] = []
         notes: list[str] = []
         for search in searches:
@@ -220,7 +227,7 @@ class Revision:
         return tuple(works), tuple(notes)
 
     async def _read(self, check: VerifyInput | None) -> Verdicts:
-        """What the second reader says; nothing where there is none or nothing to read."""
+        """Return what the second reader says; nothing where there is none or nothing to read."""
         if check is None or not check.sentences or not self._asks("verifier"):
             return Verdicts()
         return await self._think(VERIFY, check)

@@ -1,5 +1,7 @@
-"""The steps that roles do, each declared once: its role, its activity, and its answer where nothing can give
-one."""
+"""The steps that roles do, each declared once.
+
+Its role, its activity, and its answer where nothing can give one.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -97,7 +99,10 @@ REVISE = RoleStep(
 
 
 def _parts(step: GapsInput) -> tuple[str, ...]:
-    """What a reviewer asked for, the latest first, then what the judge missed, else the question's parts."""
+    """Return what a reviewer asked for, then what the judge missed, else the question's parts.
+
+    The latest wish comes first.
+    """
     parts = step.judged_gaps or step.research_questions or (step.question,)
     return tuple(dict.fromkeys((*reversed(step.steering), *parts)))
 
@@ -107,7 +112,7 @@ def served(prepared: Prepared, role: Role) -> ModelChoice:
 
 
 def equipped(step: I, prepared: Prepared, choice: ModelChoice, allowance: Allowance, **more: object) -> I:
-    """A step with the model that is asked, what it may use, and the models that stand in for it."""
+    """Return a step with the model that is asked, what it may use, and the models that stand in for it."""
     fallbacks = prepared.fallbacks if choice.backend != "extractive" else ()
     update = {"model": choice, "fallbacks": fallbacks, "allowance": allowance, **more}
     return step.model_copy(update=update)

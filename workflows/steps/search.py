@@ -41,10 +41,12 @@ class SearchSteps:
         self.events = events
 
     async def execute(self, tasks: Sequence[AgentTask], most: int) -> tuple[list[SearchStatus], int]:
-        """Execute all searches at once, those of one source in one step; return the status of each and the
-        number of new items. Of sources that list before they read, `most` results are read in all; a folder
-        of no more documents is returned whole. When the run is cancelled, the results that have arrived are
-        kept."""
+        """Execute all searches at once, those of one source in one step.
+
+        Return the status of each and the number of new items. Of sources that list before they read, `most`
+        results are read in all; a folder of no more documents is returned whole. When the run is cancelled,
+        the results that have arrived are kept.
+        """
         by_source: dict[str, list[AgentTask]] = {}
         for task in tasks:
             by_source.setdefault(task.agent, []).append(task)
@@ -69,8 +71,11 @@ class SearchSteps:
         return statuses, new
 
     def _keep(self, running: Sequence[asyncio.Task[list[Answer]]]) -> tuple[list[SearchStatus], int]:
-        """Record the searches that have ended. Never in a `finally`: that also runs where the workflow leaves
-        a worker's memory, outside its event loop."""
+        """Record the searches that have ended.
+
+        Never in a `finally`: that also runs where the workflow leaves a worker's memory, outside its event
+        loop.
+        """
         ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
         answers = [answer for some in ended for answer in some]
         new = sum(self._record(record, refs) for record, refs in answers)
@@ -103,8 +108,11 @@ class SearchSteps:
         return len(merged.new_ids)
 
     async def _search(self, tasks: Sequence[AgentTask], most: int, whole: int) -> list[Answer]:
-        """The searches of one source in one step. However each ends, it is a row of the ledger. `whole`: the
-        number of documents up to which a folder is returned whole."""
+        """Return the searches of one source in one step.
+
+        However each ends, it is a row of the ledger. `whole`: the number of documents up to which a folder is
+        returned whole.
+        """
         context, source, started = self.context, tasks[0].agent, self.context.now()
         option = next((s for s in context.prepared.sources if s.info.name == source), None)
         listed = context.state.evidence.listed.get(source, Unread())
@@ -144,7 +152,7 @@ class SearchSteps:
         ]
 
     def _row(self, task: AgentTask) -> SearchRecord:
-        """The row of a search that has brought nothing yet."""
+        """Return the row of a search that has brought nothing yet."""
         return SearchRecord(
             source=task.agent,
             query=task.query,
@@ -188,8 +196,9 @@ class SearchSteps:
         self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
 
     def sources(self, only: Collection[str] = ()) -> tuple[SourceOption, ...]:
-        """The sources to search: the user's choice, else the profile's preference among those enabled; where
-        `only` names some, no other.
+        """Return the sources to search: the user's choice, else the profile's preference among those enabled.
+
+        Where `only` names some, no other.
 
         The bundled sample library is used only on request or when nothing else can be searched. What earlier
         runs collected is searched beside a source, never in place of one.
@@ -217,8 +226,10 @@ class SearchSteps:
 
 
 async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSaid:
-    """What PubMed says now of works, asked on the queue where NCBI's rate is kept, within so many seconds,
-    retries included. An outage is part of the answer."""
+    """Return what PubMed says now of works; an outage is part of the answer.
+
+    It is asked on the queue where NCBI's rate is kept, within so many seconds, retries included.
+    """
     try:
         answer: PubMedSaid = await workflow.execute_activity(
             CHECK_PUBMED,

@@ -60,8 +60,11 @@ class WritingSteps:
         self.ordering = OrderSteps(context, events, models)
 
     def citable(self) -> tuple[EvidenceRef, ...]:
-        """What a writer may cite, best first; never retracted work. Where a model judges, works on another
-        subject are left out, and what it has not read; where it did not, all that was found may be cited."""
+        """Return what a writer may cite, best first; never retracted work.
+
+        Where a model judges, works on another subject are left out, and what it has not read; where it did
+        not, all that was found may be cited.
+        """
         state = self.context.state
         usable = state.evidence.usable
         relevant = [usable[name] for name in state.evidence.relevant if name in usable]
@@ -120,7 +123,7 @@ class WritingSteps:
     # the second reader
 
     async def _read_draft(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
-        """The draft with the second reader's verdicts, who sees what its writer saw."""
+        """Return the draft with the second reader's verdicts, who sees what its writer saw."""
         check = VerifyInput(
             **self.context.step_inputs(question=step.question),
             section=step.section,
@@ -135,7 +138,7 @@ class WritingSteps:
         return verdicts.with_verdicts(draft, await self._read(check, section))
 
     async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
-        """What the second reader says; nothing where there is none."""
+        """Return what the second reader says; nothing where there is none."""
         if not check.sentences or not self.models.is_paid("verifier"):
             return Verdicts()
         count = len(check.sentences)
@@ -145,8 +148,10 @@ class WritingSteps:
         return await self.models.execute(VERIFY, check)
 
     async def finish(self, names: Sequence[str], use_model: bool) -> None:
-        """Edit the drafts of sections, write once more what was refused of them at the same time, and have
-        the second reader read what is open after both."""
+        """Edit the drafts of sections, and write once more what was refused of them.
+
+        Both happen at the same time; then the second reader reads what is open.
+        """
         drafts = self.context.state.draft.sections
         if use_model:
             await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
@@ -260,8 +265,10 @@ class WritingSteps:
         return _names(text, self.context.state.people.left_out)
 
     def without_left_out(self, draft: SectionDraft) -> SectionDraft:
-        """A draft without what is about a candidate that a reviewer left out: the answer names none, and a
-        claim below it only beside one that was chosen."""
+        """Return a draft without what is about a candidate that a reviewer left out.
+
+        The answer names none, and a claim below it only beside one that was chosen.
+        """
         chosen = self.context.state.people.chosen
         if not self.context.state.people.left_out:
             return draft
@@ -281,14 +288,16 @@ class WritingSteps:
 def judgements_of(
     evidence: Iterable[EvidenceRef], judged: Mapping[str, WorkJudgement]
 ) -> tuple[WorkJudgement, ...]:
-    """The judgements of works, in the order of the works, as far as there is room."""
+    """Return the judgements of works, in the order of the works, as far as there is room."""
     in_order = (judged[ref.evidence_id] for ref in evidence if ref.evidence_id in judged)
     return within(in_order, JUDGEMENTS_ROOM)
 
 
 def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
-    """The sentences by which works were judged to answer, word for word: what a section says when nothing
-    that was written of it stood."""
+    """Return the sentences by which works were judged to answer, word for word.
+
+    What a section says when nothing that was written of it stood.
+    """
     supports = [one for judged in judgements if judged.answers >= MIN_ANSWERS for one in judged.support]
     prose = (one for one in dict.fromkeys(supports) if gate.is_prose(one.quote))
     claims = tuple(DraftClaim(text=one.quote, support=(one,)) for one in prose)
