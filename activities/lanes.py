@@ -50,7 +50,7 @@ class Lane(BaseModel):
 
 
 def lane_of(folder: Path, queue: str) -> Lane | None:
-    """The lane of a queue; None for the general one, and where it is not known."""
+    """Return the lane of a queue; None for the general one, and where it is not known."""
     try:
         return Lane.model_validate_json((folder / f"{queue.rpartition('-')[2]}.json").read_bytes())
     except (OSError, ValidationError):

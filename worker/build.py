@@ -82,8 +82,10 @@ def build_worker(
     interceptors: Sequence[Interceptor] = (),
     max_concurrent_activities: int = 100,
 ) -> Worker:
-    """One worker on one queue, with the settings that all workers share; that of the workflows can be hired
-    (`worker.nexus`)."""
+    """One worker on one queue, with the settings that all workers share.
+
+    That of the workflows can be hired (`worker.nexus`).
+    """
     from worker.nexus import ResearchHandler
 
     versioned = deployment()
@@ -110,7 +112,9 @@ def build_worker(
 
 @cache
 def code_id() -> str:
-    """The version of this project and a digest of its code, by which histories name the build of a worker.
+    """Return the version of this project and a digest of its code.
+
+    Histories name the build of a worker by it.
 
     The SDK's own digest reads the byte code of all modules that are imported: 0.2 s at each start.
     """
@@ -124,8 +128,10 @@ def code_id() -> str:
 
 @activity.defn(name="check_graph")
 async def check_graph(definition: GraphDefinition | None) -> GraphCheck:
-    """What is wrong with a definition, or the built-in graph where the request has none. Workflow code does
-    not import the library that the check needs, and the built-in graphs are files."""
+    """Return what is wrong with a definition, or the built-in graph where the request has none.
+
+    Workflow code does not import the library that the check needs, and the built-in graphs are files.
+    """
     from workflows.graph.library import DEFAULT, builtin, not_installed
     from workflows.graph.validation import problems
 
@@ -136,8 +142,9 @@ async def check_graph(definition: GraphDefinition | None) -> GraphCheck:
 
 
 def deployment() -> WorkerDeploymentConfig | None:
-    """Worker versioning, only when the deployment's variables are set: `TEMPORAL_DEPLOYMENT_NAME` and
-    `TEMPORAL_WORKER_BUILD_ID`, as Temporal's worker controller sets them.
+    """Worker versioning, only when the deployment's variables are set.
+
+    `TEMPORAL_DEPLOYMENT_NAME` and `TEMPORAL_WORKER_BUILD_ID`, as Temporal's worker controller sets them.
 
     An unversioned worker that claims a version hangs silently until an operator makes that version current.
     """
@@ -160,7 +167,7 @@ def split_workers(
     workflows: Sequence[type],
     interceptors: Sequence[Interceptor] = (),
 ) -> "WorkerGroup":
-    """A worker for each part of a fleet that this process serves."""
+    """Return a worker for each part of a fleet that this process serves."""
     from worker.queues import SplitQueues, WorkerGroup, name_of, part_of, queue_of
 
     workers = (
@@ -179,10 +186,11 @@ def split_workers(
 def research_worker(
     client: Client, resources: Resources, queue: str, executes: bool = True
 ) -> "Worker | WorkerGroup":
-    """The worker of a queue, or those of the parts of a split fleet (`worker.queues`). One that does not
-    execute steps decides which come next. Strictly
-    limited sources have queues of their own, which a process polls only while it holds their gate
-    (`worker.rate_gate_holder`). Raises HookError."""
+    """Return the worker of a queue, or those of the parts of a split fleet (`worker.queues`).
+
+    One that does not execute steps decides which come next. Strictly limited sources have queues of their
+    own, which a process polls only while it holds their gate (`worker.rate_gate_holder`). Raises HookError.
+    """
     from worker.metrics import MetricsInterceptor
     from worker.rate_gate_holder import gate_activities
     from workflows.modes import workflow_classes

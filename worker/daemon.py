@@ -173,9 +173,11 @@ async def has_work(client: Client) -> bool:
 
 
 async def _end(worker: "Worker | WorkerGroup", running: asyncio.Task[None]) -> None:
-    """Have a worker finish. A worker that is stopped while it begins to poll may miss that its poll was given
-    up, and would wait for the answer, a minute: after `STOP_SECONDS` the process ends without it. Raises what
-    ended the worker."""
+    """Have a worker finish.
+
+    A worker that is stopped while it begins to poll may miss that its poll was given up, and would wait for
+    the answer, a minute: after `STOP_SECONDS` the process ends without it. Raises what ended the worker.
+    """
     shutdown = asyncio.create_task(worker.shutdown()) if not running.done() else None
     done, _ = await asyncio.wait([running], timeout=STOP_SECONDS)
     if not done:
@@ -196,8 +198,10 @@ def collect_less_often() -> None:
 async def _connect(
     connection: ClientConnectConfig, stop: asyncio.Event, embedded: Embedded | None, metrics: str | None
 ) -> Client | None:
-    """Connect, waiting for a server that is not there yet; None when stopped meanwhile. `metrics`: where to
-    serve them. Raises CannotListen."""
+    """Connect, waiting for a server that is not there yet; None when stopped meanwhile.
+
+    `metrics`: where to serve them. Raises CannotListen.
+    """
     from worker.metrics import worker_runtime
 
     deadline = asyncio.get_running_loop().time() + CONNECT_SECONDS
@@ -216,7 +220,7 @@ async def _connect(
 
 
 def stop_on_signals() -> asyncio.Event:
-    """An event that SIGTERM and SIGINT set; a second signal ends the process at once."""
+    """Return an event that SIGTERM and SIGINT set; a second signal ends the process at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -258,8 +262,11 @@ def run(main: Coroutine[object, object, Result]) -> Result:
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's event loop where it is installed, else asyncio's own. A worker is woken often, by native
-    threads, by its connections, by threads of its own; uvloop does that in native code."""
+    """uvloop's event loop where it is installed, else asyncio's own.
+
+    A worker is woken often, by native threads, by its connections, by threads of its own; uvloop does that in
+    native code.
+    """
     if sys.platform == "win32":
         return asyncio.new_event_loop()
     try:

@@ -24,8 +24,11 @@ Build = Callable[[str, bool], "Worker | WorkerGroup"]
 
 
 async def serve_lanes(folder: Path, own: Lane, queue: str, build: Build) -> None:
-    """Serve the lanes of a home as they appear: decide what comes next in all of them, and execute the steps
-    of those whose settings are the worker's. Raises what ended one of its workers."""
+    """Serve the lanes of a home as they appear.
+
+    Decide what comes next in all of them, and execute the steps of those whose settings are the worker's.
+    Raises what ended one of its workers.
+    """
     served: dict[str, tuple[Worker | WorkerGroup, asyncio.Task[None]]] = {}
     try:
         while True:
@@ -44,7 +47,7 @@ async def serve_lanes(folder: Path, own: Lane, queue: str, build: Build) -> None
 
 
 def lanes_in(folder: Path) -> list[Lane]:
-    """The lanes that were used lately, the latest first."""
+    """Return the lanes that were used lately, the latest first."""
     used = {file: file.stat().st_mtime for file in folder.glob("*.json")}
     since = time.time() - USED_SECONDS
     lanes = []

@@ -92,13 +92,18 @@ class RunContext:
         return workflow.info().first_execution_run_id
 
     def _on_reset(self, _seed: int) -> None:
-        """Temporal gives a run that was reset another random seed. Nothing else may be done here: this is
-        called outside the workflow's event loop."""
+        """Temporal gives a run that was reset another random seed.
+
+        Nothing else may be done here: this is called outside the workflow's event loop.
+        """
         self._reset = self._renumber = self.was_rewound = True
 
     def now(self) -> float:
-        """Seconds since the epoch, of the workflow's clock. What passed between the point that a run was
-        reset to and the reset itself does not count as working time."""
+        """Seconds since the epoch, of the workflow's clock.
+
+        What passed between the point that a run was reset to and the reset itself does not count as working
+        time.
+        """
         now = workflow.now().timestamp()
         if self._reset:
             self._reset = False
@@ -108,10 +113,13 @@ class RunContext:
         return now
 
     def next_seq(self) -> int:
-        """The number of the next event. After a rewind the numbers begin at the milliseconds since the run
-        began: more than the events that a run has by then, so that none stands for two events. Of a section
-        they begin there with the event `rewound`: what the workflow task of the boundary decides again before
-        it (the last judgement) is known to the parent under its old number."""
+        """Return the number of the next event.
+
+        After a rewind the numbers begin at the milliseconds since the run began: more than the events that a
+        run has by then, so that none stands for two events. Of a section they begin there with the event
+        `rewound`: what the workflow task of the boundary decides again before it (the last judgement) is
+        known to the parent under its old number.
+        """
         control = self.state.people
         if self._renumber and not (self.state.sections.job and self.was_rewound):
             self._renumber = False
@@ -121,7 +129,7 @@ class RunContext:
         return control.last_seq
 
     def timestamp(self) -> str:
-        """The workflow's time in ISO form."""
+        """Return the workflow's time in ISO form."""
         return workflow.now().astimezone(UTC).isoformat(timespec="seconds")
 
     @property
@@ -188,8 +196,10 @@ class RunContext:
 
     @property
     def specialist(self) -> Specialist | None:
-        """Who searches now: the member of a team whose turn it is, or whom mode `auto` handed the question
-        over to. A section of a longer report has its own question."""
+        """The specialist that searches now: a member of a team, or the choice of mode `auto`.
+
+        A section of a longer report has its own question.
+        """
         name, state = self.member, self.state
         if (
             not name
@@ -203,8 +213,11 @@ class RunContext:
     def step_inputs(
         self, *, question: str = "", facts: Iterable[str] | None = None, instruction: str | None = None
     ) -> StepInputs:
-        """The fields that the input of every step of a role has in common. By default the question is that of
-        this loop, the facts are those of the run, and the instruction is that of the turn."""
+        """Return the fields that the input of every step of a role has in common.
+
+        By default the question is that of this loop, the facts are those of the run, and the instruction is
+        that of the turn.
+        """
         background = self.state.question.plan.background_context if self.state.question.plan else ""
         lines = self.state.evidence.facts if facts is None else facts
         asked = question or self.question
@@ -234,8 +247,10 @@ class RunContext:
 
     @property
     def searches_in(self) -> tuple[str, ...]:
-        """The languages of searches, where they are not those of the question: that of the folder where it
-        alone is searched, else English."""
+        """The languages of searches, where they are not those of the question.
+
+        That of the folder where it alone is searched, else English.
+        """
         prepared = self.prepared
         names = self.request.sources or tuple(one.info.name for one in prepared.sources if one.searchable)
         alone = set(names) <= {"library"}
@@ -243,7 +258,10 @@ class RunContext:
         return () if prepared.asked_in in languages else languages
 
     def languages_of(self, source: str) -> tuple[str, ...]:
-        """The languages of a source: those of the library, as far as they are known; of others English."""
+        """Return the languages of a source: those of the library, as far as they are known.
+
+        Of others English.
+        """
         return self.prepared.library_languages if source == "library" else (ENGLISH,)
 
     @property
@@ -256,8 +274,10 @@ class RunContext:
         return tuple(language for language in languages if language != self.prepared.asked_in)
 
     def loop_inputs(self, *reads: str) -> StepInputs:
-        """The same for the steps of every iteration: a history keeps each, so the profile has its name and
-        what the step reads of it."""
+        """Return the same for the steps of every iteration.
+
+        A history keeps each, so the profile has its name and what the step reads of it.
+        """
         brief = Profile(name=self.profile.name, description="", criteria=())
         read = {name: getattr(self.profile, name) for name in reads}
         return {**self.step_inputs(), "profile": brief.model_copy(update=read)}
@@ -290,7 +310,7 @@ class RunContext:
 
 
 def number_sections(plan: ReportPlan) -> ReportPlan:
-    """The plan with an id for every section; ids that are present and unique are kept."""
+    """Return the plan with an id for every section; ids that are present and unique are kept."""
     ids = [section.id for section in plan.report_outline]
     sections: dict[str, ReportPlanSection] = {}
     for number, section in enumerate(plan.report_outline, 1):

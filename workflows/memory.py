@@ -101,7 +101,7 @@ class LoopMemory(BaseModel, defer_build=True):
         )
 
     def _open(self) -> tuple[str, ...]:
-        """What is open after the iteration; nothing where no model read what was found."""
+        """Return what is open after the iteration; nothing where no model read what was found."""
         if self.judged is None:
             return self.gaps
         return () if self.judged.by_code else self.judged.gaps
