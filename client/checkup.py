@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from activities.contracts.errors import DeterminatorError, SourceError
@@ -35,6 +36,8 @@ class Check:
     state: State
     message: str
     """What was found and, when it does not work, how to repair it."""
+    source: str = ""
+    """The source that was asked; empty for a check of anything else."""
 
 
 async def checks(
@@ -221,22 +224,22 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     async with open_http(settings) as http:
         built = build_sources(settings, http)
         for option in options(settings, built):
-            name = f"source {option.info.name}"
+            said = partial(Check, f"source {option.info.name}", source=option.info.name)
             if not option.enabled:
-                yield Check(name, "ok", f"not enabled: {option.reason}")
+                yield said(state="ok", message=f"not enabled: {option.reason}")
             elif not network or option.info.role == "lookup":
-                yield Check(name, "ok", "enabled")
+                yield said(state="ok", message="enabled")
             else:
                 query = Query(text="aspirin", limit=1)
                 try:
                     async with asyncio.timeout(PROBE_SECONDS * 3):
                         await anext(built[option.info.name].exchanges(query))
                 except SourceError as error:
-                    yield Check(name, "warn", advice(str(error)))
+                    yield said(state="warn", message=advice(str(error)))
                 except TimeoutError:
-                    yield Check(name, "warn", "did not answer in time")
+                    yield said(state="warn", message="did not answer in time")
                 else:
-                    yield Check(name, "ok", "answers")
+                    yield said(state="ok", message="answers")
 
 
 def advice(error: str) -> str:

@@ -181,6 +181,8 @@ class Failed(EventData):
     role: str = ""
     category: str = ""
     section_id: str = ""
+    reason: str = ""
+    """Of a model that failed: what its server said."""
 
 
 class Planned(EventData):

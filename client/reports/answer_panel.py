@@ -30,7 +30,7 @@ def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
     room = console.width if console.is_terminal else None
     for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal, room=room):
         # lines of text are not broken in a pipe, and a path is broken nowhere
-        whole = isinstance(part, Text) and (not console.is_terminal or part.plain.startswith("Report "))
+        whole = isinstance(part, Text) and (not console.is_terminal or bool(part.no_wrap))
         console.print(part, soft_wrap=whole, width=None if whole else width)
 
 
@@ -67,7 +67,8 @@ def answer_parts(
         parts.append(Text(f"Ended early: {BECAUSE[stop_reason]}."))
     if path is not None:
         shown = short_path(path, room - len("Report ")) if room else str(path)
-        parts.append(Text.assemble("Report ", (shown, Style(link=path.absolute().as_uri()))))
+        line = (shown, Style(link=path.absolute().as_uri()))
+        parts.append(Text.assemble("Report ", line, no_wrap=True))
     parts.append(
         Text(
             f"Next: determinator report {name}, or evidence, export, verify in place of report",

@@ -89,8 +89,8 @@ def event_data(event: AgentEvent) -> object:
 def troubles_of(events: Iterable[AgentEvent]) -> list[str]:
     """What only a person can mend, such as a key that is refused; each once."""
     failed = (
-        event.message
+        it.reason or event.message
         for event in events
         if isinstance(it := event_data(event), Failed) and it.category in PERMANENT
     )
-    return [*dict.fromkeys(message.partition(": ")[2] or message for message in failed)]
+    return [*dict.fromkeys(failed)]

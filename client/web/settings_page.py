@@ -46,9 +46,9 @@ class SettingsPage:
         """What `doctor` says; with `network`, each source is asked one small question."""
         self._frame.user(request)
         every = [check async for check in checks(load_settings, self._frame.client.address, network=network)]
-        found = [check for check in every if network or not check.name.startswith("source ")]
+        found = [check for check in every if network or not check.source]
         if network:
-            self._answers = {check.name.removeprefix("source "): check for check in found}
+            self._answers = {check.source: check for check in found if check.source}
         return await self._frame.part("checks", checks=found, network=network)
 
 

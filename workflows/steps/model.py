@@ -286,7 +286,8 @@ class ModelSteps:
 
     async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
         name = kind.role.replace("_", " ")
-        event = Failed(kind="model_failed", category=failed.category, role=kind.role)
+        reason = str(failed)
+        event = Failed(kind="model_failed", category=failed.category, role=kind.role, reason=reason)
         self.events.emit(event, f"{name}: {failed}")
         if failed.category in PERMANENT:
             self.events.add_limitation(MODEL_REFUSED, reason=str(failed))
