@@ -16,16 +16,9 @@ from typing import get_args
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.contracts.evidence import (
-    MODEL_REFUSED,
-    MODEL_SILENT,
-    Allowance,
-    ModelChoice,
-    Price,
-    StopReason,
-    Usage,
-)
+from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Allowance, ModelChoice, Price, Usage
 from activities.contracts.step import Role, StepAnswer
+from activities.contracts.stop_reasons import StopReason
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunContext
 from workflows.event_types import Failed, Waiting
