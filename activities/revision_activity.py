@@ -252,7 +252,7 @@ def _to_revise(
 
     drafted = [one for planned in kept.sections for one in planned.draft.sentences]
     edited: Sequence[EditedSentence] = kept.edited.sentences if kept.edited else ()
-    cited = {reference.evidence_id for reference in report.references}
+    number = {reference.evidence_id: reference.number for reference in report.references}
     standing = {reference.evidence_id: reference.standing for reference in report.references}
     return ReviseInput.model_validate(
         {
@@ -264,8 +264,8 @@ def _to_revise(
             "lines": tuple(line for part in parts_of(report) for line in part.sentences(report)),
             "evidence": tuple(
                 ref.replace(standing=standing[ref.evidence_id])
-                for ref in kept.evidence
-                if ref.evidence_id in cited
+                for ref in sorted(kept.evidence, key=lambda ref: number.get(ref.evidence_id, 0))
+                if ref.evidence_id in number
             ),
         }
     )

@@ -79,7 +79,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         room=room,
         inputs=[
             "Report:\n" + fenced("report", "\n".join(parts if above else parts[1:])),
-            "Works:\n" + fenced("works", "\n".join(listed)),
+            "Works (E1 is [1] in the report):\n" + fenced("works", "\n".join(listed)),
             "Read for this, to be written about: " + ", ".join(step.by_identifier)
             if step.by_identifier
             else "",
@@ -106,12 +106,16 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     texts = {prompt.claims[one.claim]: one.text for one in answer.reword if one.claim in prompt.claims}
     gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
     gone |= {one.id for one in step.sentences if one.id.partition(".")[0] in sections}
+
+    def decide(one: DraftClaim) -> Decision:
+        return gate.sentence(one.text, one.kind, one.support, documents, step.question, shown=one.computed)
+
     for before, one in pairwise(step.sentences):
         if before.id in gone and one.leans and one.id not in texts:
             gone.add(one.id)
     no: list[Refused] = []
 
-    def again(one: C, decide: Callable[[C], Decision]) -> C | None:
+    def again(one: C, by: Callable[[C], Decision]) -> C | None:
         """A touched sentence as it is to be read; None where it stays, or goes (`gone`)."""
         support = tuple(s for s in one.support if s.evidence_id not in works)
         if one.support and not support:
@@ -120,7 +124,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         if one.id in gone or (text == one.text and support == one.support):
             return None
         changed = one.replace(text=text, support=support, reworded=text != one.text)
-        decided = gate.decided(changed, decide(changed))
+        decided = gate.decided(changed, by(changed))
         if decided.state == "refused":
             no.append(refused(decided))
             if support != one.support:
@@ -128,17 +132,9 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
             return None
         return decided
 
-    sentences = tuple(
-        new
-        for one in in_place(step.sentences)
-        if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents, step.question)))
-    )
+    sentences = tuple(new for one in in_place(step.sentences) if (new := again(one, decide)))
     gone -= {one.id for one in step.lines}
-    lines = tuple(
-        new
-        for one in step.lines
-        if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents, step.question)))
-    )
+    lines = tuple(new for one in step.lines if (new := again(one, decide)))
     held = {one.id: one for one in (*step.sentences, *sentences)}
 
     def edited(one: EditedSentence) -> EditedSentence | None:

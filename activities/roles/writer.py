@@ -5,26 +5,32 @@ Code fills in the quotes, and the gate decides of every sentence (`activities.ve
 were refused come back once (`WriteInput.failed`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
-from activities.contracts.evidence import Evidence, Statement, Support
+from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.judge import Refused
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
 from activities.messages import N_, english_name
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
-from activities.report.formats.statements import sentence as in_words
-from activities.roles.prompt import concluded, fenced, listed
+from activities.roles.prompt import concluded, listed
+from activities.roles.rewording import (
+    MAX_COMPUTED,
+    MAX_LABELS,
+    AgainAnswer,
+    accept_again,
+    checked,
+    render_again,
+)
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
-    OneClaim,
     OneSentence,
     SentenceLabels,
     Text,
@@ -43,17 +49,13 @@ from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.numbers import missing_numbers
-from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
+from activities.verification.verdicts import printed
 
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
 MAX_SENTENCES = 8
 """Sentences of a paragraph."""
 MAX_RESERVATIONS = 4
-MAX_LABELS = 16
-"""Sentences that one sentence may rest on."""
-MAX_COMPUTED = 4
-"""Computations that one sentence shows."""
 MAX_TRANSLATIONS = 24
 MAX_TRANSLATION_CHARS = 600
 MAX_NEAR_MISSES = 2
@@ -73,12 +75,6 @@ TRANSLATIONS = (
     "{language} once in "
     "{language}, under its "
     "label, word for word as a translator would; it is printed beside the quote as a translation. "
-)
-TASK_AGAIN = (
-    "Sentences of these paragraphs were refused. Write the paragraphs so that they read without them: an "
-    "entry of `sentences` for every refused one that you write once more, as close to the words of the "
-    "labelled sentences as it needs to be, and for every one that leans on it and no longer reads; a refused "
-    "one that you leave out is not printed, all others stay as they are. Answer with JSON."
 )
 BESIDE_OTHERS = (
     "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
@@ -124,24 +120,12 @@ class TranslatedDraft(DraftAnswer):
     translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
 
 
-class WrittenAgain(Loose):
-    claim: OneClaim = ""
-    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
-    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
-    computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
-    leans: Truth = None
-
-
-class AgainAnswer(Loose):
-    sentences: list[WrittenAgain]
-
-
 AnyDraft = DraftAnswer | AgainAnswer
 
 
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed:
-        return _render_again(step, documents, room)
+        return render_again(step, documents, room)
     foreign = _foreign(step, documents)
     task = "".join(
         (
@@ -192,41 +176,10 @@ def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tupl
     return tuple(made.values())
 
 
-def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """The prompt for paragraphs with sentences that were refused: each of these with the reason, and the
-    works they cite."""
-    named: dict[str, list[str]] = {}
-    labels: dict[str, str] = {}
-    rows: list[str] = []
-    for paragraph in step.failed:
-        if rows:
-            rows.append("")
-        leaning = leaning_on_refused(paragraph.claims)
-        for claim in paragraph.claims:
-            labels[label := f"C{len(labels) + 1}"] = claim.id
-            why = in_words(claim.problem) if claim.problem else "not verified"
-            refused = f" (refused: {why})" if claim.state != "stands" else ""
-            rows.append(f"{label}: {claim.text}{refused}{' (leans on it)' if claim.id in leaning else ''}")
-            if refused or claim.id in leaning:
-                for support in claim.support:
-                    named.setdefault(support.evidence_id, []).append(support.quote)
-    prompt = compose_works(
-        "writer",
-        step,
-        [document for document in documents if document.evidence_id in named],
-        room=room,
-        inputs=["Paragraphs:\n" + fenced("claims", "\n".join(rows))],
-        named=named,
-        task=TASK_AGAIN,
-    )
-    choices = {**prompt.choices, "ClaimLabel": tuple(labels)}
-    return replace(prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer)
-
-
 def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[SectionDraft]:
     """The draft: every sentence with its quotes and with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
-        return Accepted(_accept_again(step, prompt, answer))
+        return Accepted(accept_again(step, prompt, answer))
     refused: list[Refused] = []
     direct = _claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs = tuple(
@@ -260,7 +213,7 @@ def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused
         if not text:
             continue
         sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
-        claim = _checked(text, supports(sentences), prompt, sentence.computed, unknown, sentence.kind)
+        claim = checked(text, supports(sentences), prompt, sentence.computed, unknown, sentence.kind)
         if claim.state == "refused" and not claim.support:
             label = ", ".join(unknown)
             code = "label_unknown" if unknown else claim.problem or "cites_nothing"
@@ -268,23 +221,6 @@ def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused
             continue
         claims.setdefault(text, claim.replace(leans=bool(place and sentence.leans)))
     return tuple(claims.values())
-
-
-def _checked(
-    text: str,
-    support: tuple[Support, ...],
-    prompt: Prompt,
-    shown: Sequence[str] = (),
-    unknown: Sequence[str] = (),
-    kind: SentenceKind = "finding",
-) -> DraftClaim:
-    """A sentence as a claim, with what the gate decides of it. `shown`: its computations."""
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
-    support = () if kind == "missing" else support
-    claim = DraftClaim(text=text, support=support, kind=kind)
-    if unknown and support:
-        return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
-    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question, shown=shown))
 
 
 def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClaim, ...]:
@@ -305,36 +241,6 @@ def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...
         )
         for text in list(lines)[:MAX_RESERVATIONS]
     )
-
-
-def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
-    """The second wordings under the ids of the first ones: of what was refused, and what leans on that. A
-    refused sentence that the model did not write again is left out."""
-    rows = [one for paragraph in step.failed for one in paragraph.claims]
-    leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
-    first = {one.id: one for one in rows if is_rewordable(one) or one.id in leaning}
-    again: dict[str, DraftClaim] = {}
-    for written in answer.sentences:
-        name = prompt.claims.get(written.claim)
-        text = sentence_text(written.text)
-        if name is None or name not in first or name in again or not text:
-            continue
-        sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-        support = supports(sentences) or (first[name].support if name in leaning else ())
-        claim = _checked(text, support, prompt, written.computed, unknown)
-        again[name] = claim.replace(id=name, reworded=True, leans=written.leans is True)
-
-    def second(one: DraftClaim) -> Iterator[DraftClaim]:
-        claim = again.get(one.id)
-        if claim is not None and claim.state != "refused":
-            yield claim
-        elif claim is not None and one.state == "refused":  # its first quotes stand in its place
-            yield one.replace(problem=claim.problem, reworded=True)
-        elif claim is None and one.state == "refused":
-            yield one.replace(state="out")
-
-    claims = tuple(new for one in first.values() for new in second(one))
-    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),) if claims else ())
 
 
 def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
