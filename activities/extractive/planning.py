@@ -8,7 +8,7 @@ from activities.contracts.evidence import ReportPlan, ReportPlanSection, SourceO
 from activities.contracts.plan import ManagerInput, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
 from activities.contracts.profile import Aspect, Profile
 from activities.contracts.step import Member
-from activities.text.embeddings import embedder
+from activities.text.embeddings import MULTILINGUAL, embedder
 from activities.text.entities import Kind, of_kind
 from activities.text.language import ENGLISH, language_of
 from activities.text.stand_alone import entities, stand_alone
@@ -96,7 +96,8 @@ def is_biomedical(question: str) -> bool:
     language = language_of(question)
     if language in ("", ENGLISH) and of_kind(question, _KINDS):
         return True
-    model = embedder((language,))
+    # a short question does not tell its language
+    model = embedder(MULTILINGUAL if not language and not question.isascii() else (language,))
     if model is None:
         return False
     asked, *others = model.encode([question, *MEDICAL, *EVERYDAY])
