@@ -3,7 +3,7 @@
 import ctypes
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -57,7 +57,8 @@ _LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨
 AXIS = 0.25
 """Height above the line, in heights of a letter, of the middle of a large symbol."""
 _FIXED = re.compile(
-    r"Mono|Courier|CMTT|Typewriter|Consol|Inconsolata|SFTT|LMTT|Menlo|TXTT|ZI4", re.IGNORECASE
+    r"Mono|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF\w{0,2}TT|LM\w{0,4}TT|Menlo|TXTT|ZI4",
+    re.IGNORECASE,
 )
 _BOLD = re.compile(
     r"Bold|Black|Heavy|Semibold|CMBX|CMSSBX|SFBX|LMB|-Demi|\bMedi|-B\b|(?<=\w)TB$", re.IGNORECASE
@@ -257,7 +258,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
     """Name of a font -> whether its letters are boxes of one height, as far as it was seen."""
     fixed: dict[bytes, bool] = {}
     """The same, whether they are of one width."""
-
+    letters, steps = defaultdict[bytes, str](str), defaultdict[bytes, list[float]](list)
     found: list[tuple[list[_Piece], bytes, float]] = []
     pieces: list[_Piece]
     for match in _VISIBLE.finditer(text):
@@ -285,13 +286,13 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
             pieces.append(piece)
         if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
             even[font] = bool(font) and len({round(piece.size, 2) for piece in pieces}) == 1
-        last = end - 1
-        if (
-            font not in fixed
-            and not NARROW.isdisjoint(text[first:last])
-            and not WIDE.isdisjoint(text[first:last])
-        ):
-            fixed[font] = bool(font) and _is_even(raw, pdfium, first, end)
+        if font and font not in fixed:
+            letters[font] += text[first : end - 1]
+            steps[font] += _steps(raw, pdfium, first, end)
+            both = not NARROW.isdisjoint(letters[font]) and not WIDE.isdisjoint(letters[font])
+            uneven = max(steps[font], default=0.0) > 1.02 * min(steps[font], default=0.0)
+            if both or uneven:
+                fixed[font] = not uneven
         if pieces:
             found.append((pieces, font, angle))
     for pieces, font, angle in found:  # what a font is may show in its last word
@@ -319,15 +320,14 @@ def _unnamed(raw: Any, pdfium: Any, number: int) -> bytes:  # noqa: ANN401 - as 
     return f"#{ctypes.addressof(font.contents)}".encode() if font else b""
 
 
-def _is_even(raw: Any, pdfium: Any, first: int, end: int) -> bool:  # noqa: ANN401 - as above
-    """Tell whether letters stand equally far from each other."""
+def _steps(raw: Any, pdfium: Any, first: int, end: int) -> list[float]:  # noqa: ANN401 - as above
+    """How far letters stand from those before them."""
     across, up = ctypes.c_double(), ctypes.c_double()
     places = []
     for number in range(first, end):
         pdfium.FPDFText_GetCharOrigin(raw, number, ctypes.byref(across), ctypes.byref(up))
         places.append(across.value)
-    steps = [after - before for before, after in pairwise(places)]
-    return max(steps) < 1.02 * min(steps)
+    return [after - before for before, after in pairwise(places)]
 
 
 @lru_cache(maxsize=65_536)
