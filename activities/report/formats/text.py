@@ -91,7 +91,7 @@ ENDS = (*".?!", "\u3002", "\uff01", "\uff1f")
 
 def ended(text: str) -> str:
     """The text with a full stop, unless it ends a sentence already."""
-    return text if not text or text.endswith(ENDS) else f"{text}."
+    return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}."
 
 
 def cited(text: str, mark: str) -> str:
