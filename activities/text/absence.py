@@ -35,17 +35,26 @@ class TermIndex(Protocol):
         """Tell whether a document has a term, alone or within a longer one, or several side by side."""
         ...
 
+    def has(self, text: str) -> bool:
+        """Tell whether a document has these letters in a row, in any case."""
+        ...
+
 
 class TermsOf:
     """The terms of documents in memory."""
 
     def __init__(self, documents: Iterable[Evidence]) -> None:
+        documents = list(documents)
+        self._plain = "\n".join(f"{one.title}\n{one.text}" for one in documents).casefold()
         rows = (terms(f"{one.title} {one.text}", language_in(one)) for one in documents)
         self._texts = [f" {' '.join(row)} " for row in rows]
 
     def holds(self, row: Sequence[str]) -> bool:
         wanted = row[0] if len(row) == 1 and len(row[0]) >= MIN_WITHIN else f" {' '.join(row)} "
         return any(wanted in text for text in self._texts)
+
+    def has(self, text: str) -> bool:
+        return text.casefold() in self._plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,9 @@ def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[A
     def occurs(text: str) -> bool:
         rows = [row for language in every if (row := terms(text, language))]
         joined = fold(re.sub(r"[-\s.']", "", text))
-        return not rows or any(map(index.holds, (*rows, [joined])))
+        if not rows or any(map(index.holds, (*rows, [joined]))):
+            return True
+        return len(text) >= MIN_WITHIN and index.has(text)
 
     asked = sorted(_asked(question, next(iter(every))), key=lambda one: one.rarity)
     rarest = next((one for one in asked if one.is_name), None)

@@ -146,6 +146,12 @@ class LibraryIndex:
             return bool(self.store.rows("SELECT 1 FROM terms WHERE terms MATCH ? LIMIT 1", (asked,)))
         return (row[0] if len(row[0]) >= MIN_WITHIN else f"\n{row[0]}\n") in self._every_term
 
+    def has(self, text: str) -> bool:
+        """See `TermIndex`. Raises sqlite3.Error."""
+        return bool(
+            self.store.rows("SELECT 1 FROM documents WHERE instr(lower(body), lower(?)) LIMIT 1", (text,))
+        )
+
     @Kept
     def _every_term(self) -> str:
         return "\n".join(("", *(term for (term,) in self.store.rows("SELECT term FROM every_term")), ""))
