@@ -62,12 +62,13 @@ class AutoResearch(ResearchHandlers):
         raise Chosen(self._with_defaults(mode).replace(mode=mode))
 
     async def _run_as(self, request: ResearchRequest) -> Outcome:
-        """Go on as the workflow of the chosen mode: a built-in one runs here, with the same state.
+        """Go on as the workflow of the chosen mode: it runs here, with the same state.
 
-        One of another package needs the sandbox, and continues as new.
+        A graph answers a query of its own, and a mode of another package needs the sandbox: these two continue
+        as new.
         """
-        state = self.research.state
-        if (location := MODES[request.mode].location.split()) == []:
+        state, location = self.research.state, MODES[request.mode].location.split()
+        if request.mode == "graph" or not location:
             await workflow.wait_condition(workflow.all_handlers_finished)
             workflow.continue_as_new(workflow=WORKFLOW_OF_MODE[request.mode], args=[request, state.carried()])
         mode = class_at(location[0])(request, state)
