@@ -64,8 +64,8 @@ class AutoResearch(ResearchHandlers):
     async def _run_as(self, request: ResearchRequest) -> Outcome:
         """Go on as the workflow of the chosen mode: it runs here, with the same state.
 
-        A graph answers a query of its own, and a mode of another package needs the sandbox: these two continue
-        as new.
+        A graph answers a query of its own, and a mode of another package needs the sandbox: they continue as
+        new.
         """
         state, location = self.research.state, MODES[request.mode].location.split()
         if request.mode == "graph" or not location:
