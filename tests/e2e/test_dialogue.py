@@ -57,7 +57,7 @@ class Model:
         rows, works = dict(ROW.findall(text)), {title: label for label, title in WORK.findall(text)}
         if "shorter" in text:
             return {"remove": [label for label, row in rows.items() if "47,351" in row]}
-        if "general reader" in text:
+        if "Write it for a general reader" in text:
             first = next(label for label, row in rows.items() if row.startswith("Metformin reduced"))
             own = "Metformin reduced the number of recurrent adenomas at one year."
             return {"reword": [{"claim": first, "text": own}]}

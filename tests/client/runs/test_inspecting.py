@@ -42,12 +42,12 @@ def test_what_others_wrote_cannot_act_on_the_terminal() -> None:
     lines = lines_of([record])
     assert all(character.isprintable() for line in lines for character in line)
     assert len(lines) == 5
-    assert "rate limited" in lines[2]
+    assert "rate limit reached" in lines[2]
 
 
 @pytest.mark.parametrize(
     ("calls", "cost", "said"),
-    [(0, 0, ""), (1, 1_500, "1 call, 10 tokens, $0.0015"), (2, None, "2 calls, 10 tokens, price not known")],
+    [(0, 0, ""), (1, 1_500, "1 call, 10 tokens, $0.0015"), (2, None, "2 calls, 10 tokens, cost unknown")],
 )
 def test_the_cost_of_an_iteration(calls: int, cost: int | None, said: str) -> None:
     assert cost_of(IterationRecord(iteration=1, model_calls=calls, tokens=10, cost_microusd=cost)) == said
