@@ -33,6 +33,8 @@ VERDICTS = ("include", "exclude", "unsure")
 POLL_SECONDS = 0.5
 TRIES = 60
 """Looks at a review that was just started."""
+STEP_TRIES = 20
+"""Looks at a review that is between two steps, before nothing is to be screened."""
 FORMATS = ("md", "html", "docx", "pdf", "json")
 review_argument = click.argument("name", metavar="REVIEW", default="last")
 changed_argument = click.argument("name", metavar="REVIEW")
@@ -357,7 +359,8 @@ async def screen_records(target: "Review", by: str) -> None:
     while True:
         waiting = again or await target.tasks(by, 1)
         if not waiting:
-            say(f"nothing waits for {by}: {(await target.progress()).text}")
+            waiting = await next_record(target, by)
+        if not waiting:
             return
         task = waiting[0]
         again = []
@@ -379,6 +382,24 @@ async def screen_records(target: "Review", by: str) -> None:
                 again = [task]
         else:
             again = [task]
+
+
+async def next_record(target: "Review", by: str) -> "list[Task]":
+    """Return the next record of a person, once the review has done its step; say why there is none."""
+    waited = False
+    for _ in range(STEP_TRIES):
+        seen = await target.progress()
+        if waiting := await target.tasks(by, 1):
+            return waiting
+        if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
+            say(f"nothing waits for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}")
+            return []
+        if not waited:
+            say(f"one moment: {plain(seen.text)}")
+        waited = True
+        await asyncio.sleep(POLL_SECONDS)
+    say(f"nothing waits for {by} yet; {plain(seen.text)}. Screen again in a minute")
+    return []
 
 
 async def task_of(target: "Review", number: int, kind: "TaskKind") -> "Task":

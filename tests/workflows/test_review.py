@@ -28,6 +28,7 @@ from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.study_activity import StudyActivities
+from client.cli.review import review as commands
 from client.connection import Connection
 from client.failures import BadInput
 from client.reviews.review import Review
@@ -120,6 +121,7 @@ class Desk:
         """A person who is right labels and decides until the report waits; nobody has a full text."""
         async with asyncio.timeout(PATIENCE):
             while (seen := await review.progress()).gate != "report":
+                check_commands(seen)
                 if seen.gate in ("protocol", "full_texts"):
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
@@ -132,10 +134,21 @@ class Desk:
         async with asyncio.timeout(PATIENCE):
             while not met(seen := await review.progress()):  # noqa: ASYNC110 - of another process
                 await asyncio.sleep(0.05)
+        check_commands(seen)
         return seen
 
     async def published(self, review: Review) -> Published:
         return await review.published()
+
+
+def check_commands(seen: ReviewProgress) -> None:
+    """Each command that a text names is one that works as it is printed, once its capitals are filled in."""
+    for command in re.findall(r"`([^`]+)`", seen.text):
+        if command.startswith("budgets."):
+            continue
+        program, group, verb, *rest = command.replace("RECORD", "1").split()
+        assert (program, group) == ("determinator", "review"), command
+        commands.commands[verb].make_context(verb, rest)
 
 
 def made(number: int, relevant: bool) -> Made:
@@ -215,6 +228,11 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     assert seen.recall == published.step.screening.course.recall
     await review.approve(by="Ada")
     assert (await desk.reviews[0].result()).flow == flow
+    over = await desk.until(review, lambda seen: seen.phase == "completed")
+    assert (over.gate, over.text) == (
+        "",
+        f"`determinator review report {review.id}` prints the approved report",
+    )
 
 
 async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk: Desk) -> None:
@@ -349,6 +367,7 @@ async def test_a_review_that_is_cancelled_at_its_first_gate_has_a_report_too(des
     with pytest.raises(WorkflowFailureError):
         await desk.reviews[0].result()
     assert (await review.published()).report.flow.given == 0
+    await desk.until(review, lambda seen: seen.phase == "cancelled")
 
 
 async def test_every_message_may_reach_a_review(desk: Desk) -> None:

@@ -41,6 +41,10 @@ class Pace:
     def id(self) -> str:
         return workflow.info().workflow_id
 
+    def command(self, verb: str, rest: str = "") -> str:
+        """Write a command on this review as a person types it."""
+        return f"`{' '.join(filter(None, ('determinator review', verb, self.id, rest)))}`"
+
     def show(self, phase: str, text: str) -> None:
         self.phase, self.text = phase, text
         workflow.set_current_details(f"**{phase}**: {text}")
@@ -51,7 +55,7 @@ class Pace:
         """Wait at a gate until it is ready, or for so many seconds; keep decisions that come meanwhile."""
         self.woken = False
         self.gate = gate
-        self.show(f"waiting for {gate}" if gate else "waiting", text)
+        self.show(f"waiting for {gate.replace('_', ' ')}" if gate else "waiting", text)
         until = None if seconds is None else workflow.now() + timedelta(seconds=seconds)
         try:
             while not ready():

@@ -48,7 +48,7 @@ class Screening:
         count = len(state.sample)
         await self.pace.wait_at(
             "labels",
-            f"a person labels {count} random records blind: `determinator review screen`",
+            f"a person labels {count} random records blind: {self.pace.command('screen', '--by NAME')}",
             lambda: state.closed or all(state.titles.labels[number] != OPEN for number in state.sample),
         )
 
@@ -78,7 +78,7 @@ class Screening:
     async def _plan(self, *, restate: bool = False) -> None:
         state = self.pace.state
         assert state.round is not None
-        self.pace.show("screening", "chooses what is read next")
+        self.pace.show("screening", "the order in which records are read is learnt from the decisions")
         people = [one.kind == "person" and one.name in state.labellers for one in state.protocol.screeners]
         planned = await workflow.execute_activity_method(
             ReviewActivities.plan_screening,
@@ -110,7 +110,8 @@ class Screening:
         if not settled():
             await self.pace.wait_at(
                 "decisions",
-                "people decide on records: `determinator review screen`, `determinator review conflicts`",
+                f"people decide on records: {self.pace.command('screen', '--by NAME')}, "
+                f"{self.pace.command('conflicts')}",
                 lambda: settled() or state.closed,
             )
 

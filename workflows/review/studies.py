@@ -125,8 +125,8 @@ class Studies:
         if missing():
             await self.pace.wait_at(
                 "full_texts",
-                f"{counted(missing(), 'full text')} missing: `determinator review provide`; `review approve` "
-                "counts what is missing as not retrieved",
+                f"{counted(missing(), 'full text')} missing: {self.pace.command('provide', 'FOLDER')}; "
+                f"{self.pace.command('approve')} counts what is missing as not retrieved",
                 lambda: not missing() or state.closed,
             )
 
@@ -156,7 +156,7 @@ class Studies:
         if not settled():
             await self.pace.wait_at(
                 "decisions",
-                "people decide on full texts: `determinator review conflicts --full-texts` shows them",
+                f"people decide on full texts: {self.pace.command('conflicts', '--full-texts')} shows them",
                 lambda: settled() or state.closed,
             )
 
@@ -202,11 +202,11 @@ class Studies:
         if unread:
             return (
                 f"people extract the data of {counted(len(unread), 'study', 'studies')}: "
-                "`determinator review extract`"
+                f"{self.pace.command('extract', 'RECORD FIELD=VALUE --by NAME')}"
             )
         differ = sum(len(studies.pending.get(number, ())) for number in included)
         return (
-            f"extractors differ on {counted(differ, 'field')}: `review differences` shows them"
+            f"extractors differ on {counted(differ, 'field')}: {self.pace.command('differences')} shows them"
             if differ
             else ""
         )
@@ -269,7 +269,8 @@ class Studies:
         if left():
             await self.pace.wait_at(
                 "bias",
-                f"a person assesses the risk of bias of {counted(left(), 'result')}: `review bias` shows it",
+                f"a person assesses the risk of bias of {counted(left(), 'result')}: "
+                f"{self.pace.command('bias')} shows it",
                 lambda: not left() or state.closed,
             )
 

@@ -53,6 +53,9 @@ class SystematicReview(ReviewMessages):
             # what there is is reported; nothing more is asked of a model or a person
             self.pace.state.closed = True
             await self._publish()
+            self.pace.show(
+                "cancelled", f"{self.pace.command('report')} prints the report of what there was until then"
+            )
             raise
 
     async def _story(self) -> ReviewReport | None:
@@ -66,6 +69,7 @@ class SystematicReview(ReviewMessages):
                 await self.studies.read()
                 await self._report()
                 if await self._end():
+                    self.pace.show("completed", f"{self.pace.command('report')} prints the approved report")
                     return self.pace.state.report
             except Again:
                 await self._apply_amendment()
@@ -114,7 +118,7 @@ class SystematicReview(ReviewMessages):
         state.estimate = estimated(state, expected, self.pace.request.records_a_call)
         await self.pace.wait_at(
             "protocol",
-            "the protocol waits for approval: `determinator review approve`",
+            f"the protocol waits for approval: {self.pace.command('approve')}",
             lambda: bool(state.approved_by),
         )
 
@@ -214,7 +218,7 @@ class SystematicReview(ReviewMessages):
         if not state.report_by:
             await self.pace.wait_at(
                 "report",
-                "the report waits for approval: `determinator review approve`; decisions can be overruled"
+                f"the report waits for approval: {self.pace.command('approve')}; decisions can be overruled"
                 + (f"; what changed could not be told: {state.untold}" if state.untold else ""),
                 lambda: bool(state.report_by) or changed(),
             )

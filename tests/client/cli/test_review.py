@@ -3,10 +3,16 @@
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from activities.contracts.evidence import Evidence
+from client.cli.review import next_record
+from client.reviews.review import Review, Task
 from tests.client.harness import determinator, inside, wait_until
+from workflows.review.types import ReviewProgress
 
 PROTOCOL = """title = "By keys"
 records = ["a.csv"]
@@ -56,7 +62,8 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     Path("a.csv").write_text("\n".join(("title,abstract", *rows)))
     Path("protocol.toml").write_text(PROTOCOL)
     review = determinator("review", "start", "protocol.toml").out.split()[0]
-    assert determinator("review", "screen", review, "--by", "ada", stdin="i\n").code == 0
+    early = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
+    assert (early.code, f"`determinator review approve {review}`" in early.err) == (0, True), early
     assert determinator("review", "approve", review, "--by", "ada").code == 0
     waits(review, "decisions")
     # include, then the one before again: exclude by the second criterion, and the rest included
@@ -84,6 +91,34 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     assert "ada" not in report.replace("metadata", "")
     assert "ada" in determinator("review", "report", review, "--names").out
     assert determinator("review", "cancel", review).code == 0
+
+
+class Between:
+    """A review that is at a step at first, and has a record for a person after so many looks."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    async def progress(self) -> ReviewProgress:
+        return ReviewProgress(title="By keys", phase="screening", text="models screen 6 records")
+
+    async def row(self) -> SimpleNamespace:
+        return SimpleNamespace(status="running")
+
+    async def tasks(self, by: str, most: int) -> list[Task]:
+        self.looks -= 1
+        record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
+        return [] if self.looks > 0 else [Task(1, "screen", record)]
+
+
+@pytest.mark.parametrize(("looks", "records", "lines"), [(1, 1, 0), (3, 1, 1), (99, 0, 2)])
+async def test_screening_waits_for_the_step_that_a_review_is_at(
+    looks: int, records: int, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("client.cli.review.POLL_SECONDS", 0)
+    assert len(await next_record(cast(Review, Between(looks)), "ada")) == records
+    err = capsys.readouterr().err
+    assert (err.count("models screen 6 records"), "nothing waits for ada yet" in err) == (lines, lines == 2)
 
 
 def waits(review: str, *gates: str) -> str:
