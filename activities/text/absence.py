@@ -11,7 +11,8 @@ from typing import Protocol
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
-from activities.text.language import ENGLISH, language_of
+from activities.text.language import ENGLISH, STEMMERS, language_of
+from activities.text.normal_form import is_unspaced
 from activities.text.sentences import language_in
 from activities.text.tokens import fold, is_function, terms, without_markup
 
@@ -79,17 +80,22 @@ def rarest_name(question: str) -> tuple[str, ...]:
 
 def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[AbsentWord, ...]:
     """List the words of a question that occur in no document, the rarest first. `languages`: those of the
-    documents."""
-    every = dict.fromkeys((language_of(question) or ENGLISH, *languages))
+    documents. Of a question in a language without a stemmer nothing is listed: its words would be missed in
+    other forms."""
+    asked_in = language_of(question) or (languages[0] if len(set(languages)) == 1 else ENGLISH)
+    if asked_in not in STEMMERS:
+        return ()
+    every = dict.fromkeys((asked_in, *languages))
 
     def occurs(text: str) -> bool:
-        rows = [row for language in every if (row := terms(text, language))]
+        rows = [terms(text, language) for language in every]
         joined = fold(re.sub(r"[-\s.']", "", text))
-        if not rows or any(map(index.holds, (*rows, [joined]))):
+        # an index has no function words of its language
+        if not all(rows) or any(map(index.holds, (*rows, [joined]))):
             return True
         return len(text) >= MIN_WITHIN and index.has(text)
 
-    asked = sorted(_asked(question, next(iter(every))), key=lambda one: one.rarity)
+    asked = sorted(_asked(question, asked_in), key=lambda one: one.rarity)
     rarest = next((one for one in asked if one.is_name), None)
     lacking = [one for one in asked if not occurs(one.text)]
     words = []
@@ -112,7 +118,9 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
     for match in _TOKEN.finditer(text):
         word = re.sub(r"['\u2019]s$", "", match.group())
         within = any(one.start <= match.start() < one.end for one in named)
-        if within or fold(word) in done or is_function(word) or not terms(word, language):
+        # where no blanks part words, a run of characters is no word
+        parted = not any(map(is_unspaced, word))
+        if within or fold(word) in done or is_function(word) or not (parted and terms(word, language)):
             continue
         done.add(fold(word))
         rare = rarity(word, language)
@@ -128,5 +136,5 @@ def rarity(text: str, language: str = ENGLISH) -> float:
     try:
         forms = {text, text.removesuffix("s"), " ".join(terms(text, language))}
         return max(zipf_frequency(form, language) for form in forms if form)
-    except LookupError:
+    except (LookupError, ImportError):  # some languages need a package more to be parted into words
         return MAX_OF_NAME

@@ -12,7 +12,7 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
     works = [
         Evidence(evidence_id=str(n), source="pubmed", title="", text=text) for n, text in enumerate(texts)
     ]
-    languages = ("de",) if any("Wartung" in text for text in texts) else ("en",)
+    languages = ("de",) if any("die " in text or "Wartung" in text for text in texts) else ("en",)
     return [(one.word, one.instead, one.decides) for one in absent(question, languages, TermsOf(works))]
 
 
@@ -30,10 +30,28 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
             "Die Wartungen sind im M\u00e4rz f\u00e4llig.",
             ["Heizung"],
         ),
+        (
+            "Was sagt die Satzung \u00fcber Hunde?",
+            "Nach der Satzung wird die Rechnung vom Kassenwart bezahlt.",
+            ["Hunde", "sagt"],
+        ),
+        (
+            "\u4f1a\u8d39\u4ec0\u4e48\u65f6\u5019\u5230\u671f\uff1f",
+            "\u4f1a\u8ba1\u6bcf\u5e74\u4e09\u6708\u62a5\u544a\u8d26\u76ee",
+            [],
+        ),
+        (
+            "\uc544\uc2a4\ud53c\ub9b0\uc740 \ub1cc\uc878\uc911\uc744 \ub9c9\ub294\uac00?",
+            "Aspirin was tried.",
+            None,
+        ),
     ],
 )
-def test_a_word_occurs_in_any_form_and_within_longer_ones(question: str, text: str, words: list[str]) -> None:
-    assert [word for word, *_ in absences(question, text)] == words
+def test_a_word_occurs_in_any_form_and_within_longer_ones(
+    question: str, text: str, words: list[str] | None
+) -> None:
+    named = [word for word, *_ in absences(question, text)]
+    assert words is None or named == words
 
 
 def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() -> None:
