@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from temporalio.client import WorkflowUpdateFailedError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.evidence_store import EvidenceStore
@@ -275,6 +276,10 @@ class Review:
             )
         except WorkflowUpdateFailedError as error:
             raise BadInput(str(error.cause)) from error
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND and (row := await self.row()).status != "running":
+                raise BadInput(f"{self.id} is over ({row.status})") from error
+            raise
         return answer
 
 

@@ -231,8 +231,10 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     over = await desk.until(review, lambda seen: seen.phase == "completed")
     assert (over.gate, over.text) == (
         "",
-        f"`determinator review report {review.id}` prints the approved report",
+        f"the review is completed: `determinator review report {review.id}` prints its report",
     )
+    with pytest.raises(BadInput, match=r"is over \(completed\)"):
+        await review.overrule(0, "exclude", by="Ada", reason="too late")
 
 
 async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk: Desk) -> None:

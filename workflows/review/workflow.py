@@ -54,7 +54,7 @@ class SystematicReview(ReviewMessages):
             self.pace.state.closed = True
             await self._publish()
             self.pace.show(
-                "cancelled", f"{self.pace.command('report')} prints the report of what there was until then"
+                "cancelled", f"the review is cancelled: {self.pace.command('report')} prints what there was"
             )
             raise
 
@@ -69,7 +69,10 @@ class SystematicReview(ReviewMessages):
                 await self.studies.read()
                 await self._report()
                 if await self._end():
-                    self.pace.show("completed", f"{self.pace.command('report')} prints the approved report")
+                    self.pace.show(
+                        "completed",
+                        f"the review is completed: {self.pace.command('report')} prints its report",
+                    )
                     return self.pace.state.report
             except Again:
                 await self._apply_amendment()
