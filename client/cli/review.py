@@ -346,6 +346,10 @@ async def screen_records(target: "Review", by: str) -> None:
     """The loop of keys at a terminal."""
     from client.reviews.tasks import screener_place
 
+    if (status := (await target.row()).status) != "running":
+        raise BadInput(
+            f"{target.id} is over ({status}); `determinator review report {target.id}` prints its report"
+        )
     view = await target.view()
     criteria = view.protocol.criteria
     people = ", ".join(view.protocol.people)

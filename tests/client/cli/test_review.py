@@ -91,6 +91,11 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     assert "ada" not in report.replace("metadata", "")
     assert "ada" in determinator("review", "report", review, "--names").out
     assert determinator("review", "cancel", review).code == 0
+    wait_until(
+        lambda: json.loads(determinator("review", "status", review, "--json").out)["phase"] == "cancelled"
+    )
+    late = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
+    assert (late.code, "is over" in late.err) == (2, True), late
 
 
 class Between:
