@@ -118,11 +118,14 @@ def _runs(item: Item) -> Iterator[_Run]:
     for one in ranked:
         if not most:
             return
-        run = _with_neighbours(item, one, ranked)
-        if done.isdisjoint(run):
-            most -= 1
-            done.update(run)
-            yield _Run(item, run, one.score)
+        if one in done:
+            continue
+        run = tuple(other for other in _with_neighbours(item, one, ranked) if other not in done)
+        most -= 1
+        done.update(run)
+        if (before := _before(item, run[0])) is not None:
+            done.add(before)
+        yield _Run(item, run, one.score)
 
 
 def _findings(item: Item) -> Sequence[Ranked]:
@@ -165,17 +168,22 @@ def _words(run: Sequence[Ranked]) -> int:
 def _quoted(run: _Run) -> Passage:
     """A passage with what stands over it; of a user's own text else the sentence before."""
     item, first = run.item, run.sentences[0].sentence
-    before = _short(first.head)
-    if not before and not first.is_row and item.document.evidence_type in OF_THE_USER:
-        ordered = sorted(item.ranked, key=lambda other: other.sentence.place)
-        at = ordered.index(run.sentences[0]) - 1
-        if at >= 0 and _adjoin(item, ordered[at], run.sentences[0]):
-            before = _short(ordered[at].sentence.quote)
+    before = _before(item, run.sentences[0])
     return Passage(
         evidence_id=item.document.evidence_id,
         quotes=tuple(one.sentence.quote for one in run.sentences),
-        before=before,
+        before=_short(before.sentence.quote if before else first.head),
     )
+
+
+def _before(item: Item, first: Ranked) -> Ranked | None:
+    """Return the sentence that is shown above a passage: of a user's own text that has no heading there, the
+    one before it."""
+    if first.sentence.head or first.sentence.is_row or item.document.evidence_type not in OF_THE_USER:
+        return None
+    ordered = sorted(item.ranked, key=lambda other: other.sentence.place)
+    at = ordered.index(first) - 1
+    return ordered[at] if at >= 0 and _adjoin(item, ordered[at], first) else None
 
 
 def _adjoin(item: Item, one: Ranked, other: Ranked) -> bool:

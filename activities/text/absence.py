@@ -82,7 +82,9 @@ def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[A
     """List the words of a question that occur in no document, the rarest first. `languages`: those of the
     documents. Of a question in a language without a stemmer nothing is listed: its words would be missed in
     other forms."""
-    asked_in = language_of(question) or (languages[0] if len(set(languages)) == 1 else ENGLISH)
+    asked_in = language_of(question)
+    if not asked_in and all(c.isascii() for c in fold(question) if c.isalpha()):
+        asked_in = languages[0] if len(set(languages)) == 1 else ENGLISH
     if asked_in not in STEMMERS:
         return ()
     every = dict.fromkeys((asked_in, *languages))

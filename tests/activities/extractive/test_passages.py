@@ -166,3 +166,16 @@ def test_a_work_with_the_rarest_name_stands_before_one_with_a_word_like_it() -> 
     named = "CONCLUSION: Top hospitals had higher rates of use of aspirin after myocardial infarction."
     works = [document(1, alike, "Is aspiration thrombectomy beneficial?"), document(2, named, "Hospitals")]
     assert shown(written("Does aspirin prevent stroke?", works).passages)[0] == "pmid:2"
+
+
+def test_a_passage_before_a_nearer_one_is_shown_too() -> None:
+    text = (
+        "The fee for members is 48 euros and is due in March of each year. "
+        "Whoever has not paid the membership fee that is due receives a reminder of the membership fee due. "
+        "The treasurer keeps the books of the club and reports to the board once every year."
+    )
+    for heading in ("", "# Rules\n\n"):
+        draft = written("When is the membership fee due?", [note(heading + text)])
+        lines = [line for passage in draft.passages for line in (passage.before, *passage.quotes)]
+        assert any("48 euros" in line for line in lines)
+        assert len(set(lines)) == len(lines) or heading
