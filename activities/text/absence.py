@@ -98,6 +98,8 @@ def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[A
         return len(text) >= MIN_WITHIN and index.has(text)
 
     asked = sorted(_asked(question, asked_in), key=lambda one: one.rarity)
+    if languages and asked_in not in languages:  # names alone are the same in another language
+        asked = [one for one in asked if one.is_name]
     rarest = next((one for one in asked if one.is_name), None)
     lacking = [one for one in asked if not occurs(one.text)]
     words = []

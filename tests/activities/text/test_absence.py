@@ -51,6 +51,13 @@ def test_a_word_occurs_in_any_form_and_within_longer_ones(question: str, text: s
     assert [word for word, *_ in absences(question, text)] == words
 
 
+def test_of_a_question_in_another_language_than_the_documents_names_alone_are_absent() -> None:
+    text = "Die Wartung der Heizung ist im M\u00e4rz f\u00e4llig."
+    assert absences("When is the maintenance of the heating due this year?", text) == []
+    (one,) = absences("When is semaglutide given to the members of the club?", text)
+    assert one[0] == "semaglutide"
+
+
 def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() -> None:
     assert absences(
         "Does a heart attack follow zinc deficiency?", "Myocardial infarction and zinc deficiency."
