@@ -108,6 +108,8 @@ async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
         assert [event.type async for event in run.events(follow=False)].count("complete") == 1
 
 
+# three tries within seconds each: on a machine that is busy the last one is over before the report is there
+@pytest.mark.chaos
 # of a task that fails, the SDK leaves the coroutines of its other signals behind
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_a_message_that_stops_a_run_is_left_out_of_its_end(
