@@ -25,6 +25,8 @@ from pydantic_core import to_json
 
 IDLE_SECONDS = 60.0
 """Seconds without a job after which a process ends itself."""
+HAND_OVER_SECONDS = 10.0
+"""Seconds of processor time for receiving a job: what the job before it left over is not its limit."""
 OURS = ("activities.", "client.reports.")
 """Only functions of these packages are called."""
 ITEM, UNREADABLE, ENDING, DONE = b"i", b"u", b"x", b"d"
@@ -52,6 +54,7 @@ def main() -> None:
         except Exception as error:  # noqa: BLE001 - a parser fails with whatever the broken part leads to
             _send(results, UNREADABLE, _reason(error).encode(errors="replace"))
         results.flush()
+        _limit(memory=job["memory"], seconds=HAND_OVER_SECONDS, files=0)
         del job, body
 
 
