@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from activities.analysis.meta_analysis import REASONS
 from activities.contracts.effects import MAX_ANALYST_EFFECTS, AnalystInput, Effect, Program
 from activities.contracts.evidence import Evidence
+from activities.roles.fields import Loose, Text, limits
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, limits, line
+from activities.roles.validation import line
 
 MAX_METHOD_CHARS = 300
 MAX_PROGRAM_CHARS = 8_000
@@ -69,12 +70,12 @@ def accept(_step: AnalystInput, _prompt: Prompt, answer: AnalystAnswer) -> Accep
     return Accepted(Program(code=code, method=line(answer.method, MAX_METHOD_CHARS)))
 
 
-SPEC = RoleSpec[AnalystInput, AnalystAnswer, Program](
+ANALYST = RoleSpec(
     "analyst",
     "Writing a program for the statistics",
     AnalystAnswer,
     render,
     accept,
-    lambda _step, _documents: Program(),
+    lambda *_: Program(),
     idle=lambda step, _: not step.not_pooled,
 )

@@ -23,24 +23,10 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
 from activities.report.formats.conclusion_words import line as in_one_line
 from activities.report.strength import facts_of
+from activities.roles.fields import Loose, OneSentence, OneWork, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import clip
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    Loose,
-    OneSentence,
-    OneWork,
-    SentenceLabels,
-    Text,
-    Texts,
-    Truth,
-    cited,
-    limits,
-    line,
-    lines,
-    one_of,
-    refusal,
-    supports,
-)
+from activities.roles.validation import cited, line, lines, one_of, refusal, supports
 from activities.roles.works import compose_works
 
 MAX_EFFECTS = 40
@@ -212,13 +198,6 @@ def _contradicts(effect: StudyEffect) -> bool:
     return {side, effect.direction} == {"higher", "lower"}
 
 
-SPEC = RoleSpec[AppraiseInput, AppraiseAnswer, Appraisal](
-    "appraiser",
-    "Appraising the effects",
-    AppraiseAnswer,
-    render,
-    accept,
-    lambda _step, _documents: Appraisal(),
-    lambda step: step.evidence,
-    lambda _, documents: not documents,
+APPRAISER = RoleSpec(
+    "appraiser", "Appraising the effects", AppraiseAnswer, render, accept, lambda *_: Appraisal(), reads=True
 )

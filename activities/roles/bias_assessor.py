@@ -11,10 +11,11 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
 from activities.review.bias import QUESTIONS, allowed
 from activities.review.studies import Answer, BiasInput, BiasProposal, SignallingAnswer
+from activities.roles.fields import Loose, SentenceLabels, Text, limits
 from activities.roles.full_texts import compose_full_text, quotes_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, SentenceLabels, Text, limits, line, one_of, refusal
+from activities.roles.validation import line, one_of, refusal
 
 MAX_REASON_CHARS = 240
 FIRM: frozenset[Answer] = frozenset({"Y", "N"})
@@ -90,13 +91,6 @@ def fallback(step: BiasInput, documents: Sequence[Evidence]) -> BiasProposal:
     return BiasProposal(evidence_id=name, outcome=step.outcome)
 
 
-SPEC = RoleSpec[BiasInput, SignalAnswers, BiasProposal](
-    "bias_assessor",
-    "Proposing the risk of bias",
-    SignalAnswers,
-    render,
-    accept,
-    fallback,
-    lambda step: step.evidence,
-    lambda _, documents: not documents,
+BIAS_ASSESSOR = RoleSpec(
+    "bias_assessor", "Proposing the risk of bias", SignalAnswers, render, accept, fallback, reads=True
 )

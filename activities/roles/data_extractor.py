@@ -11,10 +11,11 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
 from activities.review.extraction import MAX_VALUE_CHARS, number_of
 from activities.review.studies import AskedField, ExtractDataInput, Extraction, Value
+from activities.roles.fields import Loose, SentenceLabels, Text, limits
 from activities.roles.full_texts import compose_full_text, quotes_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, SentenceLabels, Text, limits, line, one_of, refusal
+from activities.roles.validation import line, one_of, refusal
 from activities.verification import gate
 from activities.verification.numbers import missing_number, stated
 
@@ -106,13 +107,13 @@ def fallback(step: ExtractDataInput, documents: Sequence[Evidence]) -> Extractio
     return Extraction(evidence_id=name)
 
 
-SPEC = RoleSpec[ExtractDataInput, DataAnswer, Extraction](
+DATA_EXTRACTOR = RoleSpec(
     "data_extractor",
     "Extracting the data",
     DataAnswer,
     render,
     accept,
     fallback,
-    lambda step: step.evidence,
-    lambda step, documents: not (step.fields and documents),
+    reads=True,
+    idle=lambda step, documents: not (step.fields and documents),
 )

@@ -16,18 +16,10 @@ from activities.contracts.judge import Refused
 from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.plural import plural
+from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, limits
 from activities.roles.prompt import compose, concluded, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    ClaimLabels,
-    Loose,
-    OneClaim,
-    Text,
-    limits,
-    line,
-    refusal,
-    sentence_text,
-)
+from activities.roles.validation import line, refusal, sentence_text
 from activities.verification import gate
 from activities.verification.numbers import missing_numbers
 
@@ -220,7 +212,7 @@ def _repeated(
     return tuple(removed.items())
 
 
-SPEC = RoleSpec[EditInput, EditAnswer, Edited](
+EDITOR = RoleSpec(
     "editor",
     "Editing",
     EditAnswer,

@@ -1,28 +1,23 @@
-"""Extractor: fills the reader's columns for each work, every field with the sentence it is from, or lists
-dated events and amounts (`activities.roles.entries`)."""
+"""Extractor: fills the reader's columns for each work, every field with the sentence it is from, or lists the
+dated events and amounts that works state."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
+from typing import get_args
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.entries import Counts, Entry
+from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Cell, Refused, Table, TableRow
 from activities.contracts.write import Extracted, ExtractInput
-from activities.roles.entries import COUNTS, EntriesAnswer, accept_entries, task_of
+from activities.documents.dates import dates_in
+from activities.entries.ledger import value_of
+from activities.roles.fields import Loose, OneSentence, OneWork, Text, limits
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    Loose,
-    OneSentence,
-    OneWork,
-    Text,
-    cited,
-    limits,
-    line,
-    one_of,
-    refusal,
-    supports,
-)
-from activities.roles.works import compose_works
+from activities.roles.validation import cited, line, one_of, refusal, supports
+from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
+from activities.text.sentences import language_in
 from activities.verification import gate
 
 MAX_CELL_CHARS = 160
@@ -31,6 +26,19 @@ MAX_COLUMNS = 24
 ABSENT = frozenset({"", "-", "n/a", "na", "none", "not stated", "not reported", "unknown", "not given"})
 """What models write where a work does not say it."""
 TASK = "Fill every column for every work shown, as far as it says so. Answer with JSON."
+MAX_ENTRIES = 60
+MAX_WHAT_CHARS = 120
+COUNTS: tuple[Counts, ...] = get_args(Counts)
+EVENTS = "event that bears on the question, with its date"
+AMOUNTS = "amount that bears on the question"
+ENTRIES_TASK = (
+    "No table is to be filled. List every {what} as an entry of `entries`: `sentence`: the label of the "
+    "sentence that states it; `what`: what it is, in a few words of that sentence, copied; `date`: its date "
+    "as the work states it, copied, empty where it states none; `amount`: the amount with its unit, copied "
+    "from the sentence, else empty; `counts`: `add` or `subtract` for an amount of the total that is asked "
+    "for, `no` for one of another matter, one that is stated a second time, or a sum of others. Answer with "
+    "JSON."
+)
 
 
 class CellAnswer(Loose):
@@ -46,6 +54,18 @@ class RowAnswer(Loose):
 
 class ExtractAnswer(Loose):
     rows: list[RowAnswer]
+
+
+class EntryAnswer(Loose):
+    sentence: OneSentence = ""
+    what: Text = limits(length=MAX_WHAT_CHARS, default="")
+    date: Text = limits(length=40, default="")
+    amount: Text = limits(length=60, default="")
+    counts: Text = limits(length=10, default="no")
+
+
+class EntriesAnswer(Loose):
+    entries: list[EntryAnswer] = limits(items=MAX_ENTRIES)
 
 
 AnyExtract = ExtractAnswer | EntriesAnswer
@@ -105,13 +125,86 @@ def accept(step: ExtractInput, prompt: Prompt, answer: AnyExtract) -> Accepted[E
     return Accepted(Extracted(table=table, refused=tuple(refused)))
 
 
-SPEC = RoleSpec[ExtractInput, ExtractAnswer, Extracted](
+def task_of(step: ExtractInput) -> str:
+    """What the extractor is told to list."""
+    asked = [words for kind, words in (("when", EVENTS), ("how_much", AMOUNTS)) if kind in step.asks]
+    return ENTRIES_TASK.format(what=" and every ".join(asked))
+
+
+def accept_entries(step: ExtractInput, prompt: Prompt, answer: EntriesAnswer) -> Accepted[Extracted]:
+    """The entries whose words, date and amount are copied from their work, each once."""
+    entries: dict[tuple[str, str, str], Entry] = {}
+    refused: list[Refused] = []
+    works = {work.evidence_id: work for work in prompt.shown.values()}
+    for row in answer.entries:
+        sentences, unknown = cited([row.sentence], prompt)
+        support = next(iter(supports(sentences)), None)
+        if support is None:
+            text = f"{row.what} {row.amount}".strip()
+            if text:
+                label = ", ".join(unknown)
+                refused.append(
+                    refusal("cell", text, "label_unknown" if unknown else "cites_nothing", label=label)
+                )
+            continue
+        work = works[support.evidence_id]
+        amount = line(row.amount, 60)
+        if amount and (problem := gate.cell("amount", amount, support, work).refusal) is not None:
+            refused.append(refusal("cell", amount, problem, [work.evidence_id]))
+            continue
+        day = day_of(row.date, work, support)
+        by_work = "" if day or row.date.strip() else _iso(work.facts.get("date", ""))
+        if not (amount or day):
+            continue
+        entry = Entry(
+            evidence_id=work.evidence_id,
+            support=support,
+            what=_what(row.what, support),
+            day=day or by_work,
+            day_from="sentence" if day else "work" if by_work else "",
+            amount=amount,
+            value=value_of(amount, language_in(work)),
+            counts=(one_of(row.counts, COUNTS) or "no") if amount and "how_much" in step.asks else "no",
+        )
+        entries.setdefault((support.quote, amount, entry.what), entry)
+    return Accepted(Extracted(entries=tuple(entries.values()), refused=tuple(refused)))
+
+
+def _what(text: str, support: Support) -> str:
+    """A few words of a sentence, else the sentence."""
+    words = line(text, MAX_WHAT_CHARS)
+    return (
+        words if words and gate.are_spans(words, support.quote) else line(support.quote, MAX_SENTENCE_CHARS)
+    )
+
+
+def day_of(text: str, work: Evidence, support: Support) -> str:
+    """The day that a copied date names, as an ISO date; empty where its work has no such date. A day without
+    a year is of the year of its work."""
+    language, year = language_in(work), _iso(work.facts.get("date", ""))[:4]
+    sources = (support.quote, work.text)
+    stated = {one.day for source in sources for one in dates_in(source, language)}
+    for one in dates_in(text, language):
+        return one.day.isoformat() if one.day in stated else ""
+    if year and gate.is_span(text, support.quote):
+        return next((one.day.isoformat() for one in dates_in(f"{text} {year}", language)), "")
+    return ""
+
+
+def _iso(text: str) -> str:
+    try:
+        return date.fromisoformat(text[:10]).isoformat()
+    except ValueError:
+        return ""
+
+
+EXTRACTOR = RoleSpec(
     "extractor",
     "Filling the table",
     ExtractAnswer,
     render,
     accept,
     lambda step, _: Extracted(table=Table(columns=step.columns)),
-    lambda step: step.evidence,
-    lambda step, documents: not ((step.columns or step.asks) and documents),
+    reads=True,
+    idle=lambda step, documents: not ((step.columns or step.asks) and documents),
 )

@@ -11,10 +11,11 @@ from activities.contracts.evidence import Evidence
 from activities.review.decisions import Verdict
 from activities.review.steps import RecordDecision
 from activities.review.studies import FullTextInput
+from activities.roles.fields import Loose, SentenceLabels, Text, limits
 from activities.roles.full_texts import compose_full_text, quotes_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, SentenceLabels, Text, limits, line, one_of
+from activities.roles.validation import line, one_of
 
 MAX_REASON_CHARS = 240
 TASK = "Decide on the work shown by its full text. Answer with JSON."
@@ -69,13 +70,6 @@ def fallback(step: FullTextInput, documents: Sequence[Evidence]) -> RecordDecisi
     return RecordDecision(evidence_id=name, verdict="unsure")
 
 
-SPEC = RoleSpec[FullTextInput, VerdictAnswer, RecordDecision](
-    "full_text_screener",
-    "Screening the full texts",
-    VerdictAnswer,
-    render,
-    accept,
-    fallback,
-    lambda step: step.evidence,
-    lambda _, documents: not documents,
+FULL_TEXT_SCREENER = RoleSpec(
+    "full_text_screener", "Screening the full texts", VerdictAnswer, render, accept, fallback, reads=True
 )

@@ -6,20 +6,9 @@ from activities.candidates.records import standing_of
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.extractive.candidates import hypothesise
+from activities.roles.fields import Loose, SentenceLabels, Share, Text, Texts, limits
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    Loose,
-    SentenceLabels,
-    Share,
-    Text,
-    Texts,
-    cited,
-    clamped,
-    limits,
-    line,
-    lines,
-    supports,
-)
+from activities.roles.validation import cited, clamped, line, lines, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
 
@@ -115,13 +104,6 @@ def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support,
     return supports(one for one in sentences if gate.names(drug, works[one.evidence_id]))
 
 
-SPEC = RoleSpec[HypothesisInput, HypothesesAnswer, Hypotheses](
-    "hypothesis_generator",
-    "Naming candidates",
-    HypothesesAnswer,
-    render,
-    accept,
-    hypothesise,
-    lambda step: step.evidence,
-    lambda _, documents: not documents,
+HYPOTHESIS_GENERATOR = RoleSpec(
+    "hypothesis_generator", "Naming candidates", HypothesesAnswer, render, accept, hypothesise, reads=True
 )

@@ -19,26 +19,10 @@ from activities.contracts.judge import (
 )
 from activities.extractive import passages
 from activities.roles.allowances import PASSAGES_CHARS
+from activities.roles.fields import Labels, Loose, OneWork, Score, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    Labels,
-    Loose,
-    OneWork,
-    Score,
-    SentenceLabels,
-    Text,
-    Texts,
-    Truth,
-    cited,
-    clamped,
-    limits,
-    line,
-    lines,
-    one_of,
-    refusal,
-    supports,
-)
+from activities.roles.validation import cited, clamped, line, lines, one_of, refusal, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
 
@@ -212,13 +196,4 @@ def _design(
     return design or "", supports(sentences), said
 
 
-SPEC = RoleSpec[JudgeInput, JudgeAnswer, JudgeBatch](
-    "judge",
-    "Judging the evidence",
-    JudgeAnswer,
-    render,
-    accept,
-    passages.judge,
-    lambda step: step.evidence,
-    lambda _, documents: all(document.standing == "retracted" for document in documents),
-)
+JUDGE = RoleSpec("judge", "Judging the evidence", JudgeAnswer, render, accept, passages.judge, reads=True)

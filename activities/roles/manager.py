@@ -7,9 +7,10 @@ from dataclasses import replace
 from activities.contracts.evidence import Evidence
 from activities.contracts.plan import ManagerInput, TeamLedger
 from activities.extractive import planning
+from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, limits, line, lines, one_of
+from activities.roles.validation import line, lines, one_of
 
 MOST_FACTS = 10
 MOST_STEPS = 8
@@ -93,6 +94,6 @@ def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accept
     return Accepted(ledger)
 
 
-SPEC = RoleSpec[ManagerInput, ManagerAnswer, TeamLedger](
+MANAGER = RoleSpec(
     "manager", "Managing the team", ManagerAnswer, render, accept, lambda step, _: planning.manage(step)
 )

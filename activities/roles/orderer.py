@@ -33,13 +33,6 @@ def accept(_step: WeighInput, _prompt: Prompt, answer: YesOrNo) -> Accepted[Weig
     return Accepted(Weighed(yes=answer.yes))
 
 
-SPEC = RoleSpec[WeighInput, YesOrNo, Weighed](
-    "orderer",
-    "Ordering the passages",
-    YesOrNo,
-    render,
-    accept,
-    lambda _step, _documents: Weighed(),
-    lambda step: step.evidence,
-    lambda _, documents: not documents,
+ORDERER = RoleSpec(
+    "orderer", "Ordering the passages", YesOrNo, render, accept, lambda *_: Weighed(), reads=True
 )

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Statement
 from activities.contracts.plan import PlanInput
 from activities.extractive import planning
+from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, is_relevant, limits, line, lines
+from activities.roles.validation import is_relevant, line, lines
 
 MAX_QUERIES = 3
 """First searches of a section."""
@@ -69,6 +70,4 @@ def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[Rep
     return Accepted(plan, notes)
 
 
-SPEC = RoleSpec[PlanInput, PlanAnswer, ReportPlan](
-    "planner", "Planning", PlanAnswer, render, accept, lambda step, _: planning.plan(step)
-)
+PLANNER = RoleSpec("planner", "Planning", PlanAnswer, render, accept, lambda step, _: planning.plan(step))

@@ -11,10 +11,10 @@ Invariants:
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
+from activities.contracts.evidence import ANSWERED, Evidence, SearchRecord, Statement
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
@@ -22,6 +22,7 @@ from activities.messages import english_name
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.plural import counted
 from activities.roles.role import Prompt, evidence_rules, prompt_file
+from activities.text.sentences import Sentence
 
 MAX_QUESTION_CHARS = 2_000
 MAX_BACKGROUND_CHARS = 800
@@ -39,6 +40,17 @@ def fenced(name: str, text: str) -> str:
     return f"<<<{mark}\n{safe}\n{mark}>>>"
 
 
+@dataclass(frozen=True, slots=True)
+class Works:
+    """Works as they are shown in a prompt."""
+
+    text: str = ""
+    sentences: dict[str, Sentence] = field(default_factory=dict)
+    """Label (`S1`) -> sentence, in the order shown."""
+    items: dict[str, Evidence] = field(default_factory=dict)
+    """Label (`E1`) -> work."""
+
+
 def compose(
     role: Role,
     step: StepContext,
@@ -46,45 +58,51 @@ def compose(
     room: int,
     task: str,
     inputs: Sequence[str] = (),
-    works: str | None = None,
+    works: Callable[[int], Works] | None = None,
+    most: int = 0,
 ) -> Prompt:
-    """The prompt of a role. `works`: the text of the works that it sees, cut to `room_for_works` before; None
-    for a role that sees none."""
-    frame = _frame(role, step, inputs, evidence=works is not None)
+    """Put the prompt of a role together. `works`: the works that it reads, laid out in the tokens that are
+    left, in at most `most` where that is not 0; None for a role that reads none."""
+    file = prompt_file(role, step.prompt, evidence=works is not None)
+    guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
+    system, before = f"{file.text}\n\n{guidance}", [*_asked(step), *filter(None, inputs)]
     if works is None:
         # its end is cut, never the task
-        text = "\n\n".join(frame.before)
-        allowed = int((room - estimate(frame.system) - estimate(task)) * BYTES_PER_TOKEN) - 40
-        user = f"{_cut(text, allowed)}\n\n{task}"
-    else:
-        user = frame.user(works, task)
-    return Prompt(frame.system, user, frame.version, question=step.question)
+        allowed = int((room - estimate(system) - estimate(task)) * BYTES_PER_TOKEN) - 40
+        text = _cut("\n\n".join(before), allowed)
+        user = f"{text}\n\n{task}"
+        return Prompt(system, user, file.version, question=step.question)
+    after: list[str] = []
+    if role in WORKS_FIRST:
+        rules = evidence_rules()
+        system, before = f"{rules}\n\n{guidance}", _asked(step)
+        after = [file.text.removesuffix(rules).strip(), *filter(None, inputs)]
+
+    def user_with(text: str) -> str:
+        return "\n\n".join([*before, "Works:\n" + fenced("evidence", text), *after, task])
+
+    left = room - estimate(system, user_with(""))
+    left = min(left, most) if most else left
+    shown = works(left)
+    return Prompt(
+        system,
+        user_with(shown.text),
+        file.version,
+        question=step.question,
+        shown=shown.items,
+        sentences=shown.sentences,
+        choices={"SentenceLabel": tuple(shown.sentences), "WorkLabel": tuple(shown.items)},
+        works_room=left,
+    )
 
 
 def _cut(text: str, allowed: int) -> str:
-    """A text of at most so many bytes, with how many of its lines were left out."""
+    """Cut a text to so many bytes and say how many of its lines were left out."""
     if len(text.encode()) <= allowed:
         return text
     kept = text.encode()[: max(allowed, 0)].decode(errors="ignore")
     left_out = sum(bool(line.strip()) for line in text[len(kept) :].split("\n"))
     return f"{kept} {CUT} {counted(left_out, 'line')} left out]"
-
-
-def room_for_works(role: Role, step: StepContext, *, room: int, task: str, inputs: Sequence[str] = ()) -> int:
-    """Tokens that are left for works beside the rest of a prompt."""
-    frame = _frame(role, step, inputs, evidence=True)
-    return room - estimate(frame.system, frame.user("", task))
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    system: str
-    before: list[str]
-    after: list[str]
-    version: str
-
-    def user(self, works: str, task: str) -> str:
-        return "\n\n".join([*self.before, "Works:\n" + fenced("evidence", works), *self.after, task])
 
 
 CUT = "[cut:"
@@ -93,9 +111,8 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 """Roles whose prompts begin alike."""
 
 
-def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bool) -> _Frame:
-    file = prompt_file(role, step.prompt, evidence=evidence)
-    guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
+def _asked(step: StepContext) -> list[str]:
+    """Return the question of a step and what a person or an earlier step says of it."""
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if told := _languages(step):
         parts.append(told)
@@ -111,13 +128,7 @@ def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bo
     if step.steering:
         steering = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
         parts.append("The reviewer says (follow this):\n" + steering[-MAX_STEERING_CHARS:])
-    more = [part for part in inputs if part]
-    if evidence and role in WORKS_FIRST:
-        rules = evidence_rules()
-        return _Frame(
-            f"{rules}\n\n{guidance}", parts, [file.text.removesuffix(rules).strip(), *more], file.version
-        )
-    return _Frame(f"{file.text}\n\n{guidance}", [*parts, *more], [], file.version)
+    return parts
 
 
 def _languages(step: StepContext) -> str:

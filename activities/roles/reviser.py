@@ -13,20 +13,10 @@ from activities.contracts.evidence import Claim, Evidence, Length
 from activities.contracts.judge import Refused
 from activities.contracts.revise import Revised, ReviseInput, Wanted
 from activities.contracts.write import DraftClaim, EditedSentence
+from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, Texts, WorkLabels, limits
 from activities.roles.prompt import compose, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    ClaimLabels,
-    Loose,
-    OneClaim,
-    Text,
-    Texts,
-    WorkLabels,
-    limits,
-    line,
-    one_of,
-    sentence_text,
-)
+from activities.roles.validation import line, one_of, sentence_text
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
 from activities.verification.verdicts import in_place, refused
@@ -180,12 +170,13 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     )
 
 
-SPEC = RoleSpec[ReviseInput, ReviserAnswer, Revised](
+REVISER = RoleSpec(
     "reviser",
     "Changing the report",
     ReviserAnswer,
     render,
     accept,
-    lambda _step, _documents: Revised(cannot="no language model is connected"),
-    lambda step: step.evidence,
+    lambda *_: Revised(cannot="no language model is connected"),
+    reads=True,
+    idle=lambda *_: False,
 )

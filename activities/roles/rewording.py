@@ -6,20 +6,10 @@ from dataclasses import replace
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
 from activities.report.formats.statements import sentence as in_words
+from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import fenced
 from activities.roles.role import Prompt
-from activities.roles.validation import (
-    Loose,
-    OneClaim,
-    SentenceLabels,
-    Text,
-    Texts,
-    Truth,
-    cited,
-    limits,
-    sentence_text,
-    supports,
-)
+from activities.roles.validation import cited, sentence_text, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS

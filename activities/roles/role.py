@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib import resources
-from typing import Any, Generic, TypeVar
+from importlib import import_module, resources
+from typing import Any, Generic, TypeVar, get_args
 
 from pydantic import BaseModel
 
@@ -77,18 +77,46 @@ class RoleSpec(Generic[Step, Answer, Output]):
     accept: Callable[[Step, Prompt, Answer], Accepted[Output]]
     fallback: Callable[[Step, Sequence[Evidence]], Output]
     """The answer where no model serves the role."""
-    refs: Callable[[Step], tuple[EvidenceRef, ...]] = lambda _: ()
-    """The items whose bodies the role reads."""
-    idle: Callable[[Step, Sequence[Evidence]], bool] = lambda _step, _documents: False
-    """Whether there is nothing to ask a model: then `fallback` answers too."""
+    reads: bool = False
+    """Whether it reads the bodies of the step's works."""
+    idle: Callable[[Step, Sequence[Evidence]], bool] | None = None
+    """Whether there is nothing to ask a model, where that is not said by the works alone."""
     review: Callable[[Step, Prompt, Answer], Review] = lambda _step, _prompt, _answer: Review()
     """What is wrong with an answer of the right form; what it names is asked for once more."""
     paragraphs: Callable[[Step, Prompt, str, int], tuple[str, ...]] | None = None
     """(step, prompt, an answer that is still coming, least number) -> the whole paragraphs of a draft; empty
     when they are fewer. None for a role that writes none."""
 
+    def refs(self, step: Step) -> tuple[EvidenceRef, ...]:
+        """Return the works whose bodies the role reads."""
+        works: tuple[EvidenceRef, ...] = getattr(step, "evidence", ()) if self.reads else ()
+        return works
+
+    def is_idle(self, step: Step, documents: Sequence[Evidence]) -> bool:
+        """Tell whether `fallback` answers since there is nothing to ask a model: by default where no work is
+        left to be read; retracted ones are not shown."""
+        if self.idle is not None:
+            return self.idle(step, documents)
+        return self.reads and all(document.standing == "retracted" for document in documents)
+
 
 AnySpec = RoleSpec[Any, Any, Any]
+ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "own_role")
+"""The built-in roles. One more is a name in `Role`, a prompt, and a spec of its name in a file here."""
+FILES: dict[Role, str] = {
+    "clarifier": "question",
+    "query_parser": "question",
+    "observer": "rounds",
+    "gap_evaluator": "rounds",
+    "reflector": "rounds",
+}
+"""Files of roles that share one."""
+
+
+def spec_of(role: Role) -> AnySpec:
+    """Return a built-in role, imported when it is asked for."""
+    spec: AnySpec = getattr(import_module(f"activities.roles.{FILES.get(role, role)}"), role.upper())
+    return spec
 
 
 @dataclass(frozen=True, slots=True)

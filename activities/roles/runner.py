@@ -18,11 +18,12 @@ from activities.models import progress
 from activities.models.base import Completion, YesOrNo
 from activities.models.failures import UNEXPLAINED
 from activities.models.tokens import estimate, room
+from activities.own_step_activity import OwnStepInput
 from activities.roles import readers, selection
 from activities.roles.allowances import asks_model
 from activities.roles.judgement_store import JudgementStore, with_known
-from activities.roles.registry import spec_of
-from activities.roles.role import AnySpec, Prompt
+from activities.roles.own import own_spec
+from activities.roles.role import AnySpec, Prompt, spec_of
 from activities.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class RoleThinker:
 
     async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
         """Raises ModelError when no model and no fallback could answer; its usage is all that was paid."""
-        spec = spec_of(role, step)
+        spec = own_spec(step.name) if isinstance(step, OwnStepInput) else spec_of(role)
         documents = await self._store.get_many(spec.refs(step))
         spent = Usage()
         failures: list[ModelError] = []
@@ -108,7 +109,7 @@ class RoleThinker:
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]
     ) -> StepAnswer[Any]:
         asked = asks_model(spec.role, step.model)
-        if not asked or spec.idle(step, documents):
+        if not asked or spec.is_idle(step, documents):
             output = await asyncio.to_thread(spec.fallback, step, documents)
             return StepAnswer(output=output, model=BY_CODE) if asked else StepAnswer(output=output)
         if isinstance(step, JudgeInput):

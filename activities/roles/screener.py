@@ -3,14 +3,16 @@ criterion and the sentences of its own record that it rests on."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import get_args
 
 from activities.contracts.evidence import Evidence
 from activities.review.decisions import Verdict
 from activities.review.steps import RecordDecision, ScreenedBatch, ScreenInput
-from activities.roles.prompt import compose, left_out, one_line, room_for_works
+from activities.roles.fields import Loose, OneWork, SentenceLabels, Text, limits
+from activities.roles.prompt import compose, left_out, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, OneWork, SentenceLabels, Text, cited, limits, line, one_of
+from activities.roles.validation import cited, line, one_of
 from activities.roles.works import show
 
 MAX_RECORDS = 40
@@ -33,22 +35,11 @@ class ScreenAnswer(Loose):
 def render(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {rule.id} ({rule.kind}): {one_line(rule.text)}" for rule in step.criteria)
     inputs = [f"Criteria:\n{criteria}"]
-    left = room_for_works("screener", step, room=room, task=TASK, inputs=inputs)
-    works = show(step.question, documents, left, chars=MAX_CHARS)
-    prompt = compose("screener", step, room=room, task=TASK, inputs=inputs, works=works.text)
-    return replace(
-        prompt,
-        shown=works.items,
-        sentences=works.sentences,
-        works_room=left,
-        notes=left_out(len(works.items), len(documents)),
-        choices={
-            "SentenceLabel": tuple(works.sentences),
-            "WorkLabel": tuple(works.items),
-            "decisions.verdict": get_args(Verdict),
-            "decisions.criterion": tuple(rule.id for rule in step.criteria),
-        },
-    )
+    works = partial(show, step.question, documents, chars=MAX_CHARS)
+    prompt = compose("screener", step, room=room, task=TASK, inputs=inputs, works=works)
+    prompt.choices["decisions.verdict"] = get_args(Verdict)
+    prompt.choices["decisions.criterion"] = tuple(rule.id for rule in step.criteria)
+    return replace(prompt, notes=left_out(len(prompt.shown), len(documents)))
 
 
 def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[ScreenedBatch]:
@@ -83,13 +74,13 @@ def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[
     return Accepted(ScreenedBatch(decisions=tuple(decisions.values())))
 
 
-SPEC = RoleSpec[ScreenInput, ScreenAnswer, ScreenedBatch](
+SCREENER = RoleSpec(
     "screener",
     "Screening records",
     ScreenAnswer,
     render,
     accept,
-    lambda _step, _documents: ScreenedBatch(),
-    lambda step: step.evidence,
-    lambda _, documents: not documents,
+    lambda *_: ScreenedBatch(),
+    reads=True,
+    idle=lambda _, documents: not documents,
 )

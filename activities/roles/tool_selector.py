@@ -7,9 +7,10 @@ from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.plan import AgentSelectionPlan, AgentTask, SelectInput
 from activities.extractive import searching
 from activities.profiles.specialists import specialists_of
+from activities.roles.fields import Loose, Score, Text, limits
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, specialist_file
-from activities.roles.validation import Loose, Score, Text, limits, line, one_of
+from activities.roles.validation import line, one_of
 from activities.text.tokens import fold
 
 QUERY_CHARS = 300
@@ -89,7 +90,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))
 
 
-SPEC = RoleSpec[SelectInput, SelectionAnswer, AgentSelectionPlan](
+TOOL_SELECTOR = RoleSpec(
     "tool_selector",
     "Choosing searches",
     SelectionAnswer,

@@ -1,15 +1,8 @@
-"""Validation of every answer: tolerant of form, strict about content.
-
-Harmless mistakes of form by small models (a number as text, one string for a list, `85%`) are read; what
-names something the model was not shown is dropped.
-"""
+"""Validation of every answer: what names something that the model was not shown is dropped."""
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeVar
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from typing_extensions import TypeAliasType
+from typing import TypeVar
 
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.judge import Refused, RefusedKind
@@ -30,117 +23,9 @@ _PART = re.compile(r"^[A-Z][A-Z /&]{3,40}:\s+(?=\w)")
 _INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|range)\W*$", re.IGNORECASE)
 _BEFORE = re.compile(r"^(?:[,;:!?\s]|\.(?!\d))+(?=\w)")
 """What is left of the sentence before one that was cut."""
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
 _JOINED = str.maketrans(" -", "__")
 
 Value = TypeVar("Value", bound=str)
-
-
-class Loose(BaseModel):
-    """Base of what models are asked for: fields that were not asked for are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
-
-
-def _text(value: object) -> object:
-    if value is None:
-        return ""
-    if isinstance(value, bool | int | float):
-        return str(value)
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return " ".join(value)
-    return value
-
-
-def _texts(value: object) -> object:
-    if value is None or value == "":
-        return []
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list):
-        read = (_one(part) for part in value)
-        return [text for text in read if isinstance(text, str) and text]
-    return value
-
-
-def _one(part: object) -> object:
-    """`{"gap": "..."}` for `"..."`: an object around a single text."""
-    if isinstance(part, dict) and len(texts := [v for v in part.values() if isinstance(v, str)]) == 1:
-        return texts[0]
-    return _text(part)
-
-
-def _truth(value: object) -> object:
-    """`"yes"` and `true` alike; what is neither yes nor no is left open."""
-    text = str(value).strip().casefold()
-    return True if text in ("true", "yes") else False if text in ("false", "no") else None
-
-
-def _score(value: object) -> object:
-    if isinstance(value, str) and (match := _NUMBER.search(value)):
-        value = float(match.group())
-    return round(value) if isinstance(value, float) and abs(value) < 1e9 else value
-
-
-def _share(value: object) -> object:
-    if isinstance(value, str) and (match := _NUMBER.search(value)):
-        number = float(match.group())
-        return number / 100 if "%" in value else number
-    return value
-
-
-def _labels(value: object) -> object:
-    """`"S1, S3"` and `["[S1]", "S3"]` as labels. What holds no label stays as it is, to be refused."""
-    if value is None or value == "":
-        return []
-    parts = value if isinstance(value, list) else [value]
-    labels: list[str] = []
-    for part in parts:
-        text = str(part)
-        labels += [label.upper() for label in _LABEL.findall(text)] or ([text] if text.strip() else [])
-    return list(dict.fromkeys(labels))
-
-
-def _label(value: object) -> object:
-    labels = _labels(value)
-    return labels[0] if isinstance(labels, list) and labels else ""
-
-
-SentenceLabel = TypeAliasType("SentenceLabel", str)
-"""`S1`: a sentence of a work that is shown. Its values are listed once in an answer's schema."""
-WorkLabel = TypeAliasType("WorkLabel", str)
-"""`E1`: a work that is shown."""
-ClaimLabel = TypeAliasType("ClaimLabel", str)
-"""`C1`: a claim that is shown."""
-SentenceLabels = Annotated[list[SentenceLabel], BeforeValidator(_labels)]
-WorkLabels = Annotated[list[WorkLabel], BeforeValidator(_labels)]
-ClaimLabels = Annotated[list[ClaimLabel], BeforeValidator(_labels)]
-Labels = Annotated[list[str], BeforeValidator(_labels)]
-"""Labels of sentences or works."""
-OneWork = Annotated[WorkLabel, BeforeValidator(_label)]
-OneSentence = Annotated[SentenceLabel, BeforeValidator(_label)]
-OneClaim = Annotated[ClaimLabel, BeforeValidator(_label)]
-Text = Annotated[str, BeforeValidator(_text)]
-Texts = Annotated[list[str], BeforeValidator(_texts)]
-Truth = Annotated[bool | None, BeforeValidator(_truth)]
-"""A yes or no that may be left open."""
-Score = Annotated[int, BeforeValidator(_score)]
-Share = Annotated[float, BeforeValidator(_share)]
-
-
-def limits(*, items: int | None = None, length: int | None = None, **also: Any) -> Any:  # noqa: ANN401
-    """A field whose JSON schema says how many items it may have and how long its text (or each item's) may
-    be. For the model only: what an answer has beyond that is cut by code, not refused."""
-
-    def bound(schema: dict[str, Any]) -> None:
-        if items is not None:
-            schema["maxItems"] = items
-        texts = schema.get("items", schema) if schema.get("type") == "array" else schema
-        if length is not None and texts.get("type") == "string":
-            texts["maxLength"] = length
-
-    return Field(json_schema_extra=bound, **also)
 
 
 def one_of(text: str, values: Iterable[Value]) -> Value | None:

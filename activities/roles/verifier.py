@@ -12,19 +12,10 @@ from typing import Literal, get_args
 from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
+from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, limits
 from activities.roles.prompt import clip, fenced, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    Loose,
-    OneClaim,
-    SentenceLabels,
-    Text,
-    cited,
-    limits,
-    line,
-    one_of,
-    supports,
-)
+from activities.roles.validation import cited, line, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.sentences import Sentence
 from activities.verification import gate
@@ -184,13 +175,13 @@ def _count(control: Control, *, confirmed: bool) -> Vigilance:
     return Vigilance(planted=1, noticed=not confirmed)
 
 
-SPEC = RoleSpec[VerifyInput, VerdictsAnswer, Verdicts](
+VERIFIER = RoleSpec(
     "verifier",
     "Verifying sentences",
     VerdictsAnswer,
     render,
     accept,
-    lambda _step, _documents: Verdicts(),
-    lambda step: step.evidence,
-    lambda step, _: not step.sentences,
+    lambda *_: Verdicts(),
+    reads=True,
+    idle=lambda step, _: not step.sentences,
 )

@@ -9,7 +9,8 @@ rest of any.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from math import log
 
@@ -19,7 +20,7 @@ from activities.contracts.step import Role, StepContext
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.assessment import MIN_ANSWERS
-from activities.roles.prompt import GRADES, clip, compose, left_out, one_line, room_for_works
+from activities.roles.prompt import GRADES, Works, clip, compose, left_out, one_line
 from activities.roles.role import Prompt
 from activities.text.normal_form import normalise
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, sentences
@@ -41,17 +42,6 @@ _SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:
 """A sentence right after another one, without a heading."""
 _LETTER = re.compile(r"[^\W\d_]")
 _NO_BRACKETS = str.maketrans("()", "  ")
-
-
-@dataclass(frozen=True, slots=True)
-class Works:
-    """Works as they are shown in a prompt."""
-
-    text: str = ""
-    sentences: dict[str, Sentence] = field(default_factory=dict)
-    """Label (`S1`) -> sentence, in the order shown."""
-    items: dict[str, Evidence] = field(default_factory=dict)
-    """Label (`E1`) -> work."""
 
 
 def compose_works(
@@ -80,18 +70,9 @@ def compose_works(
         sound = readable_works(sound, by_id)
         about = {name: _about(one) for name, one in by_id.items()}
         named = {name: [quoted.quote for quoted in one.support] for name, one in by_id.items()}
-    left = room_for_works(role, step, room=room, task=task, inputs=inputs)
-    left = min(left, most) if most else left
-    works = show(step.question, sound, left, about=about, named=named, chars=chars, passages=passages)
-    prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works.text)
-    return replace(
-        prompt,
-        shown=works.items,
-        sentences=works.sentences,
-        choices={"SentenceLabel": tuple(works.sentences), "WorkLabel": tuple(works.items)},
-        works_room=left,
-        notes=left_out(len(works.items), len(sound)),
-    )
+    works = partial(show, step.question, sound, about=about, named=named, chars=chars, passages=passages)
+    prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works, most=most)
+    return replace(prompt, notes=left_out(len(prompt.shown), len(sound)))
 
 
 def show(

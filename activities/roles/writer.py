@@ -19,6 +19,7 @@ from activities.messages import N_, english_name
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
+from activities.roles.fields import Loose, OneSentence, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import concluded, listed
 from activities.roles.rewording import (
     MAX_COMPUTED,
@@ -29,20 +30,7 @@ from activities.roles.rewording import (
     render_again,
 )
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import (
-    Loose,
-    OneSentence,
-    SentenceLabels,
-    Text,
-    Texts,
-    Truth,
-    cited,
-    limits,
-    line,
-    refusal,
-    sentence_text,
-    supports,
-)
+from activities.roles.validation import cited, line, refusal, sentence_text, supports
 from activities.roles.works import compose_works
 from activities.text.sentences import language_in
 from activities.verification import gate
@@ -284,15 +272,14 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     return draft.texts if len(draft.paragraphs) >= least else ()
 
 
-SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
+WRITER = RoleSpec(
     "writer",
     "Writing",
     DraftAnswer,
     render,
     accept,
     passages.write,
-    lambda step: step.evidence,
-    lambda _, documents: all(document.standing == "retracted" for document in documents),
-    review,
-    paragraphs_so_far,
+    reads=True,
+    review=review,
+    paragraphs=paragraphs_so_far,
 )

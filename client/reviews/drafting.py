@@ -10,7 +10,8 @@ from activities.review.protocol import (
     SourceQuery,
     as_toml,
 )
-from activities.roles.validation import Loose, Text, Texts, limits, line, lines
+from activities.roles.fields import Loose, Text, Texts, limits
+from activities.roles.validation import line, lines
 from activities.settings import Settings
 
 SOURCES = ("pubmed", "europepmc", "openalex", "clinicaltrials")

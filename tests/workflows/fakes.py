@@ -63,7 +63,7 @@ from activities.full_text_activity import FullTexts, ReadInFull
 from activities.own_step_activity import OwnStepActivities
 from activities.publish_activity import PublishActivities
 from activities.roles.allowances import ALLOWANCES, asks_model
-from activities.roles.registry import SPECS
+from activities.roles.role import ROLES, spec_of
 from activities.search_activity import activity_name
 from tests import registered
 from tests.workflows.script import SOURCES, Call, Script, document, held
@@ -112,7 +112,7 @@ class Fakes:
         script, began = self.script, time.monotonic()
         self.now = activity.info().current_attempt_scheduled_time.timestamp()
         asked = asks_model(role, step.model)
-        known = role in SPECS and SPECS[role].idle(step, getattr(step, "evidence", ()))
+        known = role in ROLES and spec_of(role).is_idle(step, getattr(step, "evidence", ()))
         paid = asked and not known
         if role in script.always:
             script.always[role](step)

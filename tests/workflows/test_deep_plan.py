@@ -69,5 +69,5 @@ async def test_the_planner_is_told_what_will_be_searched(stage: Stage) -> None:
     (step,) = (call.step for call in stage.fakes.of("planner"))
     assert isinstance(step, PlanInput)
     assert [option.info.name for option in step.sources] == ["alpha"]
-    prompt = planner.SPEC.render(step, (), 4_000)
+    prompt = planner.PLANNER.render(step, (), 4_000)
     assert f"{step.sources[0].info.title}: {step.sources[0].info.covers}" in prompt.user

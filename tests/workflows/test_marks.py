@@ -23,7 +23,7 @@ from activities.contracts.profile import Specialist
 from activities.contracts.step import Reading, Role
 from activities.contracts.write import Edited, SectionDraft
 from activities.models.tokens import room
-from activities.roles.registry import SPECS
+from activities.roles.role import ROLES, spec_of
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE, document
 
@@ -35,9 +35,11 @@ def prompts(stage: Stage, role: Role) -> str:
     """All prompts of a role in a run."""
     made = []
     for call in stage.fakes.of(role):
-        refs = SPECS[role].refs(call.step)
+        refs = spec_of(role).refs(call.step)
         documents = [stage.fakes.documents[ref.blob] for ref in refs if ref.blob in stage.fakes.documents]
-        made.append(SPECS[role].render(call.step, documents, room(call.step.allowance, CONTEXT_TOKENS)).user)
+        made.append(
+            spec_of(role).render(call.step, documents, room(call.step.allowance, CONTEXT_TOKENS)).user
+        )
     return "\n".join(made)
 
 
@@ -153,7 +155,7 @@ async def test_a_member_that_a_profile_names_searches_its_own_sources_with_its_o
     chosen = [call.step for call in stage.fakes.of("tool_selector") if call.paid]
     assert {option.info.name for step in chosen for option in getattr(step, "sources", ())} == {"beta"}
     for step in chosen:
-        system = SPECS["tool_selector"].render(step, (), 10_000).system
+        system = spec_of("tool_selector").render(step, (), 10_000).system
         assert "mark-prompt" in system
         assert "You choose searches" in system, "beside the prompt of the role"
 
@@ -303,11 +305,11 @@ def marking(stage: Stage, marks: Marks) -> None:
 async def test_every_text_that_a_role_answers_reaches_a_prompt_a_search_or_a_report(stage: Stage) -> None:
     marks = Marks()
     marking(stage, marks)
-    assert set(SPECS) == {*stage.script.answers, *NO_TEXT, *OF_REVIEWS}
+    assert set(ROLES) == {*stage.script.answers, *NO_TEXT, *OF_REVIEWS}
     reports = []
     for mode in ("iterative", "deep", "team"):
         _, report, run = await stage.play(a_request(mode, limits={**UNBOUNDED, "max_iterations": 6}))
         reports.append(report.model_dump_json())
         reports += [event.message for event in await run.events() if event.type == "read"]
-    seen = "\n".join((*reports, queries(stage), *(prompts(stage, role) for role in set(SPECS) - OF_REVIEWS)))
+    seen = "\n".join((*reports, queries(stage), *(prompts(stage, role) for role in set(ROLES) - OF_REVIEWS)))
     assert not [path for path, mark in marks.made.items() if path != UNASKED and mark not in seen]

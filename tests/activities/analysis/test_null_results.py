@@ -12,7 +12,7 @@ from activities.contracts.judge import Table
 from activities.contracts.write import ExtractInput
 from activities.evidence_store import EvidenceStore
 from activities.profiles.loader import load_profile
-from activities.roles.extractor import SPEC, ExtractAnswer
+from activities.roles.extractor import EXTRACTOR, ExtractAnswer
 
 SENTENCES = {
     "The drug reduced mortality (RR 0.60, 95% CI 0.45 to 0.80).": ("0.60", "0.45", "0.80"),
@@ -36,7 +36,7 @@ def extracted(columns: tuple[str, ...] = COLUMNS) -> Table:
         model=ModelChoice(backend="openai", model="m"),
         columns=columns,
     )
-    prompt = SPEC.render(step, WORKS, 20_000)
+    prompt = EXTRACTOR.render(step, WORKS, 20_000)
     rows = []
     for number, values in enumerate(SENTENCES.values(), start=1):
         cells = dict(zip(COLUMNS, ("mortality", "RR", *values), strict=True))
@@ -46,7 +46,7 @@ def extracted(columns: tuple[str, ...] = COLUMNS) -> Table:
                 "cells": [{"column": k, "text": v, "sentence": f"S{number}"} for k, v in cells.items()],
             }
         )
-    accepted = SPEC.accept(step, prompt, ExtractAnswer.model_validate({"rows": rows})).output
+    accepted = EXTRACTOR.accept(step, prompt, ExtractAnswer.model_validate({"rows": rows})).output
     assert accepted.refused == ()
     return accepted.table
 

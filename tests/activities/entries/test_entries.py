@@ -16,7 +16,7 @@ from activities.profiles.loader import load_profile
 from activities.report.assemble import build_report
 from activities.report.parts import part_of
 from activities.roles import extractor
-from activities.roles.entries import EntriesAnswer, EntryAnswer, day_of
+from activities.roles.extractor import EntriesAnswer, EntryAnswer, day_of
 from tests.activities.cases import planned
 from tests.activities.report.rendered import EVERY_FORMAT, words_of
 

@@ -7,7 +7,7 @@ from activities.contracts.plan import ParseQueryInput, SelectInput
 from activities.extractive.planning import choose_sources, parse_query
 from activities.extractive.searching import select_tools
 from activities.profiles.loader import load_profile
-from activities.roles.query_parser import LEAST_SOURCES, SPEC, QueryAnswer
+from activities.roles.question import LEAST_SOURCES, QUERY_PARSER, QueryAnswer
 from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.sources.registry import build_sources
@@ -43,11 +43,11 @@ def test_what_is_not_enabled_is_not_chosen(offered: tuple[SourceOption, ...]) ->
 def test_a_models_choice_is_kept_within_what_is_offered(offered: tuple[SourceOption, ...]) -> None:
     step = a_step("Does zinc help?", offered)
     answer = QueryAnswer(sources=["OpenFDA", "shell", "openfda"])
-    chosen = SPEC.accept(step, SPEC.render(step, (), 4_000), answer).output.sources
+    chosen = QUERY_PARSER.accept(step, QUERY_PARSER.render(step, (), 4_000), answer).output.sources
     assert chosen[0] == "openfda"
     assert len(chosen) == LEAST_SOURCES
     assert set(chosen) <= {o.info.name for o in offered}
-    assert SPEC.accept(step, SPEC.render(step, (), 4_000), QueryAnswer()).output.sources == ()
+    assert QUERY_PARSER.accept(step, QUERY_PARSER.render(step, (), 4_000), QueryAnswer()).output.sources == ()
 
 
 def test_the_tests_of_hypotheses_come_first_and_are_spread_over_sources(

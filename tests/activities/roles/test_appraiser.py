@@ -7,7 +7,7 @@ import pytest
 from activities.contracts.appraisal import AppraiseInput
 from activities.contracts.evidence import Evidence, ModelChoice
 from activities.profiles.loader import load_profile
-from activities.roles.appraiser import SPEC, AppraiseAnswer
+from activities.roles.appraiser import APPRAISER, AppraiseAnswer
 
 WORKS = [
     Evidence(
@@ -56,7 +56,7 @@ def appraised(*effects: dict[str, object], conclusions: tuple[dict[str, object],
         model=ModelChoice(backend="openai", model="m"),
     )
     answer = AppraiseAnswer.model_validate({"effects": effects, "conclusions": conclusions})
-    return SPEC.accept(step, SPEC.render(step, WORKS, 20_000), answer).output
+    return APPRAISER.accept(step, APPRAISER.render(step, WORKS, 20_000), answer).output
 
 
 def test_numbers_of_an_effect_stand_in_its_sentences() -> None:

@@ -15,7 +15,7 @@ from activities import draft_progress
 from activities.contracts.write import SectionDraft
 from activities.draft_progress import MAX_REPORTS, DraftProgress
 from activities.role_activity import ThinkActivities
-from activities.roles.writer import SPEC, paragraphs_so_far
+from activities.roles.writer import WRITER, paragraphs_so_far
 from tests.activities.roles.conftest import DOCUMENTS, Case
 from tests.fake_openai import SSE, completion, events
 from tests.replay import Asked, Reply
@@ -99,10 +99,10 @@ async def test_a_draft_that_is_written_at_once_is_not_reported(case: Case) -> No
 
 def test_the_paragraphs_of_an_answer_that_is_coming_are_those_of_the_draft(case: Case) -> None:
     step = case.step("writer")
-    prompt = SPEC.render(step, DOCUMENTS, 6_000)
+    prompt = WRITER.render(step, DOCUMENTS, 6_000)
     assert {TEXTS[name] for name in TEXTS} <= {one.quote for one in prompt.sentences.values()}
     text = json.dumps(ANSWER)
-    whole = SPEC.accept(step, prompt, SPEC.answer.model_validate(ANSWER)).output.texts
+    whole = WRITER.accept(step, prompt, WRITER.answer.model_validate(ANSWER)).output.texts
     counts = []
     for end in range(len(text)):
         found = paragraphs_so_far(step, prompt, text[:end], 1)

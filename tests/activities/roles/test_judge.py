@@ -7,7 +7,7 @@ import pytest
 from activities.contracts.evidence import Evidence, ModelChoice
 from activities.contracts.judge import JudgeInput, WorkJudgement
 from activities.profiles.loader import load_profile
-from activities.roles.judge import SPEC, JudgeAnswer
+from activities.roles.judge import JUDGE, JudgeAnswer
 
 WORKS = [
     Evidence(
@@ -36,8 +36,8 @@ def judged(**fields: object) -> WorkJudgement:
         evidence=(),
     )
     answer: dict[str, Any] = {"works": [{"work": "E1", "answers": 3, "sentences": ["S3"], **fields}]}
-    prompt = SPEC.render(step, WORKS, 20_000)
-    (one,) = SPEC.accept(step, prompt, JudgeAnswer.model_validate(answer)).output.judgements
+    prompt = JUDGE.render(step, WORKS, 20_000)
+    (one,) = JUDGE.accept(step, prompt, JudgeAnswer.model_validate(answer)).output.judgements
     return one
 
 
@@ -79,5 +79,5 @@ def test_only_a_document_of_ones_own_has_a_kind_and_only_for_one_it_is_asked(
     monkeypatch.setattr("tests.activities.roles.test_judge.WORKS", works)
     assert judged(kind=said).kind == kind
     step = JudgeInput(run_id="r", question="Why?", profile=load_profile("general"), iteration=1, evidence=())
-    prompt = SPEC.render(step, works, 20_000)
+    prompt = JUDGE.render(step, works, 20_000)
     assert ("works.kind" in prompt.choices) is own

@@ -8,8 +8,8 @@ from activities.contracts.evidence import Evidence, Support
 from activities.contracts.step import Role
 from activities.contracts.write import SectionDraft, VerifyInput, WriteInput
 from activities.profiles.loader import load_profile
-from activities.roles import query_parser, verifier, writer
-from activities.roles.query_parser import QueryAnswer, WordedQuery
+from activities.roles import question, verifier, writer
+from activities.roles.question import QueryAnswer, WordedQuery
 from activities.roles.writer import DraftAnswer, TranslatedDraft
 from activities.verification.verdicts import to_read
 from tests.activities.roles.conftest import Case
@@ -43,13 +43,13 @@ async def test_a_role_is_told_the_language_of_the_answer_in_one_line(case: Case,
 
 def test_a_question_is_worded_in_the_languages_of_its_sources(case: Case) -> None:
     step = case.step("query_parser", wordings_in=("en",))
-    prompt = query_parser.render(step, (), ROOM)
+    prompt = question.render_query(step, (), ROOM)
     assert (prompt.answer, prompt.choices["wordings.language"]) == (WordedQuery, ("en",))
-    assert query_parser.render(case.step("query_parser"), (), ROOM).answer is None
+    assert question.render_query(case.step("query_parser"), (), ROOM).answer is None
     wordings = [{"language": "en", "query": "metformin dementia"}, {"language": "fr", "query": "metformine"}]
     answer = WordedQuery.model_validate({"wordings": wordings})
-    assert query_parser.accept(step, prompt, answer).output.wordings == {"en": "metformin dementia"}
-    assert query_parser.accept(step, prompt, QueryAnswer()).output.wordings == {}
+    assert question.accept_query(step, prompt, answer).output.wordings == {"en": "metformin dementia"}
+    assert question.accept_query(step, prompt, QueryAnswer()).output.wordings == {}
 
 
 def draft_of(*translations: tuple[str, str], language: str = "en") -> SectionDraft:

@@ -13,18 +13,16 @@ from activities.contracts.step import Role
 from activities.models.client import OpenAIModel
 from activities.models.structured import without_bounds
 from activities.models.tokens import PER_MESSAGE, estimate, room
-from activities.roles import prompt, query_parser, works
+from activities.roles import prompt, question, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.prompt import WORKS_FIRST
-from activities.roles.registry import SPECS
-from activities.roles.role import evidence_rules, prompt_file
+from activities.roles.role import ROLES, evidence_rules, prompt_file, spec_of
 from activities.roles.runner import RoleThinker
 from activities.text.normal_form import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.activities.roles.test_works import abstract, answer_of
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
-ROLES = list(SPECS)
 READERS_OF_ONE: list[Role] = ["full_text_screener", "data_extractor", "bias_assessor"]
 READERS: list[Role] = [
     *("judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser", "screener"),
@@ -120,13 +118,13 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     told = {"judgements": judged, "shared": tuple(ref.evidence_id for ref in refs), "written": (elsewhere,)}
     small = {"allowance": ALLOWANCES["writer"].replace(input_tokens=8_000)}
     write = case.step("writer", refs).model_copy(update={**told, **small})
-    prompt = SPECS["writer"].render(write, documents, room(write.allowance, 128_000))
+    prompt = spec_of("writer").render(write, documents, room(write.allowance, 128_000))
     assert all(f": {answer_of(one)[1]}." in prompt.user for one in documents)
     assert "[...]" in prompt.user
     assert elsewhere.text in prompt.user
     assert prompt.user.count(documents[0].title) == prompt.user.count(f"[E1] {documents[0].title} ") == 1
     read = case.step("verifier", refs, judgements=judged, works_room=prompt.works_room)
-    labels = SPECS["verifier"].render(read, documents, 20_000).sentences
+    labels = spec_of("verifier").render(read, documents, 20_000).sentences
     assert {name: labels[name] for name in prompt.sentences} == prompt.sentences
 
 
@@ -185,7 +183,7 @@ def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
 
 def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
     gone = DOCUMENTS[0].replace(standing="retracted")
-    prompt = SPECS["writer"].render(case.step("writer"), [gone, DOCUMENTS[1]], 6_000)
+    prompt = spec_of("writer").render(case.step("writer"), [gone, DOCUMENTS[1]], 6_000)
     assert [document.evidence_id for document in prompt.shown.values()] == ["pmid:2"]
 
 
@@ -209,10 +207,10 @@ def test_the_parser_is_shown_every_source_and_a_cut_says_how_much_is_left_out(ca
     names = [f"source{n}" for n in range(60)]
     sources = tuple(SourceOption(info=info.replace(name=name), enabled=True) for name in names)
     step = case.step("query_parser").model_copy(update={"sources": sources})
-    shown = query_parser.render(step, (), 2_000).user
+    shown = question.render_query(step, (), 2_000).user
     assert all(f"- {name}\n" in f"{shown}\n" or f"- {name}: " in shown for name in names)
     assert prompt.CUT not in shown
-    cut = query_parser.render(step, (), 700).user
+    cut = question.render_query(step, (), 700).user
     assert re.search(r"\[cut: \d+ lines left out\]", cut)
 
 

@@ -4,7 +4,7 @@ from activities.contracts.evidence import Evidence, Support
 from activities.contracts.revise import Revised, ReviseInput
 from activities.contracts.write import DraftClaim
 from activities.profiles.loader import load_profile
-from activities.roles.reviser import SPEC, ReviserAnswer
+from activities.roles.reviser import REVISER, ReviserAnswer
 
 WORK = Evidence(
     evidence_id="pmid:1",
@@ -32,9 +32,9 @@ def revised(answer: dict[str, object]) -> Revised:
         sections={"s1": "People"},
         sentences=(SUM, LEANING),
     )
-    prompt = SPEC.render(step, [WORK], 20_000)
+    prompt = REVISER.render(step, [WORK], 20_000)
     assert "E1 is [1] in the report" in prompt.user
-    return SPEC.accept(step, prompt, ReviserAnswer.model_validate(answer)).output
+    return REVISER.accept(step, prompt, ReviserAnswer.model_validate(answer)).output
 
 
 def test_a_computed_sentence_may_be_put_in_other_words() -> None:

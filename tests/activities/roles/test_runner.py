@@ -10,7 +10,7 @@ from activities.contracts.errors import ModelBusy, ModelDown, ModelRefused
 from activities.contracts.evidence import ModelChoice
 from activities.contracts.step import Role
 from activities.roles.allowances import allowance_of
-from activities.roles.registry import SPECS
+from activities.roles.role import ROLES
 from activities.roles.runner import RoleThinker
 from tests.activities.roles.conftest import DOCUMENTS, MODEL, SMALL_MODEL, Case
 from tests.fake_openai import breaks, fails, labels_by_work, says, sensible
@@ -22,7 +22,7 @@ DOWN = fails(503, "overloaded")
 BUSY = fails(429, "slow down", retry_after="9")
 
 
-@pytest.mark.parametrize("role", SPECS)
+@pytest.mark.parametrize("role", ROLES)
 async def test_every_role_works_without_a_language_model(case: Case, role: Role) -> None:
     thinker = RoleThinker(None, case.store, case.settings)
     charged = await thinker.think(role, case.step(role, model=NONE))
@@ -198,7 +198,7 @@ async def test_a_refusal_that_is_not_of_the_length_ends_after_few_attempts(case:
     assert len(case.server.bodies) <= 6
 
 
-@pytest.mark.parametrize("role", SPECS)
+@pytest.mark.parametrize("role", ROLES)
 async def test_a_small_model_says_one_word_and_code_does_the_rest(case: Case, role: Role) -> None:
     case.server.script(says("yes"))
     update = {"model": SMALL_MODEL, "allowance": allowance_of(role, SMALL_MODEL)}

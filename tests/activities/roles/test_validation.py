@@ -12,9 +12,9 @@ from activities.contracts.judge import Hypotheses, JudgeBatch, JudgeInput, WorkJ
 from activities.contracts.step import Role
 from activities.models.base import YesOrNo
 from activities.profiles.loader import load_profile
-from activities.roles.registry import SPECS
-from activities.roles.role import Prompt
-from activities.roles.validation import Loose, sentence_text
+from activities.roles.fields import Loose
+from activities.roles.role import ROLES, Prompt, spec_of
+from activities.roles.validation import sentence_text
 from activities.roles.works import readable_works
 from activities.text.normal_form import verbatim
 from tests.activities.roles.conftest import CLAIMS, DOCUMENTS, QUESTION, Case
@@ -139,7 +139,7 @@ async def test_a_sentence_that_says_what_is_missing_needs_no_quote_and_is_read(c
 
 def asked_label(case: Case) -> str:
     """The label of the one sentence that the second reader is asked about, among the control sentences."""
-    prompt = SPECS["verifier"].render(case.step("verifier"), DOCUMENTS, 20_000)
+    prompt = spec_of("verifier").render(case.step("verifier"), DOCUMENTS, 20_000)
     (label,) = prompt.claims
     return label
 
@@ -254,7 +254,7 @@ _VALUES = st.recursive(
 @settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(list(LIES)), _VALUES))
 def test_whatever_validates_comes_out_within_bounds(answer: dict[str, object]) -> None:
-    judge = SPECS["judge"]
+    judge = spec_of("judge")
     step = JudgeInput(
         run_id="r", question=QUESTION, profile=load_profile("drug_repurposing"), iteration=1, evidence=()
     )
@@ -271,7 +271,7 @@ def test_whatever_validates_comes_out_within_bounds(answer: dict[str, object]) -
 
 
 def test_what_models_are_asked_for_is_small_and_closed() -> None:
-    for spec in SPECS.values():
+    for spec in map(spec_of, ROLES):
         if spec.answer is YesOrNo:
             continue  # one word
         assert issubclass(spec.answer, Loose)

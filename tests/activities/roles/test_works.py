@@ -11,8 +11,7 @@ from activities.contracts.write import WriteInput
 from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_for, allowance_of
-from activities.roles.registry import SPECS
-from activities.roles.role import Prompt
+from activities.roles.role import Prompt, spec_of
 from activities.roles.works import show
 from activities.text.sentences import sentences
 from activities.text.tokens import terms
@@ -190,7 +189,7 @@ def test_sections_over_the_same_works_do_not_make_the_same_claims() -> None:
 
     def claims(question: str, **told: object) -> set[str]:
         asked = step.model_copy(update={"question": question, **told})
-        return claims_by_what_is_shown(SPECS["writer"].render(asked, [zinc], 6_000))
+        return claims_by_what_is_shown(spec_of("writer").render(asked, [zinc], 6_000))
 
     alone = [claims(question) for question in QUESTIONS]
     assert all(one == {s.quote for s in support} for one in alone)

@@ -7,8 +7,7 @@ import pytest
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim, VerifyInput
 from activities.profiles.loader import load_profile
-from activities.roles.registry import SPECS
-from activities.roles.role import Prompt
+from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.text.normal_form import normalise
 from activities.text.sentences import Sentence, sentences
@@ -82,7 +81,7 @@ def test_controls_stand_among_the_sentences_and_keep_their_order() -> None:
 
 def prompt() -> tuple[VerifyInput, Prompt]:
     step = VerifyInput(run_id="r", question="What?", profile=load_profile("general"), sentences=tuple(ASKED))
-    return step, SPECS["verifier"].render(step, EVERY, 30_000)
+    return step, spec_of("verifier").render(step, EVERY, 30_000)
 
 
 @pytest.mark.parametrize("reader", ["yes to all", "honest", "no to all"])
@@ -97,7 +96,7 @@ def test_what_a_reader_misses_is_counted(reader: str) -> None:
         yes = reader == "yes to all" or (reader == "honest" and (control is None or control.is_true))
         labels = [label_of[one.evidence_id, one.quote] for one in said.support]
         answers.append(VerdictAnswer(claim=label, supported="yes" if yes else "no", sentences=labels))
-    verdicts = SPECS["verifier"].accept(step, asked, VerdictsAnswer(verdicts=answers)).output
+    verdicts = spec_of("verifier").accept(step, asked, VerdictsAnswer(verdicts=answers)).output
     assert {one.id for one in verdicts.verdicts} == {one.id for one in ASKED}, "a control was reported"
     read = verdicts.vigilance
     assert read.planted == read.true == sum(one.is_true for one in asked.controls.values()) >= 3
@@ -118,6 +117,6 @@ def test_a_control_looks_like_a_sentence_of_the_report() -> None:
 def test_a_second_reader_sees_the_conclusions_that_reservations_are_read_against() -> None:
     step, asked = prompt()
     line = "The drug probably lowers mortality. Certainty moderate (proposed)."
-    told = SPECS["verifier"].render(step.replace(concluded=(line,)), EVERY, 30_000)
+    told = spec_of("verifier").render(step.replace(concluded=(line,)), EVERY, 30_000)
     assert line in told.user
     assert line not in asked.user

@@ -21,11 +21,10 @@ from activities.contracts.write import EditInput, ExtractInput, SectionDraft, Ve
 from activities.profiles.loader import load_profile
 from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, SentenceAnswer, TransitionAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
+from activities.roles.fields import Loose
 from activities.roles.judge import JudgeAnswer, WorkAnswer
-from activities.roles.registry import SPECS
 from activities.roles.rewording import AgainAnswer, WrittenAgain
-from activities.roles.role import Prompt
-from activities.roles.validation import Loose
+from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.roles.writer import DraftAnswer, Written, WrittenParagraph
 from activities.text.normal_form import normalise
@@ -65,7 +64,7 @@ def shown(pair: Pair) -> Prompt:
 
 
 def accepted(role: Role, step: StepContext, prompt: Prompt, answer: Loose) -> Any:
-    return SPECS[role].accept(step, prompt, answer).output
+    return spec_of(role).accept(step, prompt, answer).output
 
 
 def wrote(pair: Pair, *written: Written, **more: object) -> SectionDraft:
@@ -103,7 +102,7 @@ def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDr
     if not asked:
         return draft
     step = VerifyInput.model_validate({**COMMON, "sentences": asked})
-    prompt = SPECS["verifier"].render(step, [pair.one, pair.other], 30_000)
+    prompt = spec_of("verifier").render(step, [pair.one, pair.other], 30_000)
     label_of = {(one.evidence_id, one.quote): label for label, one in prompt.sentences.items()}
     by_id = {one.id: one for one in asked}
     answers = []
@@ -192,7 +191,7 @@ def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
             repeated=[RepeatedAnswer(claim="C2", repeats="C1")],
             contradictions=[PairAnswer(one="C1", other="C9")],
         )
-        edited = SPECS["editor"].accept(step, shown(pair), answer).output
+        edited = spec_of("editor").accept(step, shown(pair), answer).output
         assert not [one for one in edited.sentences if one.state == "stands"], lie
         assert edited.title == "T", lie
         assert (edited.repeated, edited.contradictions) == ((), ()), "a claim of its own was removed"
@@ -214,7 +213,7 @@ def test_a_lie_of_the_extractor_is_blank(kind: str) -> None:
         ]
         step = ExtractInput.model_validate({**COMMON, "columns": ("finding", "dose")})
         answer = ExtractAnswer(rows=[RowAnswer(work="E1", cells=cells), RowAnswer(work="E7", cells=cells)])
-        found = SPECS["extractor"].accept(step, shown(pair), answer).output
+        found = spec_of("extractor").accept(step, shown(pair), answer).output
         kept = {cell.text for row in found.table.rows for cell in row.cells.values()}
         assert kept == set(), lie
         assert any("dose" in one.text for one in found.refused), "the cell of another work was not listed"
@@ -236,7 +235,7 @@ def test_a_lie_of_the_judge_is_no_finding(kind: str) -> None:
         )
         answer = JudgeAnswer(works=[work, WorkAnswer(work="E9", answers=3, finding=lie, sentences=["S1"])])
         step = JudgeInput.model_validate({**COMMON, "iteration": 1, "evidence": ()})
-        (judged,) = SPECS["judge"].accept(step, shown(pair), answer).output.judgements
+        (judged,) = spec_of("judge").accept(step, shown(pair), answer).output.judgements
         assert judged.finding == " ".join(pair.said.quote.split()), lie
         assert (judged.participants, judged.comparator, judged.design, judged.reason) == (None, "", "", "")
 

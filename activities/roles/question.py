@@ -1,16 +1,27 @@
-"""Query parser: what kind of question is this, and of which smaller ones is it made?"""
+"""Two roles that read the question: its kind and the smaller ones it is made of (query parser), and what is
+meant where its readings differ in what would be searched (clarifier)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
 from activities.contracts.evidence import Evidence, Statement
-from activities.contracts.plan import Asked, ParsedQuery, ParseQueryInput
+from activities.contracts.plan import (
+    MAX_READINGS,
+    READING_CHARS,
+    Asked,
+    Clarified,
+    ClarifyInput,
+    ParsedQuery,
+    ParseQueryInput,
+)
+from activities.contracts.step import Reading
 from activities.extractive import planning
 from activities.messages import english_name
+from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import CUT, compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, limits, line, lines, one_of
+from activities.roles.validation import line, lines, one_of
 from activities.text.stand_alone import stand_alone
 from activities.verification.gate import names, words
 
@@ -46,7 +57,7 @@ class WordedQuery(QueryAnswer):
     wordings: list[Wording] = limits(items=4, default_factory=list)
 
 
-def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
     offered = f"Profiles (`profile`: the one that fits best):\n{profiles}"
     inputs = [offered if profiles else f"Profile, chosen already: {step.profile.name}"]
@@ -121,7 +132,7 @@ def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
     return (step.mode,) if step.mode else tuple(step.modes) or ("iterative", "deep")
 
 
-def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
+def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
     """The user's words have priority: a rewrite that lost most of them is not used, nor a name they did not
     contain. A follow-up without a usable rewrite has the names of the earlier question added."""
     question = line(step.question, 4_000)
@@ -153,11 +164,46 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
     return Accepted(parsed, notes)
 
 
-SPEC = RoleSpec[ParseQueryInput, QueryAnswer, ParsedQuery](
+QUERY_PARSER = RoleSpec(
     "query_parser",
     "Reading the question",
     QueryAnswer,
-    render,
-    accept,
+    render_query,
+    accept_query,
     lambda step, _: planning.parse_query(step),
+)
+
+
+class ReadingAnswer(Loose):
+    question: Text = limits(length=READING_CHARS, default="")
+    assumed: Text = limits(length=READING_CHARS, default="")
+
+
+class ClarifierAnswer(Loose):
+    questions: list[ReadingAnswer] = limits(items=MAX_READINGS, default_factory=list)
+
+
+def render_readings(step: ClarifyInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    earlier = listed("It follows up an earlier question", [step.earlier_question], 1, 800)
+    return compose(
+        "clarifier",
+        step,
+        room=room,
+        inputs=[earlier if step.earlier_question else ""],
+        task="What must be known before the search? Answer with JSON.",
+    )
+
+
+def accept_readings(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswer) -> Accepted[Clarified]:
+    """The first questions that have an assumed answer, each once."""
+    readings: dict[str, Reading] = {}
+    for one in answer.questions:
+        question, assumed = line(one.question, READING_CHARS), line(one.assumed, READING_CHARS)
+        if question and assumed:
+            readings.setdefault(question.casefold(), Reading(question=question, assumed=assumed))
+    return Accepted(Clarified(readings=tuple(readings.values())[:MAX_READINGS]))
+
+
+CLARIFIER = RoleSpec(
+    "clarifier", "Asking back", ClarifierAnswer, render_readings, accept_readings, lambda *_: Clarified()
 )

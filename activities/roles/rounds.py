@@ -1,0 +1,193 @@
+"""Three roles between the rounds of a search: what is known so far (observer), what is still missing (gap
+evaluator), and whether the searches served the gaps that they were made for (reflector).
+
+They read what was judged of the works, or their titles, not their texts.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+from activities.contracts.evidence import ANSWERED, Evidence
+from activities.contracts.judge import ReflectInput, Reflection
+from activities.contracts.plan import GapsInput, KnowledgeGapOutput, Observation, ObserveInput
+from activities.contracts.step import Instruction, InstructionKind
+from activities.extractive import searching
+from activities.roles.fields import Loose, Text, Texts, limits
+from activities.roles.prompt import compose, earlier, fenced, findings, listed, tried
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import line, lines, one_of
+
+MAX_TEXT_CHARS = 1_000
+_LABEL = re.compile(r"(?:(?<!\s)\s+)?\[?\b[ES]\d{1,4}\b\]?")
+"""A label means nothing to later steps."""
+
+
+class ObservationAnswer(Loose):
+    text: Text = limits(length=MAX_TEXT_CHARS)
+
+
+def render_observation(step: ObserveInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    return compose(
+        "observer",
+        step,
+        room=room,
+        inputs=[
+            findings(step.judgements, step.titles),
+            listed("The judge says", (step.last_judgement,) if step.last_judgement else (), 1, each=400),
+            earlier(step.earlier),
+        ],
+        task="Say what is known and what is missing. Answer with JSON.",
+    )
+
+
+def accept_observation(
+    step: ObserveInput, _prompt: Prompt, answer: ObservationAnswer
+) -> Accepted[Observation]:
+    text = line(_LABEL.sub("", answer.text), MAX_TEXT_CHARS + 200)
+    return Accepted(Observation(text=text or f"Nothing was concluded yet about: {line(step.question, 300)}"))
+
+
+OBSERVER = RoleSpec(
+    "observer",
+    "Reading the evidence",
+    ObservationAnswer,
+    render_observation,
+    accept_observation,
+    lambda step, _: searching.observe(step),
+    idle=lambda step, _: not step.titles,
+)
+
+
+MAX_OBSERVATION_CHARS = 1_000
+MAX_INSTRUCTIONS = 8
+"""Instructions that are sorted in one call, the latest."""
+KINDS: tuple[InstructionKind, ...] = get_args(InstructionKind)
+JSON = "Answer with JSON."
+SORT = (
+    "For each of these instructions give an entry of `instructions`: its `label`; its `kind`: `search` for "
+    "something to look for, `restriction` for which works count (a period, a population, a kind of study), "
+    "`text` for how the report is to be written; the `query` of a search, as one would type it, three to "
+    "eight words. Only a search may be a gap."
+)
+
+
+class InstructionAnswer(Loose):
+    label: Text = limits(length=6, default="")
+    kind: Text = limits(length=12, default="")
+    query: Text = limits(length=120, default="")
+
+
+class GapsAnswer(Loose):
+    research_complete: bool = False
+    outstanding_gaps: Texts = limits(items=5, length=220)
+    instructions: list[InstructionAnswer] = limits(items=MAX_INSTRUCTIONS, default_factory=list)
+
+
+def _labelled(step: GapsInput) -> dict[str, str]:
+    """The instructions by label: `R1`."""
+    return {f"R{n}": text for n, text in enumerate(step.steering[-MAX_INSTRUCTIONS:], 1)}
+
+
+def render_gaps(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    observation = line(step.observation, MAX_OBSERVATION_CHARS)
+    asked = _labelled(step)
+    rows = [f"{label}: {line(text, 300)}" for label, text in asked.items()]
+    prompt = compose(
+        "gap_evaluator",
+        step,
+        room=room,
+        inputs=[
+            listed("Smaller questions", step.research_questions, limit=6),
+            listed("Gaps the judge named", step.judged_gaps, limit=5),
+            tried(step.tried, limit=12),
+            earlier(step.earlier),
+            f"What is known so far:\n{fenced('observation', observation)}" if observation else "",
+            findings(step.judgements, step.titles, most=12, each=240),
+            "\n".join(("The reviewer's instructions:", *rows)) if rows else "",
+        ],
+        task=" ".join(filter(None, (SORT if rows else "", f"Name at most {step.max_gaps} gaps.", JSON))),
+    )
+    return replace(
+        prompt, choices={"instructions.kind": KINDS, "instructions.label": tuple(asked)} if asked else {}
+    )
+
+
+def accept_gaps(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepted[KnowledgeGapOutput]:
+    """Complete only without gaps. An answer that says neither falls back to what the judge missed."""
+    gaps = lines(answer.outstanding_gaps, step.max_gaps)
+    if not gaps and not answer.research_complete:
+        gaps = lines(step.judged_gaps or (step.question,), step.max_gaps)
+    asked = _labelled(step)
+    read = {
+        text: Instruction(text=text, kind=kind, query=line(one.query, 160) if kind == "search" else "")
+        for one in answer.instructions
+        if (text := asked.get(one.label.strip())) and (kind := one_of(one.kind, KINDS))
+    }
+    return Accepted(
+        KnowledgeGapOutput(
+            research_complete=not gaps, outstanding_gaps=gaps, instructions=tuple(read.values())
+        )
+    )
+
+
+GAP_EVALUATOR = RoleSpec(
+    "gap_evaluator",
+    "Finding what is missing",
+    GapsAnswer,
+    render_gaps,
+    accept_gaps,
+    lambda step, _: searching.evaluate_gaps(step),
+    idle=lambda step, _: not (step.titles or step.steering),
+)
+
+
+MAX_SEARCHES = 5
+MAX_TITLES = 20
+NOTHING_NEW = "They brought no new work."
+
+
+class ReflectionAnswer(Loose):
+    served: bool
+    reason: Text = limits(length=300, default="")
+    better_searches: Texts = limits(items=MAX_SEARCHES, length=120, default_factory=list)
+
+
+def render_reflection(step: ReflectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    titles = [ref.title for ref in step.new_evidence if ref.standing != "retracted"]
+    return compose(
+        "reflector",
+        step,
+        room=room,
+        inputs=[
+            listed("Gaps", step.gaps, each=300),
+            tried(step.searches),
+            listed("New works", titles, MAX_TITLES, 140) or NOTHING_NEW,
+        ],
+        task="Did the new works serve the gaps? Answer with JSON.",
+    )
+
+
+def accept_reflection(step: ReflectInput, _prompt: Prompt, answer: ReflectionAnswer) -> Accepted[Reflection]:
+    """Searches that were made already are no better ones."""
+    made = {" ".join((s.asked or s.query).casefold().split()) for s in step.searches}
+    better = (q for q in answer.better_searches if " ".join(q.casefold().split()) not in made)
+    return Accepted(
+        Reflection(
+            served=answer.served,
+            reason=line(answer.reason, 500),
+            better_searches=lines(better, MAX_SEARCHES, 200),
+        )
+    )
+
+
+REFLECTOR = RoleSpec(
+    "reflector",
+    "Reviewing searches",
+    ReflectionAnswer,
+    render_reflection,
+    accept_reflection,
+    searching.reflect,
+    idle=lambda step, _: not step.new_evidence and all(s.status not in ANSWERED for s in step.searches),
+)
