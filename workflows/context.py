@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from itertools import count
-from typing import NoReturn, TypedDict
+from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from temporalio import workflow
 
@@ -18,6 +18,12 @@ from activities.profiles.specialists import specialists_of
 from workflows.rules.budget import Budget
 from workflows.state import RunState
 from workflows.types import ResearchRequest
+
+if TYPE_CHECKING:
+    from workflows.events import EventLog
+    from workflows.gates import Gates
+    from workflows.run import RunParts
+    from workflows.steps.model import ModelSteps
 
 
 @dataclass(frozen=True)
@@ -307,6 +313,26 @@ class RunContext:
             await step()
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(args=[self.request, self.state.carried()])
+
+
+class RunPart:
+    """A part of one run, which reaches the others through the run."""
+
+    def __init__(self, run: "RunParts") -> None:
+        self.run, self.context = run, run.context
+        self.state, self.request = run.context.state, run.context.request
+
+    @property
+    def events(self) -> "EventLog":
+        return self.run.events
+
+    @property
+    def gates(self) -> "Gates":
+        return self.run.gates
+
+    @property
+    def models(self) -> "ModelSteps":
+        return self.run.models
 
 
 def number_sections(plan: ReportPlan) -> ReportPlan:

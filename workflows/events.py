@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
@@ -13,13 +14,16 @@ from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
 from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
 from activities.event_store_activity import EventActivities, EventBatch
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.details import details_of
 from workflows.event_types import AgentEvent, EventData, Streaming
 from workflows.rules.payload_limits import within
 from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
 from workflows.steps import policy
 from workflows.types import Phase, StoredEvents
+
+if TYPE_CHECKING:
+    from workflows.run import RunParts
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
 MODE = SearchAttributeKey.for_keyword("DeterminatorMode")
@@ -36,11 +40,11 @@ BATCH_ROOM = 120 * 1024
 """Bytes of events in one blob: the activity's input stays under the payload limit."""
 
 
-class EventLog:
+class EventLog(RunPart):
     """Records events, phases and limitations in the state, and shows the phase in the Web UI."""
 
-    def __init__(self, context: RunContext) -> None:
-        self.context = context
+    def __init__(self, run: "RunParts") -> None:
+        super().__init__(run)
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
         self._indexed_mode = self._indexed_profile = ""
@@ -52,11 +56,11 @@ class EventLog:
         """Section whose draft is being written -> attempt of the latest report."""
         self.on_event: Callable[[], None] = lambda: None
         """Called after each event, in a section: its run is told."""
-        context.before_continue_as_new.append(partial(self.store_older_events, always=True))
+        self.context.before_continue_as_new.append(partial(self.store_older_events, always=True))
 
     def emit(self, details: EventData, message: str) -> None:
         """Append an event: what query `events` returns and the command line prints. Long texts are cut."""
-        state, control = self.context.state, self.context.state.people
+        state, control = self.state, self.state.people
         most = PARAGRAPH_CHARS if isinstance(details, Streaming) else MESSAGE_CHARS
         dumped = details.model_dump(mode="json", exclude_defaults=True, exclude={"type"})
         data = {name: value[:most] if isinstance(value, str) else value for name, value in dumped.items()}
@@ -75,7 +79,7 @@ class EventLog:
 
     def adopt_events(self, section: str, events: Sequence[AgentEvent]) -> None:
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
-        control = self.context.state.people
+        control = self.state.people
         for event in events:
             if event.seq <= control.adopted.get(section, 0):
                 continue
@@ -91,14 +95,14 @@ class EventLog:
 
     def latest(self, room: int) -> tuple[AgentEvent, ...]:
         """Return the end of the log, oldest first, as far as it fits into `room` bytes."""
-        return tuple(reversed(within(reversed(self.context.state.people.events), room)))
+        return tuple(reversed(within(reversed(self.state.people.events), room)))
 
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
         """Return the events of a section that its parent does not know yet.
 
         They are the oldest first, within `room` bytes.
         """
-        control = self.context.state.people
+        control = self.state.people
         fitting = within((e for e in control.events if e.seq > control.reported_seq), room)
         if fitting:
             control.reported_seq = fitting[-1].seq
@@ -107,7 +111,7 @@ class EventLog:
 
     @property
     def has_unreported(self) -> bool:
-        control = self.context.state.people
+        control = self.state.people
         return control.last_seq > control.reported_seq
 
     # drafts; the quotes are checked when the report is published
@@ -154,14 +158,14 @@ class EventLog:
 
     def _streamed(self, section_id: str) -> dict[int, str]:
         """Return number of a paragraph -> digest of its text in the log."""
-        return self.context.state.people.streamed.setdefault(section_id, {})
+        return self.state.people.streamed.setdefault(section_id, {})
 
     async def store_older_events(self, *, always: bool = False) -> None:
         """Move all but the latest events to the evidence store once there are many, or `always`.
 
         When the store cannot be written they stay in the state.
         """
-        control = self.context.state.people
+        control = self.state.people
         many = EVENTS_CARRIED if always else EVENTS_KEPT
         if len(control.events) <= many:
             return
@@ -187,16 +191,16 @@ class EventLog:
 
     def add_statement(self, statement: Statement | str) -> None:
         """Add a statement that a step or a section returned to the report's limitations, once."""
-        if statement not in self.context.state.notes:
-            self.context.state.notes.append(statement)
+        if statement not in self.state.notes:
+            self.state.notes.append(statement)
 
     def set_phase(self, phase: Phase, message: str) -> None:
         """Show the phase in the queries, in the Web UI's details and in the search attributes."""
-        control = self.context.state.people
+        control = self.state.people
         changed = control.phase != phase
         control.phase, control.message = phase, message
         self.show_details()
-        if changed and self.context.request.indexed:
+        if changed and self.request.indexed:
             self._index_phase(phase)
 
     def show_details(self) -> None:
@@ -209,8 +213,8 @@ class EventLog:
         Of a run with sections these wait, so its own phase stays.
         """
         self.show_details()
-        if self.context.request.indexed:
-            control = self.context.state.people
+        if self.request.indexed:
+            control = self.state.people
             phase: Phase = "paused" if control.paused else control.phase
             if phase != self._indexed_phase:
                 self._index_phase(phase)
@@ -223,11 +227,11 @@ class EventLog:
         self._indexed_phase = shown
         stop, self._unindexed_stop = self._unindexed_stop, None
         updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(shown)]
-        mode = self.context.traits.mode or self.context.request.mode
+        mode = self.context.traits.mode or self.request.mode
         if mode != self._indexed_mode:
             self._indexed_mode = mode
             updates.append(MODE.value_set(mode))
-        if self.context.state.question.prepared and self.context.profile.name != self._indexed_profile:
+        if self.state.question.prepared and self.context.profile.name != self._indexed_profile:
             self._indexed_profile = self.context.profile.name
             updates.append(PROFILE.value_set(self._indexed_profile))
         if stop is not None:
@@ -236,7 +240,7 @@ class EventLog:
 
     def _figures(self) -> list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]]:
         """Where the run stands, sent with a new phase: an update of its own would be one more event."""
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         iteration = max([loop.iteration, *(s.iteration for s in state.sections.progress.values())])
         confidence = loop.judged.confidence if loop.judged else state.sections.confidence
         return [
@@ -246,5 +250,5 @@ class EventLog:
         ]
 
     def set_stop_reason(self, stop: StopReason) -> None:
-        self.context.state.stop_reason = stop
+        self.state.stop_reason = stop
         self._unindexed_stop = stop

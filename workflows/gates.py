@@ -15,9 +15,8 @@ from temporalio import workflow
 
 from activities.contracts.evidence import Gate
 from activities.contracts.publish import Action, Decision
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import AwaitingApproval, Decided, RewoundTo
-from workflows.events import EventLog
 
 NAME_CHARS = 200
 NOTE_CHARS = 2_000
@@ -25,22 +24,20 @@ APPROVED = ("approved", "timed_out_approved", "chosen", "answered")
 """Decisions after which a run continues."""
 
 
-class Gates:
-    def __init__(self, context: RunContext, events: EventLog) -> None:
-        self.context = context
-        self.events = events
+class Gates(RunPart):
+    """Where a run waits for people."""
 
     async def checkpoint(self) -> None:
         """Wait at a step boundary while the run is paused.
 
         The signal handler stops the clock, not this wait: in a deep run several boundaries may wait at once.
         """
-        control = self.context.state.people
-        if control.fault and self.context.state.stop_reason is None:
+        control = self.state.people
+        if control.fault and self.state.stop_reason is None:
             raise asyncio.CancelledError  # the SDK absorbs a cancel that meets the end of a step
         if self.context.was_rewound:
             self.context.was_rewound = False
-            kept = self.context.state.loop.iteration
+            kept = self.state.loop.iteration
             where = f"after iteration {kept}" if kept else "before the first iteration"
             self.events.emit(RewoundTo(iteration=kept), f"the run was rewound and goes on {where}")
         if not control.paused:
@@ -52,7 +49,7 @@ class Gates:
 
     def end_pause(self) -> None:
         """End a pause and restart the clock."""
-        self.context.state.people.paused = False
+        self.state.people.paused = False
         self.context.budget.release_clock("pause", self.context.now())
 
     async def approval_gate(self, gate: Gate, message: str) -> bool:
@@ -61,8 +58,8 @@ class Gates:
         Without a time-out it waits without bound; with one, the request's default action applies. A reviewer
         who asked to finish is not asked about the plan and the candidates, but still about the report.
         """
-        control = self.context.state.people
-        if not self.context.request.waits_at(gate):
+        control = self.state.people
+        if not self.request.waits_at(gate):
             return True
         if gate not in control.answers and not self._waived(gate):
             self._open(gate, message)
@@ -75,13 +72,13 @@ class Gates:
 
     def close(self) -> None:
         """Close the gate that waits, if any."""
-        control = self.context.state.people
+        control = self.state.people
         control.waiting_for, control.gate_opened_at = None, 0.0
         self.context.budget.release_clock("gate", self.context.now())
 
     def record_decision(self, gate: Gate, action: Action, by: str = "", note: str = "") -> None:
         """Record who decided what and when; for a plan also its hash. An edit leaves the gate open."""
-        state, control = self.context.state, self.context.state.people
+        state, control = self.state, self.state.people
         plan_hash = state.question.plan_hash if gate == "plan" else ""
         at, by, note = self.context.timestamp(), by[:NAME_CHARS], note[:NOTE_CHARS]
         decision = Decision(gate=gate, action=action, by=by, note=note, at=at, plan_hash=plan_hash)
@@ -96,12 +93,12 @@ class Gates:
         )
 
     def waits_for(self, gate: Gate) -> bool:
-        control = self.context.state.people
+        control = self.state.people
         return control.waiting_for == gate and gate not in control.answers
 
     async def _wait_for_decision(self, gate: Gate) -> None:
         """Return when the gate is decided, timed out or waived; continue as new meanwhile if needed."""
-        context, control, request = self.context, self.context.state.people, self.context.request
+        context, control, request = self.context, self.state.people, self.request
         timeout = request.approval_timeout_seconds
         left = None if timeout is None else max(timeout - (context.now() - control.gate_opened_at), 0.0)
         try:
@@ -120,11 +117,11 @@ class Gates:
 
     def _waived(self, gate: Gate) -> bool:
         """Whether the reviewer's request to finish opens a gate."""
-        return self.context.state.people.finish and gate != "report"
+        return self.state.people.finish and gate != "report"
 
     def _open(self, gate: Gate, message: str) -> None:
         """Show that a gate waits; one that was opened before continue-as-new keeps its opening time."""
-        control, now = self.context.state.people, self.context.now()
+        control, now = self.state.people, self.context.now()
         self.events.set_phase("waiting_for_approval", message)
         if control.waiting_for != gate:
             control.waiting_for, control.gate_opened_at = gate, now

@@ -6,6 +6,8 @@ attempt by score, not the latest. Parent and sub-teams exchange signals (budget,
 instructions), and a sub-team that fails leaves the others alone.
 """
 
+from functools import partial
+
 from temporalio import workflow
 
 from activities.contracts.evidence import StopReason
@@ -58,12 +60,8 @@ class SubTeamResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self._conclude)
-
-    async def _answer(self) -> StopReason:
-        await self.research.preparation.initialize()
-        await self.research.approve_single_section_plan()
-        return await self.research.loop.run(self._execute_round, self._team.decide)
+        research = partial(self.research.research_question, self._execute_round, self._team.decide)
+        return await self.research.run_to_completion(research, self._conclude)
 
     async def _execute_round(self, step: NextStep) -> Happened:
         """Return a round of the team; a judgement made in it is an attempt, of which the best is kept."""
@@ -79,7 +77,6 @@ class SubTeamResearch(ResearchHandlers):
 
     async def _conclude(self, stop: StopReason) -> Outcome:
         """Return the best attempt: its judgement, and what was relevant in it first."""
-        self._team.reporter_turn(stop)
         state = self.research.state
         best = state.part(SubTeamState).best
         if best is not None and best.judged != state.loop.judged:
@@ -88,4 +85,4 @@ class SubTeamResearch(ResearchHandlers):
             kept, last = best.iteration, state.loop.iteration
             message = f"attempt {kept} of {last} is kept: it has the best score"
             self.research.events.emit(BestAttempt(attempt=kept), message)
-        return await self.research.conclude_single_section(stop)
+        return await self._team.conclude(stop)

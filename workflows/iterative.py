@@ -4,9 +4,10 @@ It runs on its own, and as the child of a deep run: then it returns findings ins
 parent for budget when its lease is used up.
 """
 
+from functools import partial
+
 from temporalio import workflow
 
-from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import Happened, NextStep
@@ -25,14 +26,8 @@ class IterativeResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self.research.conclude_single_section)
-
-    async def _answer(self) -> StopReason:
-        """Parse the question, wait for approval if requested, and research it."""
-        await self.research.preparation.initialize()
-        if not await self.research.approve_single_section_plan():
-            return "rejected_by_reviewer"
-        return await self.research.loop.run(self._execute_step)
+        research = partial(self.research.research_question, self._execute_step)
+        return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
     async def _execute_step(self, step: NextStep) -> Happened:
         """Execute a step of the loop, and return what was done."""

@@ -20,11 +20,13 @@ from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.part_state import AnalysisState
 from workflows.parts.active import Parts
+from workflows.rules.stopping import Happened, NextStep
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
 from workflows.steps.judging import JudgeSteps
 from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
+from workflows.steps.ordering import OrderSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
@@ -42,22 +44,19 @@ class RunParts:
 
     def __init__(self, request: ResearchRequest, state: RunState | None, traits: ModeTraits) -> None:
         self.context = RunContext(request, state, traits)
-        self.events = EventLog(self.context)
-        self.gates = Gates(self.context, self.events)
-        self.parent = ParentLink(self.context, self.events)
-        self.models = ModelSteps(self.context, self.events, self.parent.request_budget)
+        self.events = EventLog(self)
+        self.gates = Gates(self)
+        self.parent = ParentLink(self)
+        self.models = ModelSteps(self)
         self.parts = Parts(self)
-        self.preparation = Preparation(
-            self.context, self.events, self.gates, self.models, lambda: self.parts.dialogue.import_evidence()
-        )
-        self.searches = SearchSteps(self.context, self.events)
-        self.judging = JudgeSteps(self.context, self.events, self.models)
-        self.steps = ResearchSteps(
-            self.context, self.events, self.models, self.searches, self.preparation, self.judging
-        )
-        self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
-        self.writing = WritingSteps(self.context, self.events, self.models)
-        self.publisher = Publisher(self.context, self.events, self.gates, self.parts.active)
+        self.preparation = Preparation(self)
+        self.searches = SearchSteps(self)
+        self.judging = JudgeSteps(self)
+        self.steps = ResearchSteps(self)
+        self.loop = ResearchLoop(self)
+        self.ordering = OrderSteps(self)
+        self.writing = WritingSteps(self)
+        self.publisher = Publisher(self)
         self._main: asyncio.Task[object] | None = None
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""
@@ -148,6 +147,17 @@ class RunParts:
                 draft=await self.writing.write_single(section, use_model),
                 status="complete" if STOPS[stop].complete else "partial",
             )
+
+    async def research_question(
+        self,
+        execute: Callable[[NextStep], Awaitable[Happened]],
+        decide: Callable[[Happened], NextStep] | None = None,
+    ) -> StopReason:
+        """Parse the question, wait for approval if requested, and repeat the steps of a mode."""
+        await self.preparation.initialize()
+        if not await self.approve_single_section_plan():
+            return "rejected_by_reviewer"
+        return await self.loop.repeat(execute, decide)
 
     async def approve_single_section_plan(self) -> bool:
         """Make the question the plan of a run with one section, and wait for approval if requested."""

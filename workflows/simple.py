@@ -5,9 +5,10 @@ them for each source. At most three searches run at once, and each is given up a
 suffices does not end the run while the judge recommends to continue.
 """
 
+from functools import partial
+
 from temporalio import workflow
 
-from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import Happened, NextStep, decide_next
@@ -34,13 +35,8 @@ class SimpleResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self.research.conclude_single_section)
-
-    async def _answer(self) -> StopReason:
-        await self.research.preparation.initialize()
-        if not await self.research.approve_single_section_plan():
-            return "rejected_by_reviewer"
-        return await self.research.loop.run(self._execute_step, self._decide)
+        research = partial(self.research.research_question, self._execute_step, self._decide)
+        return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
     def _decide(self, happened: Happened) -> NextStep:
         """Decide as every loop does; besides, a judge that gives advice must recommend to synthesize."""

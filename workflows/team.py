@@ -5,6 +5,7 @@ exit ends in the reporter's turn. Without a model the manager is a fixed rotatio
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from temporalio import workflow
 
@@ -14,7 +15,7 @@ from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
 from activities.contracts.step import Member, Role
 from activities.plural import plural
 from activities.profiles.specialists import GENERAL, specialists_of
-from workflows.context import ModeTraits
+from workflows.context import ModeTraits, RunPart
 from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState
@@ -47,34 +48,31 @@ MAX_TITLES = 40
 TRAITS = ModeTraits("team", single_section=True, temperatures=TEMPERATURES)
 
 
-class Team:
+class Team(RunPart):
     """A manager, its members and their rounds over one question."""
-
-    def __init__(self, run: RunParts) -> None:
-        self.run = run
 
     @property
     def own(self) -> TeamState:
-        return self.run.state.part(TeamState)
+        return self.state.part(TeamState)
 
     def decide(self, happened: Happened) -> NextStep:
-        return decide_round(self.run.state.loop, self.own, self.run.context.profile)
+        return decide_round(self.state.loop, self.own, self.context.profile)
 
     async def execute_round(self, step: NextStep) -> Happened:
         """One round: the manager's ledger, then the turn of the member that code lets work."""
-        state = self.run.state
+        state = self.state
         ledger = await self._ask_manager()
         state.evidence.facts = ledger.facts
         team, turn = apply_ledger(ledger, self.own, state.loop)
         state.set_part(team)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
-            self.run.events.emit(Replanning(resets=team.resets), message)
+            self.events.emit(Replanning(resets=team.resets), message)
             return "observe"
-        await self.run.gates.checkpoint()
-        if self.run.context.must_end:
+        await self.gates.checkpoint()
+        if self.context.must_end:
             return "observe"
-        self.run.events.emit(
+        self.events.emit(
             TurnBegins(member=turn.member, instruction=turn.instruction, overruled=turn.overruled),
             f"{turn.member}: {turn.instruction}",
         )
@@ -90,7 +88,7 @@ class Team:
         return "observe"
 
     async def _ask_manager(self) -> TeamLedger:
-        run, state, team = self.run, self.run.state, self.own
+        run, state, team = self.run, self.state, self.own
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged
         step = ManagerInput(
@@ -132,26 +130,26 @@ class Team:
 
     async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:
         """Return a member's turn: its result in a few words, and whether that was anything new."""
-        self.run.context.instruction = instruction
+        self.context.instruction = instruction
         try:
             match member:
                 case "hypothesizer":
                     new = await self.run.parts.candidates.form_hypotheses()
                     return f"{new} new hypotheses", new > 0
                 case "analyst":
-                    before = self.run.state.part(AnalysisState).done
+                    before = self.state.part(AnalysisState).done
                     result = await self.run.analyse_now()
-                    return result, self.run.state.part(AnalysisState).done != before
+                    return result, self.state.part(AnalysisState).done != before
                 case "judge" | "reporter":
                     return await self._judge()
                 case _:
-                    self.run.context.member = GENERAL if member == "searcher" else member
+                    self.context.member = GENERAL if member == "searcher" else member
                     return await self._search(instruction)
         finally:
-            self.run.context.instruction = self.run.context.member = ""
+            self.context.instruction = self.context.member = ""
 
     async def _search(self, instruction: str) -> tuple[str, bool]:
-        run, loop = self.run, self.run.state.loop
+        run, loop = self.run, self.state.loop
         gaps = loop.judged.gaps if loop.judged else ()
         queries = dict.fromkeys((instruction or run.context.question, *gaps))
         loop.gaps = tuple(queries)[: run.request.limits.max_gaps]
@@ -165,7 +163,7 @@ class Team:
         )
 
     async def _judge(self) -> tuple[str, bool]:
-        loop = self.run.state.loop
+        loop = self.state.loop
         await self.run.judging.judge()
         if loop.judge_failures or loop.judged is None:
             return "the judge did not answer", False
@@ -173,15 +171,16 @@ class Team:
         text = "looked through" if sure is None else f"confidence {sure:.2f}"
         return f"{text}; {len(loop.judged.gaps)} gaps", True
 
-    def reporter_turn(self, stop: StopReason) -> None:
-        """Record the turn in which every team ends; what the manager asked goes with it."""
+    async def conclude(self, stop: StopReason) -> Outcome:
+        """Take the reporter's turn, in which every team ends; what the manager asked goes with it."""
         team = self.own
-        self.run.context.instruction = team.report_instruction
+        self.context.instruction = team.report_instruction
         if team.last is None or team.last.member != "reporter":
             text = stop.replace("_", " ")
-            turn = TeamTurn(round=self.run.state.loop.iteration, member="reporter", result=text)
-            self.run.events.emit(TurnBegins(member="reporter"), f"reporter: {text}")
-            self.run.state.set_part(team.with_turn(turn))
+            turn = TeamTurn(round=self.state.loop.iteration, member="reporter", result=text)
+            self.events.emit(TurnBegins(member="reporter"), f"reporter: {text}")
+            self.state.set_part(team.with_turn(turn))
+        return await self.run.conclude_single_section(stop)
 
 
 def _reasons(judged: JudgeAssessment) -> str:
@@ -198,15 +197,5 @@ class TeamResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self._conclude)
-
-    async def _answer(self) -> StopReason:
-        await self.research.preparation.initialize()
-        if not await self.research.approve_single_section_plan():
-            return "rejected_by_reviewer"
-        return await self.research.loop.run(self._team.execute_round, self._team.decide)
-
-    async def _conclude(self, stop: StopReason) -> Outcome:
-        """Take the reporter's turn: candidates, the report, its release."""
-        self._team.reporter_turn(stop)
-        return await self.research.conclude_single_section(stop)
+        research = partial(self.research.research_question, self._team.execute_round, self._team.decide)
+        return await self.research.run_to_completion(research, self._team.conclude)

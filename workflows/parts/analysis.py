@@ -29,7 +29,7 @@ class AnalysisPart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the key of the statistics."""
-        done = self.context.state.part(AnalysisState).done
+        done = self.state.part(AnalysisState).done
         return {"analysis": done.blob if done else ""}
 
     async def analyse(self, use_model: bool) -> None:
@@ -37,7 +37,7 @@ class AnalysisPart(Part):
 
         Nothing where the table has no work that the last analysis did not have.
         """
-        request, state = self.context.request, self.context.state
+        request, state = self.request, self.state
         own = state.part(AnalysisState)
         if state.people.cancelled:
             return
@@ -86,8 +86,8 @@ class AnalysisPart(Part):
             self.events.add_limitation("no_programs", reason=fixed.no_programs)
             return fixed
         step = AnalystInput(
-            **self.context.step_inputs(question=self.context.request.question),
-            expected=self.context.request.expected,
+            **self.context.step_inputs(question=self.request.question),
+            expected=self.request.expected,
             not_pooled=fixed.not_pooled,
             findings=fixed.findings,
         )

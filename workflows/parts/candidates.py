@@ -38,7 +38,7 @@ class CandidatesPart(Part):
 
     @property
     def own(self) -> CandidatesState:
-        return self.context.state.part(CandidatesState)
+        return self.state.part(CandidatesState)
 
     async def after_judging(self, use_model: bool) -> None:
         """Form hypotheses that guide the next searches."""
@@ -58,9 +58,9 @@ class CandidatesPart(Part):
 
     async def settle(self, use_model: bool) -> None:
         """Name candidates, look them up, and let the reviewer choose if requested."""
-        state = self.context.state
+        state = self.state
         if use_model:
-            await self.run.gates.checkpoint()
+            await self.gates.checkpoint()
         await self._propose(use_model)
         if not self.own.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
             return
@@ -68,12 +68,12 @@ class CandidatesPart(Part):
         verdicts: list[Verdicts] = []
         await run_all((self._look_up_all(), self._read_both_sides(offered, verdicts)))
         self._leave_out_refuted(offered, verdicts)
-        if not await self.run.gates.approval_gate("candidates", "the candidates wait for approval"):
+        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
             state.people.left_out += [c.name for c in self.own.candidates]
             self.own.candidates, self.own.hypotheses = [], []
             self.events.add_limitation("candidates_rejected")
         if use_model:
-            await self.run.gates.checkpoint()
+            await self.gates.checkpoint()
 
     async def guide_searches(self) -> None:
         """Form hypotheses once, so that the next searches test them.
@@ -81,7 +81,7 @@ class CandidatesPart(Part):
         This follows the first judgement that does not suffice. Nothing without a profile that has candidates,
         or without budget for it.
         """
-        context, state, loop = self.context, self.context.state, self.context.state.loop
+        context, state, loop = self.context, self.state, self.state.loop
         if (
             not context.profile.candidates
             or self.own.guided
@@ -101,7 +101,7 @@ class CandidatesPart(Part):
 
         Returns how many name a drug that none named before. Raises OutOfBudget.
         """
-        state = self.context.state
+        state = self.state
         answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
         named = {hypothesis.drug.casefold() for hypothesis in self.own.hypotheses}
         self.own.hypotheses = list(answer.hypotheses) or self.own.hypotheses
@@ -110,7 +110,7 @@ class CandidatesPart(Part):
         return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
 
     async def _propose(self, use_model: bool) -> None:
-        state = self.context.state
+        state = self.state
         if not state.question.prepared or not self.context.profile.candidates or not state.evidence.refs:
             return
         if self.own.named or state.stop_reason == "rejected_by_reviewer":
@@ -122,7 +122,7 @@ class CandidatesPart(Part):
 
     async def _look_up_all(self) -> None:
         """Look up every candidate that has not been, unless the run is limited to this machine."""
-        state = self.context.state
+        state = self.state
         waiting = [c for c in self.own.candidates if not c.looked_up and not c.fields]
         sources = self._sources()
         if not waiting or not sources:
@@ -148,9 +148,9 @@ class CandidatesPart(Part):
                     raise
 
     def _sources(self) -> tuple[str, ...]:
-        if self.context.state.question.prepared is None:
+        if self.state.question.prepared is None:
             return ()
-        offered, named = self.context.prepared.sources, self.context.request.sources
+        offered, named = self.context.prepared.sources, self.request.sources
         return permitted_sources(offered, self.run.searches.sources(), named, self.context.profile.look_up)
 
     async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
@@ -186,13 +186,13 @@ class CandidatesPart(Part):
         step = VerifyInput(
             **self.context.step_inputs(),
             sentences=sentences,
-            evidence=tuple(ref for ref in self.context.state.evidence.refs if ref.evidence_id in cited),
+            evidence=tuple(ref for ref in self.state.evidence.refs if ref.evidence_id in cited),
         )
         verdicts.append(await self.models.execute(VERIFY, step))
 
     def _leave_out_refuted(self, offered: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
         """Leave out what does not speak for the side where it stands."""
-        state = self.context.state
+        state = self.state
         in_favour = {name for name, judged in state.evidence.judgements.items() if judged.direction == "yes"}
         every = tuple(one for answer in verdicts for one in answer.verdicts)
         read, left_out = both_sides.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
@@ -213,7 +213,7 @@ class CandidatesPart(Part):
         evidence = shown(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
         self.events.emit(Items(type="hypothesizing", items=len(evidence)), message)
-        chosen = tuple(self.context.state.people.chosen)
+        chosen = tuple(self.state.people.chosen)
         step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=chosen)
         answer = await self.models.execute(kind, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)

@@ -44,7 +44,7 @@ class ConclusionsPart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the effects by work and outcome."""
-        return {"conclusions": self.context.state.part(ConclusionsState).appraisal or Appraisal()}
+        return {"conclusions": self.state.part(ConclusionsState).appraisal or Appraisal()}
 
     def _works(self) -> Sequence[EvidenceRef]:
         """Return the works that answer, where one of them compares and none was read for effects.
@@ -52,7 +52,7 @@ class ConclusionsPart(Part):
         None for an overview. Where none answers, the related ones that compare: their conclusion is that
         there are not enough data.
         """
-        state = self.context.state
+        state = self.state
         asks = state.question.parsed.asks if state.question.parsed else ()
         is_overview = "overview" in asks and "comparison" not in asks
         if state.part(ConclusionsState).appraisal is not None or is_overview:
@@ -74,7 +74,7 @@ class ConclusionsPart(Part):
             await self._appraise(works)
 
     async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
-        state = self.context.state
+        state = self.state
         message = f"reading the effects of {plural(len(works), 'work')}"
         self.events.emit(Items(type="extracting", items=len(works)), message)
         judged = (state.evidence.judgements[ref.evidence_id].replace(support=()) for ref in works)

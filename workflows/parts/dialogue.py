@@ -21,14 +21,14 @@ class DialoguePart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the run that is continued."""
-        return {"continues": self.context.state.part(DialogueState).continues}
+        return {"continues": self.state.part(DialogueState).continues}
 
     async def import_evidence(self) -> Imported | None:
         """Begin with the evidence of the earlier run, once, and return what that asked and answered.
 
         A run whose evidence cannot be read goes on without, and its report says so.
         """
-        state, earlier = self.context.state, self.context.request.follow_up
+        state, earlier = self.state, self.request.follow_up
         own = state.part(DialogueState)
         if earlier is None or own.imported:
             return None

@@ -31,10 +31,10 @@ class EntriesPart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the entries."""
-        return {"entries": self.context.state.part(EntriesState).entries or Entries()}
+        return {"entries": self.state.part(EntriesState).entries or Entries()}
 
     async def _list(self, use_model: bool) -> None:
-        state, own = self.context.state, self.context.state.part(EntriesState)
+        state, own = self.state, self.state.part(EntriesState)
         if own.entries is not None or not use_model or not self.models.is_paid("extractor"):
             return
         related = (one for one in state.evidence.judgements.values() if one.answers)

@@ -38,11 +38,11 @@ class FullTextsPart(Part):
         Those are read that answer and have an open text. Nothing is read without a model that judged them and
         writes, nor twice.
         """
-        state, ways = self.context.state, self.ways()
+        state, ways = self.state, self.ways()
         left = self.context.research_seconds()
         if not ways or state.people.finish or (left is not None and left < MIN_SECONDS):
             return tuple(evidence)
-        wanted = [ref for ref in evidence if self._is_wanted(ref)][: self.context.request.limits.full_texts]
+        wanted = [ref for ref in evidence if self._is_wanted(ref)][: self.request.limits.full_texts]
         if not wanted:
             return tuple(evidence)
         state.part(FullTextsState).tried += [ref.evidence_id for ref in wanted]
@@ -65,7 +65,7 @@ class FullTextsPart(Part):
         return tuple(read.get(ref.evidence_id, ref) for ref in evidence)
 
     def _is_wanted(self, ref: EvidenceRef) -> bool:
-        state = self.context.state
+        state = self.state
         judged = {**state.evidence.judgements}
         for findings in state.sections.findings.values():
             judged |= {one.evidence_id: one for one in findings.judgements}
@@ -75,7 +75,7 @@ class FullTextsPart(Part):
 
     def ways(self) -> tuple[Way, ...]:
         """How full texts may be had, in the order of trying; none without a model that writes."""
-        prepared, request = self.context.state.question.prepared, self.context.request
+        prepared, request = self.state.question.prepared, self.request
         if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
             return ()
         return ways_of(self.run.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)

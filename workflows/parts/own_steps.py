@@ -40,7 +40,7 @@ class OwnStepsPart(Part):
         return self._apply(answer)
 
     def _input(self, name: str, prompt: str = "") -> OwnStepInput:
-        state = self.context.state
+        state = self.state
         return OwnStepInput(
             **self.context.step_inputs(),
             name=name,
@@ -56,9 +56,9 @@ class OwnStepsPart(Part):
         )
 
     def _apply(self, answer: OwnStepOutput) -> str:
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         if answer.gaps:
-            loop.gaps = answer.gaps[: self.context.request.limits.max_gaps]
+            loop.gaps = answer.gaps[: self.request.limits.max_gaps]
             state.part(GraphState).happened = "evaluate_gaps"
             for gap in loop.gaps:
                 self.events.emit(Gap(gap=gap, by="own_role"), gap)

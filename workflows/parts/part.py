@@ -1,18 +1,12 @@
 """The base of the parts: acts at no stage and publishes nothing."""
 
 from collections.abc import Awaitable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from workflows.run import RunParts
+from workflows.context import RunPart
 
 
-class Part:
+class Part(RunPart):
     """A part of one run. A subclass implements the stages that its row in `PARTS` names."""
-
-    def __init__(self, run: "RunParts") -> None:
-        self.run = run
-        self.context, self.events, self.models = run.context, run.events, run.models
 
     async def after_judging(self, use_model: bool) -> None:
         """Act after each judgement of a loop."""

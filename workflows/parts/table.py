@@ -26,19 +26,19 @@ class TablePart(Part):
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the reader's columns of the works that are cited."""
-        columns = self.context.request.columns or self.context.profile.columns
-        return {"table": table_of(self.context.state.part(TableState).table, cited, columns)}
+        columns = self.request.columns or self.context.profile.columns
+        return {"table": table_of(self.state.part(TableState).table, cited, columns)}
 
     async def extract(self, use_model: bool) -> None:
         """Fill the reader's columns for the works that answer and have no row yet.
 
         Nothing without columns or a model.
         """
-        state = self.context.state
+        state = self.state
         if state.question.prepared is None or not use_model:
             return
-        columns = self.context.request.columns or self.context.profile.columns
-        if self.context.request.analyse or state.part(AnalysisState).requested:
+        columns = self.request.columns or self.context.profile.columns
+        if self.request.analyse or state.part(AnalysisState).requested:
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return

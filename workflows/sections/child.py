@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError
@@ -20,9 +20,8 @@ from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.plural import plural
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Complete, Failed, Items
-from workflows.events import EventLog
 from workflows.rules.budget import worst_cost
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import (
@@ -38,6 +37,9 @@ from workflows.sections.types import Grant, LeaseRequest, SectionFindings
 from workflows.steps.writing import judgements_of
 from workflows.types import Outcome, SectionProgress
 
+if TYPE_CHECKING:
+    from workflows.run import RunParts
+
 LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
 MAX_REFUSED = 40
@@ -50,12 +52,11 @@ EVENTS_ROOM = 48 * 1024
 """Bytes of events in one report to the parent."""
 
 
-class ParentLink:
+class ParentLink(RunPart):
     """What a run does in addition when it is a section; without a job every method does nothing."""
 
-    def __init__(self, context: RunContext, events: EventLog) -> None:
-        self.context = context
-        self.events = events
+    def __init__(self, run: "RunParts") -> None:
+        super().__init__(run)
         self._grants = 0
         self._asked = False
         """Whether a request for budget is still unanswered."""
@@ -65,13 +66,13 @@ class ParentLink:
         """What the section had spent at its last report."""
         self._closed = False
         """Whether no report is sent any more: the section ends, or its parent is gone."""
-        if self.context.state.sections.job is not None:
-            events.on_event = self.report
-            context.before_continue_as_new.append(self._reported)
+        if self.state.sections.job is not None:
+            self.events.on_event = self.report
+            self.context.before_continue_as_new.append(self._reported)
 
     def accept_grant(self, grant: Grant) -> None:
         """Add the parent's grant to the limits of this section."""
-        state = self.context.state
+        state = self.state
         self.context.budget.extend(grant.tokens, grant.cost_microusd, grant.seconds, grant.iterations)
         state.loop.max_iterations += grant.iterations
         state.sections.exhausted = grant.final
@@ -81,7 +82,7 @@ class ParentLink:
 
     async def request_budget(self, allowance: Allowance, least: Allowance, price: Price | None) -> bool:
         """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
-        state, left = self.context.state, self.context.research_seconds()
+        state, left = self.state, self.context.research_seconds()
         control = state.people
         if (
             state.sections.job is None
@@ -117,7 +118,7 @@ class ParentLink:
         While a report is under way the next one collects: a report is a signal, which costs two workflow
         tasks and five events.
         """
-        followed = self.context.state.people.events[-1].type in FOLLOWED
+        followed = self.state.people.events[-1].type in FOLLOWED
         if not self._closed and not followed and (self._reporting is None or self._reporting.done()):
             self._reporting = asyncio.create_task(self._send_reports())
 
@@ -133,7 +134,7 @@ class ParentLink:
             await self._reporting
 
     def _progress(self) -> SectionProgress:
-        state, job = self.context.state, self.context.state.sections.job
+        state, job = self.state, self.state.sections.job
         assert job is not None
         spent = dict(self.context.budget.by_role)
         changed = {role: usage for role, usage in spent.items() if self._by_role.get(role) != usage}
@@ -154,7 +155,7 @@ class ParentLink:
 
     async def return_findings(self, stop: StopReason, citable: Sequence[EvidenceRef]) -> Outcome:
         """End a section: return what was found, of which the works in `citable` may be cited."""
-        state = self.context.state
+        state = self.state
         # a report that arrives after the section has ended would be lost
         await self._reported()
         self._closed = True
@@ -171,7 +172,7 @@ class ParentLink:
         )
 
     def _findings(self, stop: StopReason, citable: Sequence[EvidenceRef]) -> SectionFindings:
-        state, judged, budget = self.context.state, self.context.state.loop.judged, self.context.budget
+        state, judged, budget = self.state, self.state.loop.judged, self.context.budget
         searches = rows(state.evidence.searches)
         if len(searches) < len(state.evidence.searches):
             self.events.add_statement(ROWS_MISSING)
@@ -214,7 +215,7 @@ class ParentLink:
 
         Neither retracted work nor what other sections found.
         """
-        state = self.context.state
+        state = self.state
         skip = {*state.sections.shared, *state.sections.taken_over}
         refs = state.evidence.usable
         fresh = [name for name in state.evidence.relevant if name in refs and name not in skip][
@@ -228,7 +229,7 @@ class ParentLink:
 
         Its judge sees it then. What the judge does not find relevant is left out of the section's findings.
         """
-        state = self.context.state
+        state = self.state
         # What others found must not stand in for the searches of a section that begins after them.
         if not state.sections.offered or state.loop.iteration < 2:
             return
@@ -246,7 +247,7 @@ class ParentLink:
 
     def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
         """Return the iterations that the parent does not know yet; `ended`: with the last one."""
-        state = self.context.state
+        state = self.state
         last = state.current_iteration(self.context.timestamp()) if ended else None
         records = (*state.loop.memory.records[state.loop.memory.reported :], *([last] if last else []))
         state.loop.memory.reported = len(state.loop.memory.records)
@@ -254,7 +255,7 @@ class ParentLink:
 
     async def _signal_parent(self, signal: str, payload: LeaseRequest | SectionProgress) -> bool:
         """Send a signal; False when there is no parent any more."""
-        job = self.context.state.sections.job
+        job = self.state.sections.job
         assert job is not None
         try:
             await send_signal(workflow.get_external_workflow_handle(job.parent_id), signal, payload)

@@ -21,6 +21,7 @@ from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
+from workflows.context import RunPart
 from workflows.event_types import Failed, SectionStarted
 from workflows.rules.budget import Budget, Lease
 from workflows.run import RunParts
@@ -51,12 +52,11 @@ async def _outcome(section: workflow.ChildWorkflowHandle[Any, Outcome]) -> Outco
         return await section
 
 
-class SectionCoordinator:
+class SectionCoordinator(RunPart):
     """Runs sections as child workflows on behalf of their parent."""
 
     def __init__(self, run: RunParts, child_workflow: str, child_mode: Mode) -> None:
-        self.run = run
-        self.context = run.context
+        super().__init__(run)
         self.child_workflow = child_workflow
         self.child_mode = child_mode
         self._running: dict[str, workflow.ExternalWorkflowHandle[object]] = {}
@@ -81,7 +81,7 @@ class SectionCoordinator:
 
     def _within_limits(self, wanted: Lease, granted: Lease) -> Lease:
         """Return what a section that has been granted some may still get of what it wants."""
-        limits = self.context.request.limits
+        limits = self.request.limits
         tokens, cost = limits.max_section_tokens, limits.max_section_cost_microusd
         return Lease(
             tokens=_capped(wanted.tokens, tokens, granted.tokens),
@@ -93,17 +93,17 @@ class SectionCoordinator:
         name = f"{self.context.run_id}/{section.id}"
         child = self._child_state(section)
         assert child.budget is not None
-        request = self.context.request.replace(
+        request = self.request.replace(
             mode=self.child_mode,
             approve=(),
             limits=child.budget.limits,
             graph=None,
             indexed=False,  # each search attribute is an event; lists show the run, not its sections
         )
-        sections = self.context.state.sections.progress
-        self.context.state.people.adopted.pop(section.id, None)  # its log begins again
+        sections = self.state.sections.progress
+        self.state.people.adopted.pop(section.id, None)  # its log begins again
         sections[section.id] = sections[section.id].replace(status="running", workflow_id=name, by_role={})
-        self.run.events.emit(
+        self.events.emit(
             SectionStarted(section_id=section.id, title=section.title, key_question=section.key_question),
             section.title,
         )
@@ -141,7 +141,7 @@ class SectionCoordinator:
 
         Its lease, where the run has a limit, and what the run knows so far.
         """
-        context, state = self.context, self.context.state
+        context, state = self.context, self.state
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
         bounds = (context.research_seconds(), limits.max_section_seconds)
@@ -187,7 +187,7 @@ class SectionCoordinator:
     async def serve_requests(self) -> None:
         """Grant what can be granted; when nothing can be given back, end one section. Send the grants."""
         if self._requests:
-            self.run.models.reserve_for_writing()
+            self.models.reserve_for_writing()
         for section, grant in self._decide_grants():
             await self._send(section, "grant", grant)
 
@@ -212,7 +212,7 @@ class SectionCoordinator:
             del self._requests[section]
             grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
         if self._requests and len(self._requests) == len(self._running) and not self.drafting:
-            sections = self.context.state.sections.progress
+            sections = self.state.sections.progress
             furthest = max(self._requests, key=lambda section: sections[section].iteration)
             del self._requests[furthest]
             grants.append((furthest, Grant(final=True)))
@@ -226,10 +226,10 @@ class SectionCoordinator:
         When one of its iterations has ended, it is offered what the others have found since.
         """
         if progress.id in self._running:
-            self.run.events.adopt_events(progress.id, progress.events)
-            self.context.state.loop.memory.adopt(progress.history)
-            previous = self.context.state.sections.progress[progress.id]
-            self.context.state.sections.progress[progress.id] = progress.replace(
+            self.events.adopt_events(progress.id, progress.events)
+            self.state.loop.memory.adopt(progress.history)
+            previous = self.state.sections.progress[progress.id]
+            self.state.sections.progress[progress.id] = progress.replace(
                 title=previous.title,
                 workflow_id=previous.workflow_id,
                 by_role=previous.by_role | progress.by_role,
@@ -237,19 +237,19 @@ class SectionCoordinator:
                 history=(),
                 found=(),
             )
-            self.run.events.show_details()
+            self.events.show_details()
             self.share(progress.id, progress.found)
             if progress.history and (offer := self._offer_for(progress.id)):
                 await self._offer(progress.id, offer)
 
     def share(self, section: str, refs: Iterable[EvidenceRef]) -> None:
         """Add what a section found to what the others are offered."""
-        pool = self.context.state.sections.pool
+        pool = self.state.sections.pool
         pool[section] = [*pool.get(section, ()), *refs][:OFFERS_KEPT]
 
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
         """Return what other sections found and this one has not been offered yet, the best of each first."""
-        state = self.context.state
+        state = self.state
         own = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
         before = {*state.sections.offers.get(section, ()), *own}
         others = [refs for name, refs in state.sections.pool.items() if name != section]
@@ -262,7 +262,7 @@ class SectionCoordinator:
         handle = self._running.get(section)
         if handle is None or section in self._unsent:
             return
-        offered = self.context.state.sections.offers.setdefault(section, [])
+        offered = self.state.sections.offers.setdefault(section, [])
         offered += [ref.evidence_id for ref in items]
         with suppress(FailureError):
             await send_signal(handle, "offer_evidence", SharedEvidence(items=items))
@@ -291,7 +291,7 @@ class SectionCoordinator:
         except FailureError as error:
             if section not in self._running:  # it ended before the signal reached it
                 return
-            self.run.events.emit(
+            self.events.emit(
                 Failed(kind="section_gone", section_id=section), f"{section} could not be reached: {error}"
             )
 

@@ -16,6 +16,7 @@ from activities.plural import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.text.tokens import terms
+from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import shown
 from workflows.run import RunParts
@@ -29,12 +30,11 @@ MAX_WRITTEN = 20
 """Claims of sections that are written that a writer is shown, the latest ones."""
 
 
-class SectionDrafting:
+class SectionDrafting(RunPart):
     """Drafts every section of a long report."""
 
     def __init__(self, run: RunParts, results: SectionResults, coordinator: SectionCoordinator) -> None:
-        self.run = run
-        self.context = run.context
+        super().__init__(run)
         self.results = results
         self.coordinator = coordinator
 
@@ -43,8 +43,8 @@ class SectionDrafting:
 
         Draft and check of each section, and the editor.
         """
-        planned = len(self.context.outline) or self.context.request.limits.max_sections
-        left = max(planned - len(self.context.state.draft.sections), 0)
+        planned = len(self.context.outline) or self.request.limits.max_sections
+        left = max(planned - len(self.state.draft.sections), 0)
         section: tuple[Role, ...] = ("writer", "verifier")
         return (*section * left, "editor")
 
@@ -53,26 +53,26 @@ class SectionDrafting:
 
         Where candidates are named, drafting waits for every section.
         """
-        run, stop = self.run, self.context.state.sections.findings[section.id].stop_reason
+        run, stop = self.run, self.state.sections.findings[section.id].stop_reason
         if self.context.profile.candidates or not (run.models.is_paid("writer") and STOPS[stop].pays):
             return
         if run.models.refusal("writer", writing=True):  # the others have not given back their budget
             return
         await run.gates.checkpoint()
-        if section.id not in self.context.state.draft.sections:
+        if section.id not in self.state.draft.sections:
             run.events.set_phase("researching", f"writing meanwhile: {section.title}")
             await self._draft(section, use_model=True)
             run.models.reserve_for_writing()
 
     async def draft_all(self, use_model: bool) -> None:
         """Draft every section that has no draft yet."""
-        drafts = self.context.state.draft.sections
+        drafts = self.state.draft.sections
         missing = [section for section in self.context.outline if section.id not in drafts]
         if not missing:
             return
         await self.boundary(use_model)
-        self.run.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
-        slots = asyncio.Semaphore(self.context.request.limits.max_parallel_sections)
+        self.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
+        slots = asyncio.Semaphore(self.request.limits.max_parallel_sections)
 
         async def draft(section: ReportPlanSection) -> None:
             async with slots:
@@ -85,10 +85,10 @@ class SectionDrafting:
         if use_model:
             if self.context.history_is_long():
                 await self.context.continue_as_new()
-            await self.run.gates.checkpoint()
+            await self.gates.checkpoint()
 
     async def _draft(self, section: ReportPlanSection, use_model: bool) -> None:
-        state, draft = self.context.state, SectionDraft(title=section.title)
+        state, draft = self.state, SectionDraft(title=section.title)
         evidence, shared = self._evidence(section)
         if evidence:
             if use_model:
@@ -122,17 +122,15 @@ class SectionDrafting:
 
     def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
         """Return the latest claims of the other sections that are written, without their quotes."""
-        drafts = (
-            planned.draft for name, planned in self.context.state.draft.sections.items() if name != section.id
-        )
+        drafts = (planned.draft for name, planned in self.state.draft.sections.items() if name != section.id)
         claims = [claim for draft in drafts for claim in draft_claims(draft)[1]]
         return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN:])
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
         """Return what a section is written from, and the ids of items of other sections."""
-        state, refs = self.context.state, self.results.evidence_of(section)
+        state, refs = self.state, self.results.evidence_of(section)
         owners = state.sections.owners
-        if not self.run.models.is_paid("writer"):
+        if not self.models.is_paid("writer"):
             owners = {**nearest_first(self.context.outline, state.sections.found), **owners}
         state.sections.owners = divide(
             self.context.outline, state.evidence.refs, state.sections.found, owners

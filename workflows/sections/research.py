@@ -9,6 +9,7 @@ from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
 from activities.contracts.plan import PlanInput
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
+from workflows.context import RunPart
 from workflows.event_types import Planned
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
@@ -20,29 +21,29 @@ from workflows.steps.writing import run_all
 from workflows.types import Outcome, SectionProgress
 
 
-class SectionResearch:
+class SectionResearch(RunPart):
     """Plans the sections of a run, researches them in parallel, and publishes what they found."""
 
     def __init__(
         self, run: RunParts, child_workflow: str = "IterativeResearch", child_mode: Mode = "iterative"
     ) -> None:
         """`child_workflow` researches a section, as a run of the mode `child_mode`."""
-        self.run = run
+        super().__init__(run)
         self.sections = SectionCoordinator(run, child_workflow, child_mode)
-        self.results = SectionResults(run.context, run.events)
+        self.results = SectionResults(run)
         self.drafting = SectionDrafting(run, self.results, self.sections)
 
     async def answer(self) -> StopReason:
         """Outline the report, wait for approval of the plan if requested, and research every section."""
         await self.run.preparation.initialize()
         await self.make_plan()
-        if not await self.run.gates.approval_gate("plan", "the plan waits for approval"):
+        if not await self.gates.approval_gate("plan", "the plan waits for approval"):
             return "rejected_by_reviewer"
         return await self.research_all()
 
     async def make_plan(self) -> None:
         """Outline the report: sections with a key question each."""
-        run, state = self.run, self.run.state
+        run, state = self.run, self.state
         if state.question.plan is not None:
             return
         await run.gates.checkpoint()
@@ -76,7 +77,7 @@ class SectionResearch:
 
     async def research_all(self) -> StopReason:
         """One child a section, at most `max_parallel_sections` at once; drafting begins meanwhile."""
-        run, state, outline = self.run, self.run.state, self.run.context.outline
+        run, state, outline = self.run, self.state, self.context.outline
         if run.context.history_is_long():
             await run.context.continue_as_new()
         await run.gates.checkpoint()
@@ -109,9 +110,9 @@ class SectionResearch:
     async def _research(self, section: ReportPlanSection, slots: asyncio.Semaphore) -> None:
         """One section, from its slot to its findings. Its failure does not affect the others."""
         async with slots:
-            await self.run.gates.checkpoint()
-            if self.run.context.must_end:
-                stop: StopReason = "timeout" if self.run.context.is_out_of_time else "finished_by_reviewer"
+            await self.gates.checkpoint()
+            if self.context.must_end:
+                stop: StopReason = "timeout" if self.context.is_out_of_time else "finished_by_reviewer"
                 self.results.skip(section, stop)
                 return
             try:
@@ -120,7 +121,7 @@ class SectionResearch:
                 self.results.accept_failure(section, error)
             else:
                 self.results.accept(section, outcome)
-            if self.run.state.people.cancelled:
+            if self.state.people.cancelled:
                 return
             self.sections.drafting += 1
             await self.sections.serve_requests()
@@ -135,7 +136,7 @@ class SectionResearch:
 
         It begins once these have their full texts and leave what the call may use.
         """
-        run, findings, outline = self.run, self.run.state.sections.findings, self.run.context.outline
+        run, findings, outline = self.run, self.state.sections.findings, self.context.outline
 
         def may_begin() -> bool:
             has_budget = run.models.has_budget("appraiser", run.models.allowance("appraiser"))
@@ -143,7 +144,7 @@ class SectionResearch:
             return last and (has_budget or not self.sections.drafting)
 
         await workflow.wait_condition(may_begin)
-        await self.run.gates.checkpoint()
+        await self.gates.checkpoint()
         if STOPS[self.results.overall_stop()].pays:
             self.results.rank_relevant()
             await self.run.parts.act("beside_drafts", use_model=True)
@@ -154,13 +155,13 @@ class SectionResearch:
         self.results.rank_relevant()
         await self.run.parts.act("before_writing", use_model)
         await self.drafting.draft_all(use_model)
-        await self.run.events.store_older_events()
-        if self.run.state.draft.edited is None:
+        await self.events.store_older_events()
+        if self.state.draft.edited is None:
             await self.drafting.boundary(use_model)
-        writing, names = self.run.writing, [section.id for section in self.run.context.outline]
+        writing, names = self.run.writing, [section.id for section in self.context.outline]
         await self.run.parts.act("before_answer", use_model)
         beside = self.run.parts.beside_writing(use_model)
         await run_all((writing.finish(names, use_model), *beside))
         await self.run.parts.act("before_publishing", use_model)
-        sections = tuple(self.run.state.draft.sections[name] for name in names)
-        return await self.run.publisher.release(sections, stop, self.run.state.sections.confidence)
+        sections = tuple(self.state.draft.sections[name] for name in names)
+        return await self.run.publisher.release(sections, stop, self.state.sections.confidence)

@@ -11,9 +11,8 @@ from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.stop_reasons import StopReason, worst
 from activities.contracts.write import SectionDraft
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import SectionComplete
-from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import without_history
 from workflows.sections.types import SectionFindings
@@ -39,10 +38,8 @@ def told(
             yield one
 
 
-class SectionResults:
-    def __init__(self, context: RunContext, events: EventLog) -> None:
-        self.context = context
-        self.events = events
+class SectionResults(RunPart):
+    """Takes in what sections return."""
 
     def accept(self, section: ReportPlanSection, outcome: Outcome) -> None:
         """Charge the lease of a section that ended with an outcome, and merge its findings."""
@@ -71,27 +68,27 @@ class SectionResults:
 
     def rank_relevant(self) -> None:
         """Rank the run's evidence: the best item of each section before the second best of any."""
-        state = self.context.state
+        state = self.state
         ranks = zip_longest(*state.sections.found.values())
         state.evidence.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
 
     def overall_stop(self) -> StopReason:
         """Return the run's stop reason from those of its sections."""
-        state = self.context.state
+        state = self.state
         if state.people.finish:
             return "finished_by_reviewer"
         return worst([findings.stop_reason for findings in state.sections.findings.values()])
 
     def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
         """Return the run's items that a section found, in the section's own order; never retracted work."""
-        state = self.context.state
+        state = self.state
         order = {name: place for place, name in enumerate(state.sections.found.get(section.id, ()))}
         own = [r for r in state.evidence.refs if section.id in r.sections and r.standing != "retracted"]
         return tuple(sorted(own, key=lambda r: order.get(r.evidence_id, len(order))))
 
     def planned(self, section: ReportPlanSection, draft: SectionDraft) -> PlannedSection:
         """Return a section of the report, with the status of its research."""
-        state = self.context.state
+        state = self.state
         findings, progress = state.sections.findings.get(section.id), state.sections.progress.get(section.id)
         return PlannedSection(
             section=section,
@@ -104,7 +101,7 @@ class SectionResults:
         self, section: ReportPlanSection, status: Literal["failed", "cancelled"], stop: StopReason
     ) -> SectionFindings:
         """Empty findings, with the usage that the section had reported."""
-        reported = self.context.state.sections.progress[section.id]
+        reported = self.state.sections.progress[section.id]
         return SectionFindings(
             section_id=section.id,
             status=status,
@@ -115,7 +112,7 @@ class SectionResults:
 
     def _merge(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
         """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
-        state, budget = self.context.state, self.context.budget
+        state, budget = self.state, self.context.budget
         state.evidence.most_items = state.items
         quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
         merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)

@@ -31,14 +31,13 @@ from activities.roles.allowances import (
     works_a_batch,
 )
 from activities.roles.assessment import assess
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Items, JudgeComplete
-from workflows.events import EventLog
 from workflows.rules.payload_limits import REFS_ROOM, shown, to_order, within
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed
-from workflows.steps.model import PERMANENT, ModelSteps
+from workflows.steps.model import PERMANENT
 from workflows.steps.role_steps import JUDGE
 
 MAX_WEAKEST = 30
@@ -55,15 +54,12 @@ JUDGE_PAUSE_SECONDS = 15.0
 """Before a judge that failed is asked again; doubled each time."""
 
 
-class JudgeSteps:
-    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
+class JudgeSteps(RunPart):
+    """Has works judged, and decides what the judgements come to."""
 
     async def judge(self) -> None:
         """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         unjudged = loop.unjudged
         if self.models.is_paid("judge"):
             works = await self._works_to_judge()
@@ -130,7 +126,7 @@ class JudgeSteps:
 
         None where nearly all that were found are far from the question.
         """
-        context, state = self.context, self.context.state
+        context, state = self.context, self.state
         waiting = [
             ref for name, ref in state.evidence.usable.items() if name not in state.evidence.judgements
         ]
@@ -209,7 +205,7 @@ class JudgeSteps:
         titles = [ref.title for other in batches for ref in other if ref.evidence_id not in own]
         step = JudgeInput(
             **self.context.loop_inputs("criteria", "roles", "guidance", "aspects"),
-            iteration=self.context.state.loop.iteration,
+            iteration=self.state.loop.iteration,
             evidence=shown(batch, MAX_ORDERED),
             judged=within(judgements, JUDGED_ROOM),
             titles=tuple(titles[:MAX_TITLES]),
@@ -218,7 +214,7 @@ class JudgeSteps:
 
     def judgements(self) -> tuple[WorkJudgement, ...]:
         """Return what was judged so far, the works that answer best first."""
-        return best_first(self.context.state.evidence.judgements.values())
+        return best_first(self.state.evidence.judgements.values())
 
     def findings(self) -> tuple[WorkJudgement, ...]:
         """Return the same without quotes, as far as there is room."""
@@ -226,7 +222,7 @@ class JudgeSteps:
 
     def _assessed(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:
         """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""
-        context, state = self.context, self.context.state
+        context, state = self.context, self.state
         before = state.loop.judged
         scored = [JudgeBatch(scores=before.scores, score_reasons=before.score_reasons)] if before else []
         return assess(
@@ -235,7 +231,7 @@ class JudgeSteps:
 
     def _record(self, judged: JudgeAssessment) -> None:
         """Keep an assessment, and say what it is."""
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         before = set(loop.judged.relevant) if loop.judged else set[str]()
         loop.judged = judged
         loop.gained = len(set(judged.relevant) - before)

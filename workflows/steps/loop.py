@@ -5,30 +5,18 @@ that a mode without a step goes past it.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import StopReason
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Looping, Stopping
-from workflows.events import EventLog
-from workflows.gates import Gates
 from workflows.rules.stopping import Happened, NextStep, decide_next
 from workflows.steps.failures import OutOfBudget
 
-if TYPE_CHECKING:
-    from workflows.sections.child import ParentLink
 
-
-class ResearchLoop:
+class ResearchLoop(RunPart):
     """Decides what is next and begins iterations; the mode executes the steps."""
 
-    def __init__(self, context: RunContext, events: EventLog, gates: Gates, parent: "ParentLink") -> None:
-        self.context = context
-        self.events = events
-        self.gates = gates
-        self.parent = parent
-
-    async def run(
+    async def repeat(
         self,
         execute: Callable[[NextStep], Awaitable[Happened]],
         decide: Callable[[Happened], NextStep] | None = None,
@@ -41,16 +29,16 @@ class ResearchLoop:
         happened: Happened = "start"
         while True:
             await self.gates.checkpoint()
-            self.parent.adopt_offered_evidence()
+            self.run.parent.adopt_offered_evidence()
             self.update()
             if decide:
                 step = decide(happened)
             else:
-                step = decide_next(happened, self.context.state.loop, self.context.profile)
+                step = decide_next(happened, self.state.loop, self.context.profile)
             if decide is None and self._judges_the_rest(step):
                 step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
             if step.stop is not None:
-                self.context.state.loop.memory.closed = self.context.budget.used
+                self.state.loop.memory.closed = self.context.budget.used
                 self.events.emit(Stopping(stop_reason=step.stop), step.reason)
                 return step.stop
             if step.step == "observe":
@@ -58,19 +46,19 @@ class ResearchLoop:
             try:
                 happened = await execute(step)
             except OutOfBudget as error:
-                self.context.state.loop.refused = error.reason
+                self.state.loop.refused = error.reason
 
     def _judges_the_rest(self, step: NextStep) -> bool:
         """Whether a loop that has nothing left to search for has evidence that no judge has seen.
 
         Imported, or offered by other sections.
         """
-        loop = self.context.state.loop
+        loop = self.state.loop
         return step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0
 
     def update(self) -> None:
         """Update the loop's state from the run's."""
-        state = self.context.state
+        state = self.state
         loop, control = state.loop, state.people
         loop.finish, loop.cancelled = control.finish, control.cancelled
         loop.out_of_time = self.context.is_out_of_time
@@ -82,7 +70,7 @@ class ResearchLoop:
 
     async def begin_iteration(self) -> None:
         """Begin an iteration, and continue as new here when the history has grown long."""
-        context, loop = self.context, self.context.state.loop
+        context, loop = self.context, self.state.loop
         if context.history_is_long() and loop.iteration > 0:
             await context.continue_as_new()
         await self.events.store_older_events()

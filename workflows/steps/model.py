@@ -8,7 +8,6 @@ Invariants:
 * a step that nothing can answer has a default, so that every run ends with a report.
 """
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import chain, repeat
 from typing import get_args
@@ -20,17 +19,12 @@ from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Allowance
 from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Failed, Waiting
-from workflows.events import EventLog
 from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 from workflows.steps.role_steps import I, O, RoleStep, equipped, served
-
-MoreBudget = Callable[[Allowance, Allowance, Price | None], Awaitable[bool]]
-"""Asks for more budget when a call does not fit, with the least that it can be made with; False when there is
-none."""
 
 TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""
@@ -43,13 +37,8 @@ MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
 minutes, of which most are shorter, a run idles for a minute at most."""
 
 
-class ModelSteps:
+class ModelSteps(RunPart):
     """Executes the steps that ask a language model, and charges them to the budget."""
-
-    def __init__(self, context: RunContext, events: EventLog, request_more: MoreBudget) -> None:
-        self.context = context
-        self.events = events
-        self._request_more = request_more
 
     def choice(self, role: Role) -> ModelChoice:
         return served(self.context.prepared, role)
@@ -108,7 +97,7 @@ class ModelSteps:
 
     def expected(self, role: Role) -> Allowance:
         """Return what the next call of a role will need, by what calls of this run have used."""
-        by_role = self.context.budget.status(self.context.now(), self.context.state.sections.running).by_role
+        by_role = self.context.budget.status(self.context.now(), self.state.sections.running).by_role
         paid = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
         allowed = sum(self.allowance(name).tokens * usage.calls for name, usage in paid.items())
         share = sum(usage.tokens for usage in paid.values()) / allowed if allowed else None
@@ -127,7 +116,7 @@ class ModelSteps:
             return kind.default(step)
         choice = self.choice(kind.role)
         free = not use_model or not self.is_paid(kind.role)
-        free = free or (choice in self.context.state.models.unusable and kind.default is not None)
+        free = free or (choice in self.state.models.unusable and kind.default is not None)
         if free or (kind.writes and self._too_late_to_write()):
             return await self._extractive(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
@@ -144,7 +133,7 @@ class ModelSteps:
                 if failed.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
                 return await self._replace_model(kind, step, failed)
-            self.context.state.models.down = False
+            self.state.models.down = False
             return self._accept(kind.role, charged)
 
     async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
@@ -156,7 +145,7 @@ class ModelSteps:
 
     async def pause_for(self, seconds: float, reason: str) -> bool:
         """Wait; return False when a reviewer's request to finish ended the wait early."""
-        control = self.context.state.people
+        control = self.state.people
         try:
             await workflow.wait_condition(
                 lambda: control.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
@@ -183,7 +172,7 @@ class ModelSteps:
         number = budget.reserve(role, allowance, price, writing)
         while number is None:
             least = scaled(allowance, least_tokens(allowance, self.expected(role)))
-            more = await self._request_more(allowance, least, price)
+            more = await self.run.parent.request_budget(allowance, least, price)
             number = budget.reserve(role, allowance, price, writing)
             if number is None and (smaller := self._smaller(role, allowance, writing)) is not None:
                 return budget.reserve(role, smaller, price, writing), smaller
@@ -198,7 +187,7 @@ class ModelSteps:
 
         Raises StepFailed, and OutOfBudget when the time for research ended before the answer came.
         """
-        state, usage = self.context.state, Usage(calls=1)
+        state, usage = self.state, Usage(calls=1)
         try:
             charged = await self._run_activity(kind, step, self.choice(kind.role), allowance, kind.writes)
             usage = charged.usage
@@ -292,9 +281,9 @@ class ModelSteps:
 
     async def _wait_for_model(self, seconds: float) -> bool:
         """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
-        control, left = self.context.state.people, self.context.research_seconds()
+        control, left = self.state.people, self.context.research_seconds()
         too_late = left is not None and left <= seconds
-        if not self.context.request.wait_for_model or control.finish or too_late:
+        if not self.request.wait_for_model or control.finish or too_late:
             return False
         before = control.phase
         message = f"the model is down; next attempt in {seconds:g} s"
@@ -306,7 +295,7 @@ class ModelSteps:
 
     def _accept(self, role: Role, charged: "StepAnswer[O]") -> O:
         """Record which model answered and the limitations that come with the answer."""
-        state = self.context.state
+        state = self.state
         if charged.model not in (*state.models.names, COMPUTED):
             state.models.names.append(charged.model)
         if charged.prompt_version and charged.prompt_version not in state.models.prompt_versions:

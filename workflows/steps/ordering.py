@@ -11,10 +11,8 @@ from temporalio import workflow
 from activities.contracts.judge import WeighInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.roles.allowances import MAX_WEIGHED
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Items
-from workflows.events import EventLog
-from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import ORDER
 
 BESIDE = 0.5
@@ -23,13 +21,8 @@ SECONDS_A_WORK = 4
 """Until the first answer has come: 700 tokens at 200 a second, as is read without a graphics card."""
 
 
-class OrderSteps:
+class OrderSteps(RunPart):
     """Puts passages in order, where a small model serves."""
-
-    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
 
     async def order(self, step: WriteInput, draft: SectionDraft) -> SectionDraft:
         """Return the draft with its passages in the order of a small model.
@@ -39,7 +32,7 @@ class OrderSteps:
         nearest = list(dict.fromkeys(one.evidence_id for one in draft.passages))[:MAX_WEIGHED]
         if len(nearest) < 2 or not self.models.is_paid("orderer"):
             return draft
-        model, control = self.models.choice("orderer").model, self.context.state.people
+        model, control = self.models.choice("orderer").model, self.state.people
         refs = {ref.evidence_id: ref for ref in step.evidence}
         weighed: dict[str, float] = {}
         begun = self.context.now()

@@ -1,6 +1,6 @@
 """The first steps of a run: what the worker offers, and what the question asks for."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -12,14 +12,11 @@ from activities.contracts.profile import Profile
 from activities.plural import plural
 from activities.prepare_activity import PrepareActivities
 from activities.profiles.specialists import specialists_of
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Asked, NoData, Read, Started
-from workflows.events import EventLog
-from workflows.gates import Gates
 from workflows.modes import Available, offered, refusal
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
-from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import CLARIFY, PARSE
 from workflows.steps.writing import run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
@@ -35,30 +32,15 @@ def settled_mode(request: ResearchRequest) -> Mode | None:
     return "graph" if request.graph is not None else None
 
 
-class Preparation:
+class Preparation(RunPart):
     """Prepares a run: sources, models, prices, profile and the parsed question."""
-
-    def __init__(
-        self,
-        context: RunContext,
-        events: EventLog,
-        gates: Gates,
-        models: ModelSteps,
-        import_earlier: Callable[[], Awaitable[Imported | None]],
-    ) -> None:
-        """`import_earlier`: begins with the evidence of the run that this one follows up."""
-        self.context = context
-        self.events = events
-        self.gates = gates
-        self.models = models
-        self.import_earlier = import_earlier
 
     async def initialize(self) -> None:
         """Resolve what only the worker knows and parse the question, unless that has been done.
 
         Raises ApplicationError for a mode that cannot run here.
         """
-        state, request = self.context.state, self.context.request
+        state, request = self.state, self.request
         if state.question.prepared is None or state.question.parsed is None:
             self.events.set_phase("reading", "reading the question")
             if state.sections.job is None and state.question.prepared is None:
@@ -72,9 +54,9 @@ class Preparation:
             self.models.reserve_for_writing()
             if reason := refusal(request.mode, self._available()):  # ends the run
                 raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
-            earlier = (
-                await self.import_earlier() if request.follow_up and state.sections.job is None else None
-            )
+            earlier = None
+            if request.follow_up and state.sections.job is None:
+                earlier = await self.run.parts.dialogue.import_evidence()
             if request.clarify == "assume":
                 # nobody is waited for, and what is assumed is known before a search is planned
                 await run_all((self._clarify(earlier), self._parse(earlier)))
@@ -116,14 +98,14 @@ class Preparation:
     def _reading(self, parsed: ParsedQuery) -> str:
         """Return what was understood of the question, in a line."""
         text = parsed.rationale or parsed.improved_query
-        question = self.context.state.question.reworded
+        question = self.state.question.reworded
         if parsed.specialist:
             text = f"{text} Searched by the specialist {parsed.specialist}."
         return f'the question is read as "{question}". {text}' if question else text
 
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""
-        request = self.context.request
+        request = self.request
         prepared = await workflow.execute_activity_method(
             PrepareActivities.prepare,
             PrepareInput(
@@ -136,7 +118,7 @@ class Preparation:
                 signatures=request.signatures,
                 question=request.question,
                 language=request.language,
-                chooses_profile=request.profile == "auto" and self.context.state.question.parsed is None,
+                chooses_profile=request.profile == "auto" and self.state.question.parsed is None,
             ),
             **policy.internal_step("what this worker offers"),
         )
@@ -144,7 +126,7 @@ class Preparation:
 
     def _with_threshold(self, profile: Profile) -> Profile:
         """Return a profile with the threshold that the request sets for it, if any."""
-        chosen = self.context.request.judge_threshold
+        chosen = self.request.judge_threshold
         return profile if chosen is None else profile.replace(confidence_threshold=chosen)
 
     async def _parse(self, earlier: Imported | None) -> None:
@@ -152,7 +134,7 @@ class Preparation:
 
         One that follows up `earlier` is researched as it stands alone.
         """
-        request, prepared = self.context.request, self.context.prepared
+        request, prepared = self.request, self.context.prepared
         question, mode = request.question, settled_mode(request)
         specialists = {one.name: one.does for one in specialists_of(self.context.profile).values()}
         step = ParseQueryInput(
@@ -178,15 +160,15 @@ class Preparation:
             self.events.add_limitation("read_without_model", because=error.reason)
             parsed = await self.models.execute(PARSE, step, use_model=False)
         if step.earlier_question and parsed.improved_query not in ("", question):
-            self.context.state.question.reworded = parsed.improved_query[:QUESTION_CHARS]
-        self.context.state.question.parsed = parsed
+            self.state.question.reworded = parsed.improved_query[:QUESTION_CHARS]
+        self.state.question.parsed = parsed
 
     async def _clarify(self, earlier: Imported | None) -> None:
         """Have a model ask back what the question leaves open, and wait for its person where one answers.
 
         Without an answer what it assumes holds; a person who rejects it has the question as typed.
         """
-        state, request = self.context.state, self.context.request
+        state, request = self.state, self.request
         if state.sections.job is not None or request.clarify == "off" or not self.models.is_paid("clarifier"):
             return
         if state.question.clarified is None:
@@ -221,12 +203,12 @@ class Preparation:
             model=self.models.is_paid("judge"),
             tokens=self.context.budget.limits.max_tokens,
             manager_model=self.models.is_paid("manager"),
-            graph=self.context.request.graph is not None,
+            graph=self.request.graph is not None,
         )
 
     def _report_missing_sources(self) -> None:
         """Add a limitation for each source that the request or the profile names and that has a fault."""
-        names = (*self.context.request.sources, *self.context.profile.sources)
+        names = (*self.request.sources, *self.context.profile.sources)
         for option in self.context.prepared.sources:
             if option.info.name in names and option.fault:
                 code = "source_unreachable" if option.fault == "unreachable" else "source_not_searched"

@@ -3,7 +3,7 @@
 Publishing is never clipped by a deadline: every run ends with a report.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from temporalio import workflow
@@ -24,11 +24,8 @@ from activities.publish_activity import PublishActivities, pubmed_check, reaches
 from activities.report.schema import Published
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import verdicts
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Complete
-from workflows.events import EventLog
-from workflows.gates import Gates
-from workflows.part_state import Publishes
 from workflows.rules.payload_limits import fit_document, rows, within
 from workflows.steps import policy
 from workflows.steps.judging import best_first
@@ -46,22 +43,17 @@ EVENTS_ROOM = 24 * 1024
 """Bytes of events in the outcome of a run."""
 
 
-class Publisher:
-    def __init__(
-        self, context: RunContext, events: EventLog, gates: Gates, parts: Callable[[], Iterable[Publishes]]
-    ) -> None:
-        self.context = context
-        self.events = events
-        self.gates = gates
-        self.parts = parts
-        self.published: Published | None = None
-        """The report as it was published last; a draft while the report gate waits."""
+class Publisher(RunPart):
+    """Publishes the report of a run."""
+
+    published: Published | None = None
+    """The report as it was published last; a draft while the report gate waits."""
 
     async def release(
         self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None
     ) -> Outcome:
         """Publish the report: as a draft while the report gate waits, then in its final form."""
-        waits = "report" in self.context.request.approve and STOPS[stop].asks
+        waits = "report" in self.request.approve and STOPS[stop].asks
         self.events.set_phase("publishing", "checking every quote")
         if waits:
             await self._publish(self._document(sections, stop, confidence, draft=True))
@@ -71,7 +63,7 @@ class Publisher:
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
-        answers = any(one.answers >= MIN_ANSWERS for one in self.context.state.evidence.judgements.values())
+        answers = any(one.answers >= MIN_ANSWERS for one in self.state.evidence.judgements.values())
         if not published.verified_claims and STOPS[stop].complete and answers:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
@@ -94,7 +86,7 @@ class Publisher:
                 cost_usd=(used.cost_microusd or 0) / 1e6,
                 seconds=round(seconds, 3),
             ),
-            self.context.state.people.message,
+            self.state.people.message,
         )
         return Outcome(
             run_id=self.context.run_id,
@@ -126,15 +118,15 @@ class Publisher:
 
         None when there is nothing to ask or the run was cancelled. The report states an outage.
         """
-        prepared = self.context.state.question.prepared
+        prepared = self.state.question.prepared
         queue = prepared.pubmed_queue if prepared else None
         check = pubmed_check(document, library=reaches_out(document))
-        if queue is None or check is None or self.context.state.people.cancelled:
+        if queue is None or check is None or self.state.people.cancelled:
             return None
         return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
     def _sample_only(self) -> bool:
-        state = self.context.state
+        state = self.state
         own = state.question.prepared is None or state.question.prepared.own_library
         return not own and {search.source for search in state.evidence.searches} == {"library"}
 
@@ -143,7 +135,7 @@ class Publisher:
 
         The quotes only of works that the report has at hand.
         """
-        judged_works = self.context.state.evidence.judgements
+        judged_works = self.state.evidence.judgements
         judgements = best_first(judged_works[name] for name in sorted(judged_works))
         bare = (
             judged if judged.evidence_id in cited else judged.replace(support=()) for judged in judgements
@@ -154,9 +146,9 @@ class Publisher:
         self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None, *, draft: bool
     ) -> PublishInput:
         """Everything the report is made of, within the payload limit."""
-        context, state = self.context, self.context.state
+        context, state = self.context, self.state
         cited = {name for planned in sections for name in planned.draft.cited}
-        parts = list(self.parts())
+        parts = list(self.run.parts.active())
         cited |= {name for part in parts for name in part.cited()}
         answering = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
@@ -215,7 +207,7 @@ class Publisher:
 
     def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
         """Yield what each iteration took; the last one of a loop says why that ended."""
-        state = self.context.state
+        state = self.state
         records = state.iterations
         last = {record.section: record.iteration for record in records}
         for record in records:
@@ -234,7 +226,7 @@ class Publisher:
             )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
-        edited = self.context.state.draft.edited
+        edited = self.state.draft.edited
         every = [one for planned in sections for one in planned.draft.sentences]
         if not any(verdicts.was_read(one) for one in (*every, *(edited.sentences if edited else ()))):
             return ""

@@ -5,7 +5,6 @@ steps is up to the mode that holds them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypedDict
 
@@ -16,17 +15,13 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
 from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
 from activities.plural import plural
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Gap, Reflected, Searching
-from workflows.events import EventLog
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import remembered, short_rows, shown, within
 from workflows.steps.failures import reason_of
-from workflows.steps.judging import JUDGED_ROOM, JudgeSteps, best_first
-from workflows.steps.model import ModelSteps
-from workflows.steps.prepare import Preparation
+from workflows.steps.judging import JUDGED_ROOM, best_first
 from workflows.steps.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
-from workflows.steps.search import SearchSteps
 
 OBSERVED_ITEMS = 20
 """Works that the observer, the gap evaluator and the reflector are told of at most."""
@@ -52,16 +47,8 @@ class Works(TypedDict):
     judgements: tuple[WorkJudgement, ...]
 
 
-@dataclass(eq=False)
-class ResearchSteps:
+class ResearchSteps(RunPart):
     """Observe, evaluate gaps, select tools, search, reflect."""
-
-    context: RunContext
-    events: EventLog
-    models: ModelSteps
-    searches: SearchSteps
-    preparation: Preparation
-    judging: JudgeSteps
 
     async def reuse_known_searches(self) -> bool:
         """Choose the searches of an iteration without a call, where they are known.
@@ -69,7 +56,7 @@ class ResearchSteps:
         In the first one those of the question and of the plan, later those that the judge has just named.
         False where a reviewer's words are to be read first, or nothing that is known was not searched yet.
         """
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         unread = state.people.steered > state.loop.steering_read
         if unread and self.models.is_paid("gap_evaluator"):
             return False
@@ -82,7 +69,7 @@ class ResearchSteps:
             judged = loop.judged
             if judged is None or judged.by_code or not (judged.gaps and judged.recommended_searches):
                 return False
-            gaps, by = judged.gaps[: self.context.request.limits.max_gaps], "judge"
+            gaps, by = judged.gaps[: self.request.limits.max_gaps], "judge"
             tasks = self._recommended_tasks(gaps)
         if not tasks:
             return False
@@ -96,8 +83,8 @@ class ResearchSteps:
 
     async def _first_tasks(self, only: Collection[str] = ()) -> list[AgentTask]:
         """Return the question itself in every source, and what the parser or the planner asks beside it."""
-        context, state = self.context, self.context.state
-        sources = self.searches.sources(only)[:MAX_SOURCES_A_QUERY]
+        context, state = self.context, self.state
+        sources = self.run.searches.sources(only)[:MAX_SOURCES_A_QUERY]
         improved = (
             (state.question.parsed.improved_query,)
             if state.question.parsed and not state.sections.job
@@ -137,7 +124,7 @@ class ResearchSteps:
         return groups
 
     def _planned_queries(self) -> tuple[str, ...]:
-        job, parsed = self.context.state.sections.job, self.context.state.question.parsed
+        job, parsed = self.state.sections.job, self.state.question.parsed
         if job is not None:
             return job.section.queries
         own = self.context.outline[0].queries if self.context.outline else ()
@@ -154,10 +141,10 @@ class ResearchSteps:
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
             return self._not_made(self._verbatim([(text, text) for text in asked], names))
-        parsed = self.context.state.question.parsed
+        parsed = self.state.question.parsed
         step = SelectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),
-            iteration=self.context.state.loop.iteration,
+            iteration=self.state.loop.iteration,
             gaps=asked,
             sources=tuple(sources),
             key_entities=parsed.key_entities if parsed else (),
@@ -172,11 +159,11 @@ class ResearchSteps:
 
         They go to the preferred sources.
         """
-        limits = self.context.request.limits
-        names = [option.info.name for option in self.searches.sources()]
+        limits = self.request.limits
+        names = [option.info.name for option in self.run.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
         names = names[: limits.searches_per_gap]
-        pairs = [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.loop.recommended)]
+        pairs = [(gaps[n % len(gaps)], query) for n, query in enumerate(self.state.loop.recommended)]
         tasks = self._verbatim([(test, test) for test in tests], names, tests_hypothesis=True)
         tasks += self._verbatim(pairs, names)
         return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
@@ -193,12 +180,12 @@ class ResearchSteps:
 
     def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
         """Return searches without those that were answered already, each once."""
-        answered = {(s.source, s.asked) for s in self.context.state.evidence.searches if s.status in ANSWERED}
+        answered = {(s.source, s.asked) for s in self.state.evidence.searches if s.status in ANSWERED}
         unmade = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
         return list(unmade.values())
 
     async def observe(self) -> None:
-        state, judged = self.context.state, self.context.state.loop.judged
+        state, judged = self.state, self.state.loop.judged
         self.events.set_phase("observing", "summarizing what is known")
         step = ObserveInput(
             **self.context.loop_inputs("guidance"),
@@ -212,7 +199,7 @@ class ResearchSteps:
 
     def _works(self) -> Works:
         """Return the titles of the works found, best first, and what the judge read of them."""
-        state = self.context.state
+        state = self.state
         refs = state.evidence.ranked[:OBSERVED_ITEMS]
         rows = (
             state.evidence.judgements[ref.evidence_id]
@@ -236,7 +223,7 @@ class ResearchSteps:
 
     async def evaluate_gaps(self) -> None:
         self.events.set_phase("evaluating_gaps", "determining what is missing")
-        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.question.parsed
+        state, loop, parsed = self.state, self.state.loop, self.state.question.parsed
         state.loop.steering_read = state.people.steered
         most = TRIED_SHOWN if self.models.is_paid("gap_evaluator") else TRIED
         step = GapsInput(
@@ -248,7 +235,7 @@ class ResearchSteps:
             judged_gaps=loop.judged.gaps if loop.judged else (),
             tried=short_rows(state.evidence.searches[-most:]),
             research_questions=parsed.research_questions if parsed and not state.sections.job else (),
-            max_gaps=self.context.request.limits.max_gaps,
+            max_gaps=self.request.limits.max_gaps,
             earlier=self._earlier(loop.iteration),
         )
         answer = await self.models.execute(EVALUATE_GAPS, step)
@@ -264,7 +251,7 @@ class ResearchSteps:
 
         It serves a mode that asks it nothing else.
         """
-        state = self.context.state
+        state = self.state
         new = state.people.steered > state.loop.steering_read
         if new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
             await self.evaluate_gaps()
@@ -279,14 +266,14 @@ class ResearchSteps:
         """
         self.events.set_phase("selecting_tools", "choosing searches")
         await self._prepare_added_sources()
-        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.question.parsed
-        limits = self.context.request.limits
+        state, loop, parsed = self.state, self.state.loop, self.state.question.parsed
+        limits = self.request.limits
         per_gap = per_gap or limits.searches_per_gap
         step = SelectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=loop.iteration,
             gaps=loop.gaps,
-            sources=self.searches.sources(only),
+            sources=self.run.searches.sources(only),
             tried=short_rows(state.evidence.searches[-2 * TRIED :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.loop.recommended),
@@ -303,7 +290,7 @@ class ResearchSteps:
         if use_model and not state.evidence.searches:
             own = await self._first_tasks(only)
         elif use_model:
-            named = [source.info.name for source in self.searches.sources(only)[:MAX_SOURCES_A_QUERY]]
+            named = [source.info.name for source in self.run.searches.sources(only)[:MAX_SOURCES_A_QUERY]]
             read = [one for one in state.people.instructions.values() if one.query]
             own = self._not_made(self._verbatim([(one.text, one.query) for one in read], named))
         state.loop.selected = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
@@ -314,7 +301,7 @@ class ResearchSteps:
 
         One of each hypothesis, the best supported first, before the second of any.
         """
-        state = self.context.state
+        state = self.state
         if not state.part(CandidatesState).hypotheses:
             return ()
         answered = (search for search in state.evidence.searches if search.status in ANSWERED)
@@ -326,7 +313,7 @@ class ResearchSteps:
 
         When they bring little that is new, reflect on why.
         """
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         size = at_once or max(len(state.loop.selected), 1)
         message = (
             f"{plural(len(state.loop.selected), 'search')}, {min(size, len(state.loop.selected))} at once"
@@ -339,8 +326,8 @@ class ResearchSteps:
         for first in range(0, len(state.loop.selected), size):
             if first and self.context.must_end:
                 break
-            ended, brought = await self.searches.execute(
-                state.loop.selected[first : first + size], self.judging.most
+            ended, brought = await self.run.searches.execute(
+                state.loop.selected[first : first + size], self.run.judging.most
             )
             statuses, new = statuses + ended, new + brought
         loop.statuses, loop.new_evidence = tuple(statuses), new
@@ -359,7 +346,7 @@ class ResearchSteps:
         if not new and "empty" in statuses:
             return True
         answered = sum(status in ANSWERED for status in statuses)
-        if new >= answered or self.context.state.loop.iteration >= self.context.state.loop.max_iterations:
+        if new >= answered or self.state.loop.iteration >= self.state.loop.max_iterations:
             return False
         return self.models.refusal("reflector") is None  # the step must not end a run
 
@@ -368,18 +355,18 @@ class ResearchSteps:
 
         Also the one under way, where its successor is observed ahead.
         """
-        before = [r for r in self.context.state.iterations if r.iteration < iteration]
+        before = [r for r in self.state.iterations if r.iteration < iteration]
         own = [r for r in before if r.section == self.context.section_id]
         return tuple(map(remembered, own[-EARLIER_SHOWN:]))
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""
-        state, added = self.context.state, self.context.state.people.added_sources
+        state, added = self.state, self.state.people.added_sources
         for name in list(added):
-            if self.context.request.sources and not self._source(name):
+            if self.request.sources and not self._source(name):
                 # The worker was only asked for the user's own choice of sources.
                 try:
-                    more = await self.preparation.prepare(self.context.profile.name, [name])
+                    more = await self.run.preparation.prepare(self.context.profile.name, [name])
                 except ActivityError as error:
                     reason = reason_of(error)
                     added.remove(name)
@@ -403,7 +390,7 @@ class ResearchSteps:
 
         Failed searches are left out: an outage is no reason to search for something else.
         """
-        state, loop = self.context.state, self.context.state.loop
+        state, loop = self.state, self.state.loop
         searches = [
             s for s in state.evidence.searches if s.iteration == loop.iteration and s.status in ANSWERED
         ]

@@ -15,9 +15,8 @@ from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.publish_activity import CHECK_PUBMED
 from activities.search_activity import activity_name
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import SearchComplete
-from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.state import Unread
 from workflows.steps import policy
@@ -35,10 +34,8 @@ EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
 
 
-class SearchSteps:
-    def __init__(self, context: RunContext, events: EventLog) -> None:
-        self.context = context
-        self.events = events
+class SearchSteps(RunPart):
+    """Makes the searches of a step."""
 
     async def execute(self, tasks: Sequence[AgentTask], most: int) -> tuple[list[SearchStatus], int]:
         """Execute all searches at once, those of one source in one step.
@@ -50,10 +47,10 @@ class SearchSteps:
         by_source: dict[str, list[AgentTask]] = {}
         for task in tasks:
             by_source.setdefault(task.agent, []).append(task)
-        limit, share = self.context.request.limits.results_per_search, -(-most // max(len(by_source), 1))
+        limit, share = self.request.limits.results_per_search, -(-most // max(len(by_source), 1))
         running = []
         for source, own in by_source.items():
-            whole = most if source == "library" and self.context.request.library else 0
+            whole = most if source == "library" and self.request.library else 0
             size = max(RESULTS_A_STEP // max(limit, whole), 1)
             steps = [own[at : at + size] for at in range(0, len(own), size)]
             running += [asyncio.create_task(self._search(step, share, whole)) for step in steps]
@@ -79,13 +76,13 @@ class SearchSteps:
         ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
         answers = [answer for some in ended for answer in some]
         new = sum(self._record(record, refs) for record, refs in answers)
-        self.context.state.loop.unjudged += new
+        self.state.loop.unjudged += new
         self._limit_evidence()
         return [record.status for record, _ in answers], new
 
     def _record(self, record: SearchRecord, refs: Sequence[EvidenceRef]) -> int:
         """Add a search and its results to the state; return the number of new items."""
-        state = self.context.state
+        state = self.state
         state.evidence.searches.append(record)
         state.evidence.identified += record.kept
         merged = merge(state.evidence.refs, refs, record.section)
@@ -161,7 +158,7 @@ class SearchSteps:
             gap=task.gap,
             tests_hypothesis=task.tests_hypothesis,
             section=self.context.section_id,
-            iteration=self.context.state.loop.iteration,
+            iteration=self.state.loop.iteration,
         )
 
     def _seconds_left(self, source: str) -> float | None:
@@ -188,7 +185,7 @@ class SearchSteps:
 
     def _limit_evidence(self) -> None:
         """Drop references beyond the limit: relevant items are kept first, best first, then the newest."""
-        state = self.context.state
+        state = self.state
         if len(state.evidence.refs) <= EVIDENCE_KEPT:
             return
         kept = {ref.evidence_id for ref in state.evidence.ranked[:EVIDENCE_KEPT]}
@@ -203,10 +200,10 @@ class SearchSteps:
         The bundled sample library is used only on request or when nothing else can be searched. What earlier
         runs collected is searched beside a source, never in place of one.
         """
-        state, prepared = self.context.state, self.context.prepared
+        state, prepared = self.state, self.context.prepared
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
         added = [name for name in state.people.added_sources if name in enabled]
-        asked, specialist = self.context.request.sources, self.context.specialist
+        asked, specialist = self.request.sources, self.context.specialist
         if asked:
             names = [name for name in (*asked, *added) if name in enabled]
         else:

@@ -31,14 +31,11 @@ from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
-from workflows.context import RunContext
+from workflows.context import RunPart
 from workflows.event_types import Items, RefusedWordings
-from workflows.events import EventLog
 from workflows.part_state import CandidatesState, ConclusionsState, EntriesState
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
-from workflows.steps.model import ModelSteps
-from workflows.steps.ordering import OrderSteps
 from workflows.steps.role_steps import EDIT, VERIFY, WRITE
 
 T = TypeVar("T")
@@ -50,14 +47,8 @@ REWORD_ROOM = 60 * 1024
 """Bytes of sentences that are written once more, or read, in one call for the whole report."""
 
 
-class WritingSteps:
+class WritingSteps(RunPart):
     """Writes and checks sections, and edits the report."""
-
-    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
-        self.ordering = OrderSteps(context, events, models)
 
     def citable(self) -> tuple[EvidenceRef, ...]:
         """Return what a writer may cite, best first; never retracted work.
@@ -65,7 +56,7 @@ class WritingSteps:
         Where a model judges, works on another subject are left out, and what it has not read; where it did
         not, all that was found may be cited.
         """
-        state = self.context.state
+        state = self.state
         usable = state.evidence.usable
         relevant = [usable[name] for name in state.evidence.relevant if name in usable]
         # what other sections found must be relevant here
@@ -80,7 +71,7 @@ class WritingSteps:
 
     async def write_single(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
         """Draft the one section of a report; an empty draft when there is no evidence."""
-        state = self.context.state
+        state = self.state
         evidence = shown(self.citable(), MAX_WRITER_ITEMS)
         if not evidence or state.question.prepared is None:
             return SectionDraft(title=section.title)
@@ -113,7 +104,7 @@ class WritingSteps:
         draft = named(step.section_id, draft)
         if use_model:
             draft = await self._read_draft(step, draft, section)
-            draft = await self.ordering.order(step, draft)
+            draft = await self.run.ordering.order(step, draft)
         if not (draft.claims or draft.passages):
             draft = named(step.section_id, draft.replace(paragraphs=quoted(step.judgements)))
         draft = self.without_left_out(draft)
@@ -152,7 +143,7 @@ class WritingSteps:
 
         Both happen at the same time; then the second reader reads what is open.
         """
-        drafts = self.context.state.draft.sections
+        drafts = self.state.draft.sections
         if use_model:
             await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
             await self._read_open(names)
@@ -163,7 +154,7 @@ class WritingSteps:
 
     async def _reword(self, names: Sequence[str]) -> None:
         """Have what was refused written once more, all of it in one call."""
-        state = self.context.state
+        state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
         failed = within((one for draft in drafts.values() for one in verdicts.to_reword(draft)), REWORD_ROOM)
         if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
@@ -179,7 +170,7 @@ class WritingSteps:
 
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
-        state = self.context.state
+        state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
         again = [one for draft in drafts.values() for one in verdicts.placed(draft) if one.reworded]
         edited = state.draft.edited.sentences if state.draft.edited else ()
@@ -197,12 +188,12 @@ class WritingSteps:
             state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(read_again))
 
     def _keep(self, name: str, draft: SectionDraft) -> None:
-        drafts = self.context.state.draft.sections
+        drafts = self.state.draft.sections
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
         cited = {support.evidence_id for sentence in sentences for support in sentence.support}
-        refs = (ref for ref in self.context.state.evidence.refs if ref.evidence_id in cited)
+        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited)
         return shown(tuple(refs), MAX_WRITER_ITEMS)
 
     def _state_loss(self, section_id: str, draft: SectionDraft) -> None:
@@ -214,8 +205,8 @@ class WritingSteps:
             self.events.emit(event, f"{share:.0%} of the draft does not stand; the quotes stand in its place")
 
     def _concluded(self) -> tuple[str, ...]:
-        appraisal = self.context.state.part(ConclusionsState).appraisal
-        entries = self.context.state.part(EntriesState).entries or Entries()
+        appraisal = self.state.part(ConclusionsState).appraisal
+        entries = self.state.part(EntriesState).entries or Entries()
         added = (f"Amounts of the works, added up: {total.line}." for total in ledger(entries).totals)
         return (*(appraisal.concluded if appraisal is not None else ()), *added)
 
@@ -223,7 +214,7 @@ class WritingSteps:
 
     async def edit(self, sections: Sequence[PlannedSection]) -> None:
         """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
-        state = self.context.state
+        state = self.state
         if (
             state.draft.edited is not None
             or state.question.prepared is None
@@ -262,15 +253,15 @@ class WritingSteps:
     # candidates that a reviewer left out
 
     def _names_left_out(self, text: str) -> bool:
-        return _names(text, self.context.state.people.left_out)
+        return _names(text, self.state.people.left_out)
 
     def without_left_out(self, draft: SectionDraft) -> SectionDraft:
         """Return a draft without what is about a candidate that a reviewer left out.
 
         The answer names none, and a claim below it only beside one that was chosen.
         """
-        chosen = self.context.state.people.chosen
-        if not self.context.state.people.left_out:
+        chosen = self.state.people.chosen
+        if not self.state.people.left_out:
             return draft
 
         def kept(one: DraftClaim) -> tuple[DraftClaim, ...]:
