@@ -52,6 +52,7 @@ class StepInputs(TypedDict):
     run_id: str
     question: str
     run_question: str
+    aspect: str
     background: str
     instruction: str
     profile: Profile
@@ -176,15 +177,14 @@ class RunContext:
     @property
     def question(self) -> str:
         """The question of this loop: its section's, that of a plan with one section, or the run's."""
+        return self.section.key_question if self.section else self.run_question
+
+    @property
+    def section(self) -> ReportPlanSection | None:
+        """The section that this loop is on; None for the whole of a report with several."""
         if self.state.sections.job:
-            return self.state.sections.job.section.key_question
-        if (
-            self.traits.single_section
-            and self.state.question.plan
-            and self.state.question.plan.report_outline
-        ):
-            return self.state.question.plan.report_outline[0].key_question
-        return self.run_question
+            return self.state.sections.job.section
+        return self.outline[0] if self.traits.single_section and self.outline else None
 
     @property
     def run_question(self) -> str:
@@ -217,20 +217,27 @@ class RunContext:
         return specialists_of(self.profile).get(name)
 
     def step_inputs(
-        self, *, question: str = "", facts: Iterable[str] | None = None, instruction: str | None = None
+        self,
+        *,
+        question: str = "",
+        section: ReportPlanSection | None = None,
+        facts: Iterable[str] | None = None,
+        instruction: str | None = None,
     ) -> StepInputs:
         """Return the fields that the input of every step of a role has in common.
 
-        By default the question is that of this loop, the facts are those of the run, and the instruction is
-        that of the turn.
+        By default the question is that of this loop or of `section`, the facts are those of the run, and the
+        instruction is that of the turn.
         """
         background = self.state.question.plan.background_context if self.state.question.plan else ""
         lines = self.state.evidence.facts if facts is None else facts
-        asked = question or self.question
+        section = section or self.section
+        asked = question or (section.key_question if section else self.run_question)
         return {
             "run_id": self.run_id,
             "question": asked,
             "run_question": "" if asked == self.run_question else self.run_question,
+            "aspect": section.aspect if section and not question else "",
             "background": "\n".join(filter(None, (background, *lines))),
             "instruction": self.instruction if instruction is None else instruction,
             "profile": self.profile,

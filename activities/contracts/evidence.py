@@ -482,6 +482,8 @@ class ReportPlanSection(Frozen):
     key_question: str
     queries: tuple[str, ...] = ()
     """The first searches of the section, as the planner words them."""
+    aspect: str = ""
+    """Title of the aspect of its question that it is on, by the profile; empty for all of it."""
 
 
 class ReportPlan(Frozen):

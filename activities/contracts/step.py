@@ -108,6 +108,8 @@ class StepContext(Compact):
     """The question of this loop: the run's, or the section's key question."""
     run_question: str = ""
     """The question of the whole run, where it is another one: what a section's "it" stands for."""
+    aspect: str = ""
+    """See `ReportPlanSection.aspect`."""
     background: str = ""
     profile: Profile
     model: ModelChoice = ModelChoice()

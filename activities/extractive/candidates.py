@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from activities.candidates.records import facts_of, is_record_of_another, standing_of
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
-from activities.extractive.planning import aspect_of
 from activities.text.drugs import as_written, drug, drugs_in, drugs_named
 from activities.text.evidence_strength import weight
 from activities.text.ranking import Item, best_first, rank
@@ -20,9 +19,8 @@ MAX_PASSAGES = 3
 def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses:
     """Drugs that the works name, those of the question first, then by how many works name them and how near
     these are; each with the passages that name it. Effect, confidence and direction are left open."""
-    question, _ = aspect_of(step.question, step.profile)
-    items = best_first(rank(question, [d for d in documents if weight(d) > 0]))
-    asked = {name for name, _ in drugs_named(question)}
+    items = best_first(rank(step.question, [d for d in documents if weight(d) > 0]))
+    asked = {name for name, _ in drugs_named(step.question)}
     wanted = {drug(name) or fold(name) for name in step.chosen}
     named: Counter[str] = Counter()
     for place, item in enumerate(items):

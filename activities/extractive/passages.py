@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import JudgeBatch, JudgeInput
-from activities.contracts.profile import Profile
 from activities.contracts.write import Passage, SectionDraft, WriteInput
-from activities.extractive.planning import aspect_of, searched
+from activities.extractive.planning import searched
 from activities.text.absence import TermsOf, absent, rarest_name
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
@@ -37,7 +36,7 @@ MAX_CONTEXT = 300
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
     """Which works have a passage that is near enough, and no judgement: nothing has read them."""
-    ids = near_enough(step.question, step.profile, documents)
+    ids = near_enough(searched(step, step.question), documents)
     count = f"{len(ids)} of {len(documents)} items have a passage near the question"
     return JudgeBatch(
         relevant=ids,
@@ -51,28 +50,27 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The nearest passages, and the words of the question that none of these documents has. Of a folder's
     documents its search tells them."""
-    whole, _ = aspect_of(step.question, step.profile)
     others = [document for document in documents if document.source != "library"]
     languages = tuple(dict.fromkeys(map(language_in, others)))
     shared = frozenset(step.shared)
-    items = nearest(step.question, step.profile, [d for d in documents if d.evidence_id not in shared])
+    items = nearest(searched(step, step.question), [d for d in documents if d.evidence_id not in shared])
     return SectionDraft(
         title=step.title,
-        passages=tuple(_quoted(one) for one in _chosen(items, whole)),
-        absent=absent(whole, languages, TermsOf(others)) if others else (),
+        passages=tuple(_quoted(one) for one in _chosen(items, step.question)),
+        absent=absent(step.question, languages, TermsOf(others)) if others else (),
         documents=len(others),
     )
 
 
-def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """Ids of the works with a passage near a question, the nearest first."""
-    return tuple(item.document.evidence_id for item in nearest(question, profile, documents))
+def near_enough(text: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """Ids of the works with a passage near a text, the nearest first."""
+    return tuple(item.document.evidence_id for item in nearest(text, documents))
 
 
-def nearest(question: str, profile: Profile, documents: Sequence[Evidence]) -> list[Item]:
-    """The works that may be quoted and have a passage near a question, best first."""
+def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
+    """The works that may be quoted and have a passage near a text, best first."""
     stand = [document for document in documents if document.standing != "retracted"]
-    return relevant(best_first(rank(searched(question, profile), stand)))
+    return relevant(best_first(rank(text, stand)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from activities.contracts.evidence import ReportPlan, ReportPlanSection, SourceOption
 from activities.contracts.plan import ManagerInput, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
-from activities.contracts.profile import Aspect, Profile
-from activities.contracts.step import Member
+from activities.contracts.profile import Aspect
+from activities.contracts.step import Member, StepContext
 from activities.text.embeddings import MULTILINGUAL, embedder
 from activities.text.entities import Kind, of_kind
 from activities.text.language import ENGLISH, language_of
@@ -20,8 +20,6 @@ MAX_TITLE = 160
 MIN_SHARED = 2
 """Words that a question and a description share at least, so that the description fits: one alone may mean
 something else (`error correction`, `corrections` of records)."""
-ASPECT_MARK = " \u00b7 "
-"""Between the question and an aspect of it, in the key question of a section."""
 ROTATION: tuple[Member, ...] = ("searcher", "hypothesizer", "judge")
 """Who works after whom; the reporter writes when the research has ended."""
 MAX_FACTS = 10
@@ -130,7 +128,7 @@ def plan(step: PlanInput) -> ReportPlan:
     question = step.parsed.improved_query or step.question
     sections = [ReportPlanSection(title="The question itself", key_question=question)]
     sections += [
-        ReportPlanSection(title=aspect.title, key_question=f"{question}{ASPECT_MARK}{aspect.title}")
+        ReportPlanSection(title=aspect.title, key_question=question, aspect=aspect.title)
         for aspect in step.profile.aspects
     ]
     return ReportPlan(
@@ -138,20 +136,16 @@ def plan(step: PlanInput) -> ReportPlan:
     )
 
 
-def aspect_of(question: str, profile: Profile) -> tuple[str, Aspect | None]:
-    """The question of a section without its aspect, and the aspect; None for the question itself."""
-    whole, mark, title = question.rpartition(ASPECT_MARK)
-    if mark:
-        for aspect in profile.aspects:
-            if aspect.title == title:
-                return whole, aspect
-    return question, None
+def aspect_of(step: StepContext, text: str) -> Aspect | None:
+    """Return the aspect that a step looks for by a text: that of its question, and none by another text."""
+    aspects = (one for one in step.profile.aspects if one.title == step.aspect and text == step.question)
+    return next(aspects, None)
 
 
-def searched(question: str, profile: Profile) -> str:
-    """What is searched for: the question itself and the search words of its aspect."""
-    whole, aspect = aspect_of(question, profile)
-    return f"{whole} {aspect.search}" if aspect else whole
+def searched(step: StepContext, text: str) -> str:
+    """Return what is searched for: a text, and the search words of the aspect that it is to be on."""
+    aspect = aspect_of(step, text)
+    return f"{text} {aspect.search}" if aspect else text
 
 
 def headline(question: str) -> str:

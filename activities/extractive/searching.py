@@ -16,7 +16,7 @@ from activities.contracts.plan import (
     ObserveInput,
     SelectInput,
 )
-from activities.contracts.profile import Profile
+from activities.contracts.profile import Aspect
 from activities.extractive.passages import near_enough
 from activities.extractive.planning import aspect_of, searched
 from activities.text.entities import link
@@ -51,7 +51,7 @@ def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     """Whether the results of the last searches have a passage near what they were made for."""
-    ids = {n for gap in (step.gaps or (step.question,)) for n in near_enough(gap, step.profile, documents)}
+    ids = {n for gap in (step.gaps or (step.question,)) for n in near_enough(searched(step, gap), documents)}
     if ids:
         return Reflection(
             served=True, reason=f"{len(ids)} of {len(documents)} new items have a near passage."
@@ -140,11 +140,11 @@ def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
     if _BOOLEAN.search(gap):
         yield gap
     elif wants_keywords(info):
-        narrow = keywords(gap, step.profile)
+        narrow = keywords(gap, aspect_of(step, gap))
         yield narrow
         yield from widen(narrow)
     else:
-        yield searched(gap, step.profile)
+        yield searched(step, gap)
 
 
 def wants_keywords(info: SourceInfo) -> bool:
@@ -153,14 +153,13 @@ def wants_keywords(info: SourceInfo) -> bool:
     return not {"local", "web"} & domains and bool({"biomedical", "clinical", "regulatory"} & domains)
 
 
-def keywords(text: str, profile: Profile | None = None) -> str:
+def keywords(text: str, aspect: Aspect | None = None) -> str:
     """`Does metformin slow Alzheimer's disease?` -> `metformin AND Alzheimer's disease`: at most `MAX_NAMES`
     names as typed, and the first search word of an aspect."""
-    whole, aspect = aspect_of(text, profile) if profile is not None else (text, None)
-    chosen = list(entities(whole)[:MAX_NAMES])
+    chosen = list(entities(text)[:MAX_NAMES])
     if aspect is not None:
         chosen.append(aspect.search.split()[0])
-    return " AND ".join(chosen) or whole
+    return " AND ".join(chosen) or text
 
 
 def widen(query: str) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ HISTORIES: Mapping[str, History] = {
     ),
     "deep-effects-beside": History(
         "test_analysis.py::test_the_editor_of_a_long_report_is_told_what_follows_of_the_effects",
-        "appraise_effects edit_report patched",
+        "appraise_effects edit_report",
     ),
     "deep-follow-up": History(
         "test_follow_up.py::test_a_run_builds_on_the_evidence_of_an_earlier_one[deep]",
@@ -125,7 +125,7 @@ HISTORIES: Mapping[str, History] = {
     "iterative-effects-first": History(
         "test_analysis.py::"
         "test_effects_are_read_before_the_writing_where_works_compare_though_none_may_answer[placebo-3-1]",
-        "appraise_effects judge_evidence patched",
+        "appraise_effects judge_evidence",
     ),
     "iterative-every-source": History(
         "test_pubmed.py::test_every_source_is_searched_on_its_queue",

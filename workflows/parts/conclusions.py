@@ -6,8 +6,6 @@ budget leaves more than writing needs; else beside it.
 
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
-from temporalio import workflow
-
 from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.evidence import EvidenceRef
 from activities.plural import plural
@@ -20,22 +18,17 @@ from workflows.rules.payload_limits import shown, within
 from workflows.steps.role_steps import APPRAISE
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
-APPRAISED_FIRST = "effects-before-the-answer"
-"""The patch of runs that read effects before the last step that writes the answer."""
-APPRAISED_BESIDE = "effects-beside-the-drafts"
-"""The patch of runs with sections that read effects while the last sections are drafted."""
-
 
 class ConclusionsPart(Part):
     """Reads the effects of works on the outcomes of the question."""
 
     async def before_answer(self, use_model: bool) -> None:
-        """Read the effects, so that the answer is told what follows of them."""
-        await self._appraise_first(use_model, APPRAISED_FIRST)
+        """Read the effects, where the budget leaves more than writing needs: the answer is told of them."""
+        works = self._works() if use_model else ()
+        if works and not self.models.refusal("appraiser"):
+            await self._appraise(works)
 
-    async def beside_drafts(self, use_model: bool) -> None:
-        """Read the effects while the last sections are drafted."""
-        await self._appraise_first(use_model, APPRAISED_BESIDE)
+    beside_drafts = before_answer
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
         """Read the effects where they were not read before."""
@@ -63,15 +56,6 @@ class ConclusionsPart(Part):
         works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
         compare = any(judged[ref.evidence_id].compares for ref in works)
         return works if compare and self.models.is_paid("appraiser") else ()
-
-    async def _appraise_first(self, use_model: bool, patch: str) -> None:
-        """Read the effects before the answer, where the budget leaves more than writing needs.
-
-        A run that began before the version of `patch` reads them later, as one without that budget does.
-        """
-        works = self._works() if use_model else ()
-        if works and not self.models.refusal("appraiser") and workflow.patched(patch):
-            await self._appraise(works)
 
     async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
         state = self.state

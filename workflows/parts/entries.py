@@ -21,19 +21,12 @@ from workflows.steps.writing import run_all
 class EntriesPart(Part):
     """Lists what the works state, before the answer is written."""
 
-    async def beside_drafts(self, use_model: bool) -> None:
-        """List the entries, so that the answer is told what they come to."""
-        await self._list(use_model)
-
-    async def before_answer(self, use_model: bool) -> None:
-        """List the entries where they were not listed before."""
-        await self._list(use_model)
-
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the entries."""
         return {"entries": self.state.part(EntriesState).entries or Entries()}
 
-    async def _list(self, use_model: bool) -> None:
+    async def before_answer(self, use_model: bool) -> None:
+        """List the entries once, so that the answer is told what they come to."""
         state, own = self.state, self.state.part(EntriesState)
         if own.entries is not None or not use_model or not self.models.is_paid("extractor"):
             return
@@ -57,6 +50,8 @@ class EntriesPart(Part):
         answers = await run_all(map(read, batches))
         own.entries = Entries(asks=asks, entries=tuple(one for answer in answers for one in answer.entries))
         state.evidence.refused += [refused for answer in answers for refused in answer.refused]
+
+    beside_drafts = before_answer
 
 
 def asked_for(asks: Collection[str]) -> tuple[str, ...]:

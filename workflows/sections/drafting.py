@@ -100,7 +100,7 @@ class SectionDrafting(RunPart):
             facts = dict.fromkeys((*(findings.facts if findings else ()), *state.evidence.facts))
             step = WriteInput(
                 **self.context.step_inputs(
-                    question=section.key_question,
+                    section=section,
                     facts=facts,
                     instruction=findings.instruction if findings else "",
                 ),

@@ -140,7 +140,10 @@ class ResearchSteps(RunPart):
         """
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
-            return self._not_made(self._verbatim([(text, text) for text in asked], names))
+            on = f" {self.context.section.aspect}" if self.context.section else ""
+            own = self.context.question
+            queries = [(text, f"{text}{on}".rstrip() if text == own else text) for text in asked]
+            return self._not_made(self._verbatim(queries, names))
         parsed = self.state.question.parsed
         step = SelectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),

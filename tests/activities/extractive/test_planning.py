@@ -3,7 +3,7 @@
 import pytest
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.extractive.planning import ASPECT_MARK, aspect_of, parse_query, plan, searched
+from activities.extractive.planning import parse_query, plan, searched
 from activities.profiles.loader import load_profile
 from activities.text.stand_alone import stand_alone
 from tests.activities.extractive.abstracts import PROFILE, context
@@ -19,12 +19,12 @@ def parsed(question: str, **more: object) -> ParsedQuery:
 def test_a_plan_has_the_question_first_and_aspects_searched_in_their_own_words() -> None:
     step = PlanInput(**context(QUESTION), parsed=ParsedQuery(improved_query=QUESTION), max_sections=2)
     first, second = plan(step).report_outline
-    assert first.key_question == QUESTION
-    assert second.title == PROFILE.aspects[0].title
-    assert aspect_of(second.key_question, PROFILE) == (QUESTION, PROFILE.aspects[0])
-    key_question = f"{QUESTION}{ASPECT_MARK}Safety"
-    assert searched(key_question, PROFILE) == f"{QUESTION} adverse events safety"
-    assert searched(QUESTION, PROFILE) == QUESTION
+    assert first.key_question == second.key_question == QUESTION
+    assert (first.aspect, second.aspect) == ("", PROFILE.aspects[0].title)
+    on_safety = step.replace(aspect="Safety")
+    assert searched(on_safety, QUESTION) == f"{QUESTION} adverse events safety"
+    assert searched(on_safety, "Another question") == "Another question"
+    assert searched(step, QUESTION) == QUESTION
 
 
 def test_a_question_is_read_by_what_it_names() -> None:
