@@ -27,7 +27,7 @@ from client.cli.main import VERBS
 from client.failures import Exit
 from tests.registered import registered_names
 from workflows import types
-from workflows.event_types import TYPES
+from workflows.event_types import EVENTS
 from workflows.modes import workflow_classes
 
 Contracts = dict[str, list[str]]
@@ -99,10 +99,8 @@ async def contracts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contracts:
         "default task queue": {types.DEFAULT_TASK_QUEUE},
         "report keys": keys_of(Report) | {key for name in MODULES for key in keys_of_part(name)},
         "evidence line keys": set(get_type_hints(EvidenceLine)),
-        "event types": set(TYPES),
-        "event keys": {
-            f"{name}.{field}" for name, kind in TYPES.items() for field in set(kind.model_fields) - {"type"}
-        },
+        "event types": set(EVENTS),
+        "event keys": {f"{kind}.{name}" for kind, names in EVENTS.items() for name in names},
         "configuration keys": {
             f"{section}.{key}" for section, keys in sections(Settings.model_fields).items() for key in keys
         },

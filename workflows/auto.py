@@ -7,7 +7,6 @@ from temporalio import workflow
 
 from activities.contracts.evidence import Mode, StopReason
 from workflows.context import ModeTraits
-from workflows.event_types import ModeChosen
 from workflows.handlers import ResearchHandlers
 from workflows.modes import AUTO, MODES, WORKFLOW_OF_MODE, class_at
 from workflows.run import RunParts
@@ -58,7 +57,7 @@ class AutoResearch(ResearchHandlers):
         # then `read` has stated it
         read = question.parsed is not None and reason == question.parsed.rationale
         message = f"{mode} research" if read else f"{mode} research: {reason}"
-        self.research.events.emit(ModeChosen(mode=mode, reason=reason), message)
+        self.research.events.emit("mode_chosen", message, mode=mode, reason=reason)
         raise Chosen(self._with_defaults(mode).replace(mode=mode))
 
     async def _run_as(self, request: ResearchRequest) -> Outcome:

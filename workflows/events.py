@@ -16,7 +16,7 @@ from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
 from activities.event_store_activity import EventActivities, EventBatch
 from workflows.context import RunPart
 from workflows.details import details_of
-from workflows.event_types import AgentEvent, EventData, Streaming
+from workflows.event_types import EVENTS, AgentEvent
 from workflows.rules.payload_limits import within
 from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
 from workflows.steps import policy
@@ -58,20 +58,25 @@ class EventLog(RunPart):
         """Called after each event, in a section: its run is told."""
         self.context.before_continue_as_new.append(partial(self.store_older_events, always=True))
 
-    def emit(self, details: EventData, message: str) -> None:
-        """Append an event: what query `events` returns and the command line prints. Long texts are cut."""
+    def emit(self, kind: str, message: str, /, **data: object) -> None:
+        """Append an event: what query `events` returns and the command line prints. Long texts are cut.
+
+        Raises TypeError for data that its type does not carry.
+        """
+        if unknown := data.keys() - set(EVENTS[kind]):
+            raise TypeError(f"an event {kind} has no {', '.join(sorted(unknown))}")
         state, control = self.state, self.state.people
-        most = PARAGRAPH_CHARS if isinstance(details, Streaming) else MESSAGE_CHARS
-        dumped = details.model_dump(mode="json", exclude_defaults=True, exclude={"type"})
-        data = {name: value[:most] if isinstance(value, str) else value for name, value in dumped.items()}
+        most = PARAGRAPH_CHARS if kind == "streaming" else MESSAGE_CHARS
+        cut = {name: value[:most] if isinstance(value, str) else value for name, value in data.items()}
+        said = {name: value for name, value in cut.items() if value not in (None, "") and value is not False}
         control.events.append(
             AgentEvent(
                 seq=self.context.next_seq(),
-                type=details.type,
+                type=kind,
                 message=message[:MESSAGE_CHARS],
                 iteration=state.loop.iteration,
                 section=self.context.section_id,
-                data=data,
+                data=said,
                 timestamp=self.context.timestamp(),
             )
         )
@@ -84,10 +89,11 @@ class EventLog(RunPart):
             if event.seq <= control.adopted.get(section, 0):
                 continue
             control.adopted[section] = event.seq
-            details, data = event.details, event.data
-            if isinstance(details, Streaming):
-                again = details.paragraph in self._streamed(details.section_id)
-                if not self._differs(details.section_id, details.paragraph, details.text):
+            data = event.data
+            if event.type == "streaming":
+                draft, number = event.text("section_id"), event.number("paragraph")
+                again = number in self._streamed(draft)
+                if not self._differs(draft, number, event.text("text")):
                     continue
                 data = {**data, "replaces": True} if again else data
             numbered = {"seq": self.context.next_seq(), "section": section, "data": data}
@@ -144,8 +150,9 @@ class EventLog(RunPart):
         text = text[:PARAGRAPH_CHARS]
         again = number in self._streamed(section_id)
         if self._differs(section_id, number, text):
-            shown = Streaming(section_id=section_id, paragraph=number, text=text, replaces=again)
-            self.emit(shown, text or f"paragraph {number} is no longer in the draft")
+            message = text or f"paragraph {number} is no longer in the draft"
+            place = {"section_id": section_id, "paragraph": number}
+            self.emit("streaming", message, **place, text=text, replaces=again)
 
     def _differs(self, section_id: str, number: int, text: str) -> bool:
         """Whether a paragraph is not in the log as it is now; it is from here on."""

@@ -16,7 +16,6 @@ from temporalio import workflow
 from activities.contracts.evidence import Gate
 from activities.contracts.publish import Action, Decision
 from workflows.context import RunPart
-from workflows.event_types import AwaitingApproval, Decided, RewoundTo
 
 NAME_CHARS = 200
 NOTE_CHARS = 2_000
@@ -39,7 +38,7 @@ class Gates(RunPart):
             self.context.was_rewound = False
             kept = self.state.loop.iteration
             where = f"after iteration {kept}" if kept else "before the first iteration"
-            self.events.emit(RewoundTo(iteration=kept), f"the run was rewound and goes on {where}")
+            self.events.emit("rewound", f"the run was rewound and goes on {where}", iteration=kept)
         if not control.paused:
             return
         before = control.phase
@@ -88,8 +87,12 @@ class Gates(RunPart):
         control.answers[gate] = decision
         kind: Literal["approved", "rejected"] = "approved" if action in APPROVED else "rejected"
         self.events.emit(
-            Decided(type=kind, gate=gate, action=action, by=by, note=note),
+            kind,
             f"{gate} {action.replace('_', ' ')}{f' by {by}' if by else ''}",
+            gate=gate,
+            action=action,
+            by=by,
+            note=note,
         )
 
     def waits_for(self, gate: Gate) -> bool:
@@ -126,5 +129,5 @@ class Gates(RunPart):
         if control.waiting_for != gate:
             control.waiting_for, control.gate_opened_at = gate, now
             self.context.budget.hold_clock("gate", now)
-            self.events.emit(AwaitingApproval(gate=gate), message)
+            self.events.emit("awaiting_approval", message, gate=gate)
         self.events.show_details()

@@ -21,15 +21,7 @@ from activities.contracts.step import Reading
 from activities.draft_progress import DraftProgress
 from activities.plural import plural
 from workflows.details import progress_of
-from workflows.event_types import (
-    AgentEvent,
-    BudgetChanged,
-    Ignored,
-    NoData,
-    Planned,
-    SourceAdded,
-    Steered,
-)
+from workflows.event_types import AgentEvent
 from workflows.gates import APPROVED, NAME_CHARS
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import ROOM, within
@@ -114,7 +106,7 @@ class ResearchHandlers:
         if not (control.paused or control.finish or control.cancelled):
             control.paused = True
             context.budget.hold_clock("pause", context.now())
-            self.research.events.emit(NoData(type="paused"), "a reviewer paused the run")
+            self.research.events.emit("paused", "a reviewer paused the run")
             self.research.events.show_paused()
             await self._forward("pause")
 
@@ -123,7 +115,7 @@ class ResearchHandlers:
         """Resume a paused run; no input."""
         if self.research.state.people.paused:
             self.research.gates.end_pause()
-            self.research.events.emit(NoData(type="resumed"), "a reviewer resumed the run")
+            self.research.events.emit("resumed", "a reviewer resumed the run")
             self.research.events.show_paused()
             await self._forward("resume")
 
@@ -136,7 +128,7 @@ class ResearchHandlers:
             control = self.research.state.people
             control.steering = [*control.steering, text][-STEERING_KEPT:]
             control.steered += 1
-            self.research.events.emit(Steered(text=text), text)
+            self.research.events.emit("steered", text, text=text)
             await self._forward("steer", steer)
 
     @signal
@@ -147,7 +139,7 @@ class ResearchHandlers:
         name = request.source.strip()[:NAME_CHARS] if request else ""
         if request and name and name not in added and len(added) < SOURCES_ADDED:
             added.append(name)
-            self.research.events.emit(SourceAdded(source=name), f"a reviewer added the source {name}")
+            self.research.events.emit("source_added", f"a reviewer added the source {name}", source=name)
             await self._forward("add_source", request)
 
     @signal
@@ -157,8 +149,7 @@ class ResearchHandlers:
             self.research.state.people.finish = True
             self.research.gates.end_pause()
             self.research.events.emit(
-                NoData(type="finishing"),
-                "a reviewer asked to finish: the report is written from what was found",
+                "finishing", "a reviewer asked to finish: the report is written from what was found"
             )
             await self._forward("finish_now")
 
@@ -217,8 +208,9 @@ class ResearchHandlers:
         except ValidationError:
             fields = ", ".join(model.model_fields)
             self.research.events.emit(
-                Ignored(signal=signal),
+                "ignored",
                 f"signal {signal} could not be read: it needs one JSON object with {fields}",
+                signal=signal,
             )
             return None
 
@@ -231,8 +223,10 @@ class ResearchHandlers:
         gate = approval.gate
         if not self.research.gates.waits_for(gate):
             self.research.events.emit(
-                Ignored(signal=signal, gate=gate),
+                "ignored",
                 f"signal {signal}: the gate {gate} does not wait for a decision",
+                signal=signal,
+                gate=gate,
             )
             return
         self.research.gates.record_decision(gate, action, approval.by, approval.note)
@@ -254,12 +248,11 @@ class ResearchHandlers:
         context.set_plan(edit.plan)
         self.research.gates.record_decision("plan", "edited", edit.by)
         self.research.events.emit(
-            Planned(
-                sections=len(context.outline),
-                plan_hash=context.state.question.plan_hash,
-                by=edit.by[:NAME_CHARS] or "a reviewer",
-            ),
+            "planned",
             f"the plan now has {plural(len(context.outline), 'section')}",
+            sections=len(context.outline),
+            plan_hash=context.state.question.plan_hash,
+            by=edit.by[:NAME_CHARS] or "a reviewer",
         )
         self.research.events.show_details()
         return self.plan()
@@ -279,13 +272,12 @@ class ResearchHandlers:
         loop.max_iterations += more.iterations
         loop.refused = None
         self.research.events.emit(
-            BudgetChanged(
-                tokens=more.tokens,
-                cost_usd=more.cost_microusd / 1e6,
-                seconds=more.seconds,
-                iterations=more.iterations,
-            ),
+            "budget",
             described(more),
+            tokens=more.tokens,
+            cost_usd=more.cost_microusd / 1e6,
+            seconds=more.seconds,
+            iterations=more.iterations,
         )
         if self.sections is not None:
             await self.sections.share_extension(more)

@@ -13,7 +13,6 @@ from temporalio import workflow
 from activities.contracts.evidence import StopReason
 from activities.contracts.step import Role
 from workflows.context import ModeTraits
-from workflows.event_types import BestAttempt
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import PartState
 from workflows.rules.stopping import Attempt, Happened, NextStep, better
@@ -84,5 +83,5 @@ class SubTeamResearch(ResearchHandlers):
             state.evidence.relevant = list(best.relevant)
             kept, last = best.iteration, state.loop.iteration
             message = f"attempt {kept} of {last} is kept: it has the best score"
-            self.research.events.emit(BestAttempt(attempt=kept), message)
+            self.research.events.emit("best_attempt", message, attempt=kept)
         return await self._team.conclude(stop)

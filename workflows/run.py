@@ -15,7 +15,6 @@ from activities.contracts.publish import PlannedSection
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
 from workflows.context import ModeTraits, RunContext
-from workflows.event_types import Failed, NoData
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.part_state import AnalysisState
@@ -191,9 +190,7 @@ class RunParts:
         self.gates.end_pause()
         self.gates.close()
         if fault := self.state.people.fault:
-            self.events.emit(Failed(kind="cannot_continue"), f"the run cannot go on: {fault}")
+            self.events.emit("error", f"the run cannot go on: {fault}", kind="cannot_continue")
             return await self._conclude("cannot_continue", conclude)
-        self.events.emit(
-            NoData(type="cancelled"), "the run was cancelled: the report is made of what was found so far"
-        )
+        self.events.emit("cancelled", "the run was cancelled: the report is made of what was found so far")
         return await self._conclude("cancelled", conclude)

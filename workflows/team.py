@@ -16,7 +16,6 @@ from activities.contracts.step import Member, Role
 from activities.plural import plural
 from activities.profiles.specialists import GENERAL, specialists_of
 from workflows.context import ModeTraits, RunPart
-from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState
 from workflows.rules.payload_limits import within
@@ -67,14 +66,17 @@ class Team(RunPart):
         state.set_part(team)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
-            self.events.emit(Replanning(resets=team.resets), message)
+            self.events.emit("replanning", message, resets=team.resets)
             return "observe"
         await self.gates.checkpoint()
         if self.context.must_end:
             return "observe"
         self.events.emit(
-            TurnBegins(member=turn.member, instruction=turn.instruction, overruled=turn.overruled),
+            "turn",
             f"{turn.member}: {turn.instruction}",
+            member=turn.member,
+            instruction=turn.instruction,
+            overruled=turn.overruled,
         )
         result, new = await self._execute_turn(turn.member, turn.instruction)
         done = TeamTurn(
@@ -110,8 +112,10 @@ class Team(RunPart):
         state.loop.steering_read = state.people.steered
         ledger = await run.models.execute(MANAGE, step)
         run.events.emit(
-            Managed(next_speaker=ledger.next_speaker, instruction=ledger.instruction),
+            "managed",
             f"{ledger.next_speaker or 'no member'}: {ledger.instruction}",
+            next_speaker=ledger.next_speaker,
+            instruction=ledger.instruction,
         )
         return ledger
 
@@ -178,7 +182,7 @@ class Team(RunPart):
         if team.last is None or team.last.member != "reporter":
             text = stop.replace("_", " ")
             turn = TeamTurn(round=self.state.loop.iteration, member="reporter", result=text)
-            self.events.emit(TurnBegins(member="reporter"), f"reporter: {text}")
+            self.events.emit("turn", f"reporter: {text}", member="reporter")
             self.state.set_part(team.with_turn(turn))
         return await self.run.conclude_single_section(stop)
 

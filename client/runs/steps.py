@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from activities.plural import counted
-from workflows.event_types import AgentEvent, Failed, JudgeComplete, SearchComplete
+from workflows.event_types import AgentEvent
 
 LINES = 60
 """Events that are listed under a step, the latest."""
@@ -70,27 +70,23 @@ def steps_of(events: Iterable[AgentEvent], titles: Mapping[str, str]) -> list[St
 
 def note_of(step: Step) -> str:
     """`3 searches in pubmed, europepmc: 24 new works`, or the last message."""
-    searched = [it for event in step.events if isinstance(it := event_data(event), SearchComplete)]
+    searched = [event for event in step.events if event.type == "search_complete"]
     if searched and step.name == "Searched":
-        sources = ", ".join(dict.fromkeys(one.source for one in searched))
-        works = counted(sum(one.new for one in searched), "new work")
+        sources = ", ".join(dict.fromkeys(one.text("source") for one in searched))
+        works = counted(sum(one.number("new") for one in searched), "new work")
         return f"{counted(len(searched), 'search', 'searches')} in {sources}: {works}"
-    judged = [it for event in step.events if isinstance(it := event_data(event), JudgeComplete)]
-    if judged and judged[-1].works:
-        return f"{counted(judged[-1].works, 'work')}, {judged[-1].relevant} of them answer"
+    judged = [event for event in step.events if event.type == "judge_complete"]
+    if judged and (judged_works := judged[-1].number("works")):
+        return f"{counted(judged_works, 'work')}, {judged[-1].number('relevant')} of them answer"
     own = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
     return own[-1].message if own else ""
-
-
-def event_data(event: AgentEvent) -> object:
-    return event.details if event.type in ("search_complete", "judge_complete", "error") else None
 
 
 def troubles_of(events: Iterable[AgentEvent]) -> list[str]:
     """What only a person can mend, such as a key that is refused; each once."""
     failed = (
-        it.reason or event.message
+        event.text("reason") or event.message
         for event in events
-        if isinstance(it := event_data(event), Failed) and it.category in PERMANENT
+        if event.type == "error" and event.text("category") in PERMANENT
     )
     return [*dict.fromkeys(failed)]

@@ -14,7 +14,7 @@ from activities.report.formats.html import body, style
 from activities.report.formats.quotes import anchor_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
-from workflows.event_types import AgentEvent, Streaming
+from workflows.event_types import AgentEvent
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
@@ -70,8 +70,8 @@ def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[t
     """The paragraphs that are being written, by section: of each paragraph the latest event counts."""
     drafts: dict[str, dict[int, str]] = {}
     for event in events:
-        if event.type == "streaming" and isinstance(streamed := event.details, Streaming):
-            drafts.setdefault(streamed.section_id, {})[streamed.paragraph] = streamed.text
+        if event.type == "streaming":
+            drafts.setdefault(event.text("section_id"), {})[event.number("paragraph")] = event.text("text")
     return [
         (titles.get(section, "Report"), [text for _, text in sorted(paragraphs.items()) if text])
         for section, paragraphs in drafts.items()

@@ -16,14 +16,7 @@ from client.failures import NoAnswer
 from client.runs.query import read_events
 from tests.workflows.conftest import PATIENCE, Run, Stage, a_request
 from tests.workflows.script import down
-from workflows.event_types import (
-    AgentEvent,
-    Complete,
-    JudgeComplete,
-    SearchComplete,
-    SectionComplete,
-    Streaming,
-)
+from workflows.event_types import AgentEvent
 from workflows.types import EventLogView
 
 STORY = {
@@ -59,26 +52,22 @@ async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path:
     assert [event.type for event in events].count("complete") == 1
     sections = {event.section for event in events if event.type == "judge_complete"}
     assert sections == {"s1", "s2", "s3"}
-    searches = [event.details for event in events if event.type == "search_complete"]
-    assert all(isinstance(found, SearchComplete) and found.source and found.status for found in searches)
-    verdicts = [event.details for event in events if event.type == "judge_complete"]
-    assert all(isinstance(found, JudgeComplete) and found.scores for found in verdicts)
+    searches = [event for event in events if event.type == "search_complete"]
+    assert all(found.text("source") and found.text("status") for found in searches)
+    assert all(event.data["scores"] for event in events if event.type == "judge_complete")
     rounds = Counter(event.section for event in events if event.type == "looping")
     assert rounds == {"s1": 2, "s2": 2, "s3": 2}
-    ends = [event.details for event in events if event.type in ("section_complete", "complete")]
-    assert {end.stop_reason for end in ends if isinstance(end, SectionComplete | Complete)} == {
-        "sufficient_evidence"
-    }
-    assert all(end.tokens for end in ends if isinstance(end, SectionComplete | Complete))
+    ends = [event for event in events if event.type in ("section_complete", "complete")]
+    assert {end.text("stop_reason") for end in ends} == {"sufficient_evidence"}
+    assert all(end.number("tokens") for end in ends)
 
 
 def paragraphs_of(events: Iterable[AgentEvent], section: str) -> list[tuple[int, str, bool]]:
     """The paragraphs of a section's draft as they were emitted: number, text, whether it replaces one."""
-    said = [event.details for event in events]
     return [
-        (found.paragraph, found.text, found.replaces)
-        for found in said
-        if isinstance(found, Streaming) and found.section_id == section
+        (event.number("paragraph"), event.text("text"), bool(event.data.get("replaces")))
+        for event in events
+        if event.type == "streaming" and event.text("section_id") == section
     ]
 
 

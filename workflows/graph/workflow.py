@@ -17,7 +17,6 @@ from activities.contracts.evidence import StopReason
 from activities.contracts.step import Role
 from activities.plural import plural
 from workflows.context import ModeTraits
-from workflows.event_types import Stopping, TurnBegins
 from workflows.graph.conditions import UNLIMITED, Facts, holds, stop_at_exit
 from workflows.graph.definition import (
     Action,
@@ -115,7 +114,7 @@ class GraphResearch(ResearchHandlers):
             self.research.loop.update()
             stop = self._stop()
             if stop is not None and stop.stop is not None:
-                self.research.events.emit(Stopping(stop_reason=stop.stop), stop.reason)
+                self.research.events.emit("stopping", stop.reason, stop_reason=stop.stop)
                 return stop.stop
             if self.research.context.history_is_long() and self._walk.visited:
                 await self.research.context.continue_as_new()
@@ -225,7 +224,7 @@ class GraphResearch(ResearchHandlers):
         return definition.following(name)
 
     def _announce(self, name: str) -> None:
-        self.research.events.emit(TurnBegins(member=name), name)
+        self.research.events.emit("turn", name, member=name)
 
     def _decide(self, name: str) -> str:
         """Return the target of the first conditional edge that holds, else of the sequential one."""

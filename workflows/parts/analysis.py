@@ -12,7 +12,6 @@ from temporalio.exceptions import ActivityError
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
-from workflows.event_types import AnalysisComplete, Items
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.part import Part
 from workflows.steps import policy
@@ -53,7 +52,7 @@ class AnalysisPart(Part):
             expected=request.expected,
         )
         items = len(rows) + len(request.effects)
-        self.events.emit(Items(type="analyzing", items=items), f"pooling the effects of {items} studies")
+        self.events.emit("analyzing", f"pooling the effects of {items} studies", items=items)
         try:
             done: Analysed = await workflow.execute_activity_method(
                 AnalysisActivities.analyse_effects, step, **policy.internal_step("pool effects")
@@ -69,10 +68,12 @@ class AnalysisPart(Part):
             done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed"
         )
         self.events.emit(
-            AnalysisComplete(
-                verdict=done.verdict, confidence=done.confidence, pools=done.pools, studies=done.studies
-            ),
+            "analysis_complete",
             message,
+            verdict=done.verdict,
+            confidence=done.confidence,
+            pools=done.pools,
+            studies=done.studies,
         )
 
     async def _with_program(self, fixed: Analysed) -> Analysed:

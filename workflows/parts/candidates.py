@@ -21,7 +21,6 @@ from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import Verdicts, VerifyInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_WRITER_ITEMS
-from workflows.event_types import HypothesesFormed, Items
 from workflows.part_state import CandidatesState
 from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
@@ -132,7 +131,7 @@ class CandidatesPart(Part):
             return
         message = f"looking up {plural(len(waiting), 'candidate')}"
         self.events.set_phase("hypothesising", message)
-        self.events.emit(Items(type="hypothesizing", items=len(waiting)), message)
+        self.events.emit("hypothesizing", message, items=len(waiting))
         running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
         try:
             await until_finished(running, lambda: state.people.finish)
@@ -212,14 +211,14 @@ class CandidatesPart(Part):
     ) -> Hypotheses:
         evidence = shown(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
-        self.events.emit(Items(type="hypothesizing", items=len(evidence)), message)
+        self.events.emit("hypothesizing", message, items=len(evidence))
         chosen = tuple(self.state.people.chosen)
         step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=chosen)
         answer = await self.models.execute(kind, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in answer.hypotheses)
         message = f"{len(answer.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
-        self.events.emit(HypothesesFormed(candidates=names, searches=searches), message)
+        self.events.emit("hypotheses", message, candidates=names, searches=searches)
         return answer
 
 

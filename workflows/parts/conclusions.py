@@ -11,7 +11,6 @@ from activities.contracts.evidence import EvidenceRef
 from activities.plural import plural
 from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
-from workflows.event_types import Items
 from workflows.part_state import ConclusionsState
 from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown, within
@@ -60,7 +59,7 @@ class ConclusionsPart(Part):
     async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
         state = self.state
         message = f"reading the effects of {plural(len(works), 'work')}"
-        self.events.emit(Items(type="extracting", items=len(works)), message)
+        self.events.emit("extracting", message, items=len(works))
         judged = (state.evidence.judgements[ref.evidence_id].replace(support=()) for ref in works)
         step = AppraiseInput(
             **self.context.step_inputs(),

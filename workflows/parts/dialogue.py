@@ -8,7 +8,6 @@ from temporalio.exceptions import ActivityError
 from activities.contracts.prepare import Continued, Imported
 from activities.follow_up_activity import FollowUpActivities
 from activities.plural import plural
-from workflows.event_types import ImportedItems
 from workflows.part_state import DialogueState
 from workflows.parts.part import Part
 from workflows.rules.dedup import merge
@@ -50,5 +49,5 @@ class DialoguePart(Part):
         state.loop.unjudged += len(merged.new_ids)
         items, run_id = len(merged.new_ids), earlier.run_id
         self.events.add_limitation("follow_up", run_id=run_id, items=items)
-        self.events.emit(ImportedItems(run_id=run_id, items=items), f"{plural(items, 'item')} from {run_id}")
+        self.events.emit("imported", f"{plural(items, 'item')} from {run_id}", run_id=run_id, items=items)
         return imported

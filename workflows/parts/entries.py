@@ -10,7 +10,6 @@ from activities.contracts.evidence import EvidenceRef
 from activities.contracts.write import Extracted, ExtractInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_BATCH
-from workflows.event_types import Items
 from workflows.part_state import EntriesState
 from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
@@ -39,7 +38,7 @@ class EntriesPart(Part):
             return
         asks = asked_for(state.question.parsed.asks if state.question.parsed else ())
         message = f"listing what {plural(len(works), 'work')} state"
-        self.events.emit(Items(type="extracting", items=len(works)), message)
+        self.events.emit("extracting", message, items=len(works))
         batches = [works[at : at + WORKS_A_BATCH] for at in range(0, len(works), WORKS_A_BATCH)]
 
         async def read(batch: Sequence[EvidenceRef]) -> Extracted:

@@ -12,7 +12,6 @@ from activities.contracts.evidence import EvidenceRef, SourceOption
 from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
 from activities.plural import plural
 from activities.roles.assessment import MIN_ANSWERS
-from workflows.event_types import Failed
 from workflows.part_state import FullTextsState
 from workflows.parts.part import Part
 from workflows.steps import policy
@@ -56,7 +55,7 @@ class FullTextsPart(Part):
             )
         except ActivityError as error:
             reason = reason_of(error)
-            self.events.emit(Failed(kind="step_failed", role="full texts"), f"full texts: {reason}")
+            self.events.emit("error", f"full texts: {reason}", kind="step_failed", role="full texts")
             return tuple(evidence)
         finally:
             self.reading -= 1

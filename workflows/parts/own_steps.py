@@ -4,7 +4,6 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
-from workflows.event_types import Failed, Gap
 from workflows.graph.state import GraphState
 from workflows.part_state import CandidatesState
 from workflows.parts.part import Part
@@ -34,7 +33,7 @@ class OwnStepsPart(Part):
             )
         except ActivityError as error:
             reason = reason_of(error)
-            self.events.emit(Failed(kind="step_failed", role=name), f"{name}: {reason}")
+            self.events.emit("error", f"{name}: {reason}", kind="step_failed", role=name)
             self.events.add_limitation("step_failed", step=name, reason=reason)
             return "failed"
         return self._apply(answer)
@@ -61,6 +60,6 @@ class OwnStepsPart(Part):
             loop.gaps = answer.gaps[: self.request.limits.max_gaps]
             state.part(GraphState).happened = "evaluate_gaps"
             for gap in loop.gaps:
-                self.events.emit(Gap(gap=gap, by="own_role"), gap)
+                self.events.emit("gap", gap, gap=gap, by="own_role")
         state.evidence.add_facts(answer.facts)
         return answer.said or f"{len(answer.gaps)} gaps, {len(answer.facts)} facts"

@@ -9,7 +9,6 @@ from activities.contracts.write import Extracted, ExtractInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
-from workflows.event_types import Items
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
@@ -52,7 +51,7 @@ class TablePart(Part):
         if not works:
             return
         message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
-        self.events.emit(Items(type="extracting", items=len(works)), message)
+        self.events.emit("extracting", message, items=len(works))
         size = WORKS_A_TABLE_CALL
         batches = [works[first : first + size] for first in range(0, len(works), size)]
 

@@ -21,7 +21,6 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.plural import plural
 from workflows.context import RunPart
-from workflows.event_types import Complete, Failed, Items
 from workflows.rules.budget import worst_cost
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import (
@@ -160,7 +159,7 @@ class ParentLink(RunPart):
         await self._reported()
         self._closed = True
         self.events.set_phase("done", in_short(stop))
-        self.events.emit(Complete(stop_reason=stop), state.people.message)
+        self.events.emit("complete", state.people.message, stop_reason=stop)
         findings = self._findings(stop, citable)
         return Outcome(
             run_id=self.context.run_id,
@@ -243,7 +242,7 @@ class ParentLink(RunPart):
         state.loop.memory.shared_items += len(new)
         if new:
             message = f"{plural(len(new), 'work')} that other sections found"
-            self.events.emit(Items(type="evidence_shared", items=len(new)), message)
+            self.events.emit("evidence_shared", message, items=len(new))
 
     def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
         """Return the iterations that the parent does not know yet; `ended`: with the last one."""
@@ -261,7 +260,7 @@ class ParentLink(RunPart):
             await send_signal(workflow.get_external_workflow_handle(job.parent_id), signal, payload)
         except FailureError as error:
             message = f"the parent run could not be reached: {error}"
-            self.events.emit(Failed(kind="parent_gone"), message)
+            self.events.emit("error", message, kind="parent_gone")
             return False
         return True
 

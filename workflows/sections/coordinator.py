@@ -22,7 +22,6 @@ from temporalio.workflow import ParentClosePolicy
 
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
 from workflows.context import RunPart
-from workflows.event_types import Failed, SectionStarted
 from workflows.rules.budget import Budget, Lease
 from workflows.run import RunParts
 from workflows.sections.child import send_signal
@@ -104,8 +103,11 @@ class SectionCoordinator(RunPart):
         self.state.people.adopted.pop(section.id, None)  # its log begins again
         sections[section.id] = sections[section.id].replace(status="running", workflow_id=name, by_role={})
         self.events.emit(
-            SectionStarted(section_id=section.id, title=section.title, key_question=section.key_question),
+            "section_started",
             section.title,
+            section_id=section.id,
+            title=section.title,
+            key_question=section.key_question,
         )
         # From here on it may ask for budget, and signals are forwarded to it.
         self._running[section.id] = workflow.get_external_workflow_handle(name)
@@ -292,7 +294,7 @@ class SectionCoordinator(RunPart):
             if section not in self._running:  # it ended before the signal reached it
                 return
             self.events.emit(
-                Failed(kind="section_gone", section_id=section), f"{section} could not be reached: {error}"
+                "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section
             )
 
 

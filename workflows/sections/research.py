@@ -10,7 +10,6 @@ from activities.contracts.plan import PlanInput
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
 from workflows.context import RunPart
-from workflows.event_types import Planned
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
@@ -71,8 +70,10 @@ class SectionResearch(RunPart):
             )
         )
         run.events.emit(
-            Planned(sections=len(outline), plan_hash=state.question.plan_hash),
+            "planned",
             plural(len(outline), "section"),
+            sections=len(outline),
+            plan_hash=state.question.plan_hash,
         )
 
     async def research_all(self) -> StopReason:

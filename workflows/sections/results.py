@@ -12,7 +12,6 @@ from activities.contracts.publish import PlannedSection
 from activities.contracts.stop_reasons import StopReason, worst
 from activities.contracts.write import SectionDraft
 from workflows.context import RunPart
-from workflows.event_types import SectionComplete
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import without_history
 from workflows.sections.types import SectionFindings
@@ -165,17 +164,16 @@ class SectionResults(RunPart):
         state.loop.memory.adopt(findings.history)
         self.events.adopt_events(section.id, findings.events)
         self.events.emit(
-            SectionComplete(
-                section_id=section.id,
-                title=section.title,
-                status=findings.status,
-                stop_reason=findings.stop_reason,
-                evidence=len(findings.evidence),
-                iterations=findings.iterations,
-                confidence=findings.confidence,
-                tokens=sum(usage.tokens for usage in findings.by_role.values()),
-            ),
+            "section_complete",
             f"{section.title}: {note}",
+            section_id=section.id,
+            title=section.title,
+            status=findings.status,
+            stop_reason=findings.stop_reason,
+            evidence=len(findings.evidence),
+            iterations=findings.iterations,
+            confidence=findings.confidence,
+            tokens=sum(usage.tokens for usage in findings.by_role.values()),
         )
 
 

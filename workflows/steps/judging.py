@@ -32,7 +32,6 @@ from activities.roles.allowances import (
 )
 from activities.roles.assessment import assess
 from workflows.context import RunPart
-from workflows.event_types import Items, JudgeComplete
 from workflows.rules.payload_limits import REFS_ROOM, shown, to_order, within
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
@@ -96,7 +95,7 @@ class JudgeSteps(RunPart):
 
     def _announce(self, items: int) -> None:
         self.events.set_phase("judging", f"judging {plural(items, 'item')}")
-        self.events.emit(Items(type="judging", items=items), f"judging {plural(items, 'item')}")
+        self.events.emit("judging", f"judging {plural(items, 'item')}", items=items)
 
     @property
     def most(self) -> int:
@@ -159,7 +158,7 @@ class JudgeSteps(RunPart):
         if not worth_judging(len(ordered.ids), ordered.far):
             works = plural(len(waiting), "work")
             text = f"none is judged: {ordered.far} of {works} found far from the question"
-            self.events.emit(Items(type="judging", items=0), text)
+            self.events.emit("judging", text, items=0)
             return None
         by_id = {ref.evidence_id: ref for ref in waiting}
         return tuple(by_id[name] for name in ordered.ids if name in by_id)[:most]
@@ -253,16 +252,15 @@ class JudgeSteps(RunPart):
             answering = f"{len(relevant)} of {plural(judged.shown, 'work')} answer"
             message = "; ".join(filter(None, (answering, f"confidence {judged.confidence:.2f}", scores)))
         self.events.emit(
-            JudgeComplete(
-                confidence=judged.confidence,
-                scores=judged.scores,
-                gaps=len(judged.gaps),
-                sufficient=state.loop.memory.sufficient,
-                recommendation=judged.recommendation,
-                works=judged.shown,
-                relevant=len(relevant),
-            ),
+            "judge_complete",
             message,
+            confidence=judged.confidence,
+            scores=judged.scores,
+            gaps=len(judged.gaps),
+            sufficient=state.loop.memory.sufficient,
+            recommendation=judged.recommendation,
+            works=judged.shown,
+            relevant=len(relevant),
         )
 
 

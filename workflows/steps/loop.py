@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 
 from activities.contracts.evidence import StopReason
 from workflows.context import RunPart
-from workflows.event_types import Looping, Stopping
 from workflows.rules.stopping import Happened, NextStep, decide_next
 from workflows.steps.failures import OutOfBudget
 
@@ -39,7 +38,7 @@ class ResearchLoop(RunPart):
                 step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
             if step.stop is not None:
                 self.state.loop.memory.closed = self.context.budget.used
-                self.events.emit(Stopping(stop_reason=step.stop), step.reason)
+                self.events.emit("stopping", step.reason, stop_reason=step.stop)
                 return step.stop
             if step.step == "observe":
                 await self.begin_iteration()
@@ -80,6 +79,8 @@ class ResearchLoop(RunPart):
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration
         self.events.emit(
-            Looping(iteration=loop.iteration, max_iterations=loop.max_iterations),
+            "looping",
             f"iteration {loop.iteration} of {loop.max_iterations}",
+            iteration=loop.iteration,
+            max_iterations=loop.max_iterations,
         )

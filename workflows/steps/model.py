@@ -20,7 +20,6 @@ from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunPart
-from workflows.event_types import Failed, Waiting
 from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
@@ -259,7 +258,7 @@ class ModelSteps(RunPart):
                 raise
             failed, _ = model_failure(error)
             name = kind.role.replace("_", " ")
-            self.events.emit(Failed(kind="step_failed", role=kind.role), f"{name}: {failed}")
+            self.events.emit("error", f"{name}: {failed}", kind="step_failed", role=kind.role)
             self.events.add_limitation("step_failed", step=name, reason=str(failed))
             if kind.default is None:
                 raise failed from error
@@ -268,9 +267,8 @@ class ModelSteps(RunPart):
 
     async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
         name = kind.role.replace("_", " ")
-        reason = str(failed)
-        event = Failed(kind="model_failed", category=failed.category, role=kind.role, reason=reason)
-        self.events.emit(event, f"{name}: {failed}")
+        about = {"kind": "model_failed", "category": failed.category, "role": kind.role}
+        self.events.emit("error", f"{name}: {failed}", **about, reason=str(failed))
         if failed.category in PERMANENT:
             self.events.add_limitation(MODEL_REFUSED, reason=str(failed))
         else:
@@ -288,7 +286,7 @@ class ModelSteps(RunPart):
         before = control.phase
         message = f"the model is down; next attempt in {seconds:g} s"
         self.events.set_phase("waiting_for_model", message)
-        self.events.emit(Waiting(seconds=seconds), message)
+        self.events.emit("waiting_for_model", message, seconds=seconds)
         waited = await self.pause_for(seconds, "the model is down")
         self.events.set_phase(before, "calling the model again")
         return waited

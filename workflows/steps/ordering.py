@@ -12,7 +12,6 @@ from activities.contracts.judge import WeighInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.roles.allowances import MAX_WEIGHED
 from workflows.context import RunPart
-from workflows.event_types import Items
 from workflows.steps.role_steps import ORDER
 
 BESIDE = 0.5
@@ -59,7 +58,7 @@ class OrderSteps(RunPart):
         about = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
         message = f"{text}, about {about} more" if round(seconds) else text
         self.events.set_phase("writing", message)
-        self.events.emit(Items(type="synthesizing"), message)
+        self.events.emit("synthesizing", message)
 
 
 def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple[Passage, ...]:

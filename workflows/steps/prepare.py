@@ -13,7 +13,6 @@ from activities.plural import plural
 from activities.prepare_activity import PrepareActivities
 from activities.profiles.specialists import specialists_of
 from workflows.context import RunPart
-from workflows.event_types import Asked, NoData, Read, Started
 from workflows.modes import Available, offered, refusal
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
@@ -45,8 +44,8 @@ class Preparation(RunPart):
             self.events.set_phase("reading", "reading the question")
             if state.sections.job is None and state.question.prepared is None:
                 question, mode = request.question, request.mode
-                self.events.emit(Started(question=question, mode=mode), question)
-            self.events.emit(NoData(type="reading"), "reading the question")
+                self.events.emit("started", question, question=question, mode=mode)
+            self.events.emit("reading", "reading the question")
             if state.question.prepared is None:
                 state.question.prepared = await self.prepare(
                     "general" if request.profile == "auto" else request.profile
@@ -70,14 +69,13 @@ class Preparation(RunPart):
                 )
             state.question.chosen_because = state.question.parsed.rationale
             self.events.emit(
-                Read(
-                    profile=state.question.parsed.profile,
-                    entities=len(state.question.parsed.key_entities),
-                    questions=len(state.question.parsed.research_questions),
-                    sources=", ".join(request.sources or state.question.parsed.sources),
-                    question=state.question.reworded,
-                ),
+                "read",
                 self._reading(state.question.parsed),
+                profile=state.question.parsed.profile,
+                entities=len(state.question.parsed.key_entities),
+                questions=len(state.question.parsed.research_questions),
+                sources=", ".join(request.sources or state.question.parsed.sources),
+                question=state.question.reworded,
             )
             self._report_missing_sources()
         if state.sections.job is None:
@@ -186,11 +184,10 @@ class Preparation(RunPart):
                 state.question.clarified = Clarified()
             if readings := state.question.clarified.readings:
                 self.events.emit(
-                    Asked(
-                        questions=tuple(one.question for one in readings),
-                        assumed=tuple(one.assumed for one in readings),
-                    ),
+                    "clarification_needed",
                     " ".join(one.text for one in readings),
+                    questions=[one.question for one in readings],
+                    assumed=[one.assumed for one in readings],
                 )
         if state.question.clarified.readings and not await self.gates.approval_gate(
             "clarification", f"{plural(len(state.question.clarified.readings), 'question')} before the search"

@@ -25,7 +25,6 @@ from activities.report.schema import Published
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import verdicts
 from workflows.context import RunPart
-from workflows.event_types import Complete
 from workflows.rules.payload_limits import fit_document, rows, within
 from workflows.steps import policy
 from workflows.steps.judging import best_first
@@ -76,17 +75,16 @@ class Publisher(RunPart):
         budget = self.context.budget
         used, seconds = budget.used, budget.elapsed(self.context.now())
         self.events.emit(
-            Complete(
-                stop_reason=stop,
-                answered=published.answered,
-                confidence=published.confidence,
-                claims=published.verified_claims,
-                references=published.references,
-                tokens=used.tokens,
-                cost_usd=(used.cost_microusd or 0) / 1e6,
-                seconds=round(seconds, 3),
-            ),
+            "complete",
             self.state.people.message,
+            stop_reason=stop,
+            answered=published.answered,
+            confidence=published.confidence,
+            claims=published.verified_claims,
+            references=published.references,
+            tokens=used.tokens,
+            cost_usd=(used.cost_microusd or 0) / 1e6,
+            seconds=round(seconds, 3),
         )
         return Outcome(
             run_id=self.context.run_id,

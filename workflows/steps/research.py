@@ -16,7 +16,6 @@ from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJu
 from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
 from activities.plural import plural
 from workflows.context import RunPart
-from workflows.event_types import Gap, Reflected, Searching
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import remembered, short_rows, shown, within
 from workflows.steps.failures import reason_of
@@ -78,7 +77,7 @@ class ResearchSteps(RunPart):
         loop.tasks, loop.research_complete = len(tasks), False
         state.loop.memory.gaps = loop.gaps
         for gap in gaps:
-            self.events.emit(Gap(gap=gap, by=by), gap)
+            self.events.emit("gap", gap, gap=gap, by=by)
         return True
 
     async def _first_tasks(self, only: Collection[str] = ()) -> list[AgentTask]:
@@ -247,7 +246,7 @@ class ResearchSteps(RunPart):
         loop.research_complete = answer.research_complete
         state.loop.memory.gaps = loop.gaps
         for gap in loop.gaps:
-            self.events.emit(Gap(gap=gap, by="gap_evaluator"), gap)
+            self.events.emit("gap", gap, gap=gap, by="gap_evaluator")
 
     async def read_instructions(self) -> None:
         """Have the gap evaluator read the instructions that came since.
@@ -324,7 +323,7 @@ class ResearchSteps(RunPart):
         self.events.set_phase("searching", message)
         state.loop.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.loop.selected))
-        self.events.emit(Searching(searches=len(state.loop.selected), sources=sources), message)
+        self.events.emit("searching", message, searches=len(state.loop.selected), sources=sources)
         statuses, new, before = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence.refs}
         for first in range(0, len(state.loop.selected), size):
             if first and self.context.must_end:
@@ -407,8 +406,10 @@ class ResearchSteps(RunPart):
         reflection = await self.models.execute(REFLECT, step)
         state.loop.memory.reflection = reflection.reason
         self.events.emit(
-            Reflected(served=reflection.served, searches=len(reflection.better_searches)),
+            "reflected",
             reflection.reason or "the last searches were reviewed",
+            served=reflection.served,
+            searches=len(reflection.better_searches),
         )
         state.loop.recommended = list(reflection.better_searches) or state.loop.recommended
 

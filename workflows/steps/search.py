@@ -16,7 +16,7 @@ from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, Sea
 from activities.publish_activity import CHECK_PUBMED
 from activities.search_activity import activity_name
 from workflows.context import RunPart
-from workflows.event_types import SearchComplete
+from workflows.event_types import EVENTS
 from workflows.rules.dedup import merge
 from workflows.state import Unread
 from workflows.steps import policy
@@ -88,20 +88,10 @@ class SearchSteps(RunPart):
         merged = merge(state.evidence.refs, refs, record.section)
         state.evidence.refs = list(merged.refs)
         state.evidence.duplicates += merged.duplicates
-        done = SearchComplete(
-            source=record.source,
-            query=record.query,
-            status=record.status,
-            hits=record.hits,
-            kept=record.kept,
-            listed=record.listed,
-            new=len(merged.new_ids),
-            seconds=record.seconds,
-            attempts=record.attempts,
-        )
         not_read = f", {record.listed} listed, not read" if record.listed else ""
         message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{not_read}"
-        self.events.emit(done, message)
+        row = record.model_dump(include=set(EVENTS["search_complete"]))
+        self.events.emit("search_complete", message, **row, new=len(merged.new_ids))
         return len(merged.new_ids)
 
     async def _search(self, tasks: Sequence[AgentTask], most: int, whole: int) -> list[Answer]:

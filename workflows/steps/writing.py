@@ -32,7 +32,6 @@ from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
 from workflows.context import RunPart
-from workflows.event_types import Items, RefusedWordings
 from workflows.part_state import CandidatesState, ConclusionsState, EntriesState
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
@@ -96,8 +95,10 @@ class WritingSteps(RunPart):
         items = len(step.evidence)
         section = step.section_id if step.section else ""
         self.events.emit(
-            Items(type="synthesizing", items=items, section_id=section),
+            "synthesizing",
             f"writing {step.title} from {plural(items, 'item')}",
+            items=items,
+            section_id=section,
         )
         self.events.open_draft(step.section_id)
         draft = await self.models.execute(WRITE, step, use_model=use_model)
@@ -134,7 +135,7 @@ class WritingSteps(RunPart):
             return Verdicts()
         count = len(check.sentences)
         self.events.emit(
-            Items(type="verifying", items=count, section_id=section), f"verifying {plural(count, 'sentence')}"
+            "verifying", f"verifying {plural(count, 'sentence')}", items=count, section_id=section
         )
         return await self.models.execute(VERIFY, check)
 
@@ -201,8 +202,9 @@ class WritingSteps(RunPart):
         share = verdicts.loss(draft)
         if share > verdicts.NOTABLE_LOSS:
             refused = sum(one.state != "stands" for one in draft.claims)
-            event = RefusedWordings(section_id=section_id, refused=refused, share=round(share, 3))
-            self.events.emit(event, f"{share:.0%} of the draft does not stand; the quotes stand in its place")
+            message = f"{share:.0%} of the draft does not stand; the quotes stand in its place"
+            data = {"section_id": section_id, "refused": refused, "share": round(share, 3)}
+            self.events.emit("refused", message, **data)
 
     def _concluded(self) -> tuple[str, ...]:
         appraisal = self.state.part(ConclusionsState).appraisal
@@ -245,7 +247,7 @@ class WritingSteps(RunPart):
             return
         message = f"editing {plural(len(claims), 'section')}"
         self.events.set_phase("editing", message)
-        self.events.emit(Items(type="editing", items=len(claims)), message)
+        self.events.emit("editing", message, items=len(claims))
         edited = await self.models.execute(EDIT, step)
         kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
         state.draft.edited = kept.replace(title="" if self._names_left_out(edited.title) else edited.title)
