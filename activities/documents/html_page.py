@@ -20,7 +20,12 @@ _BLOCKS = frozenset(
     }
 )
 """Elements of HTML that stand on lines of their own."""
-_UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp"})
+_UNSEEN = frozenset(
+    {
+        *("script", "style", "noscript", "template", "head", "title", "datalist", "rp"),
+        *("del", "s", "strike"),  # struck out: a reader sees that it does not hold, a quote could not show it
+    }
+)
 _BLANKS, _LINE_ENDS = re.compile(r"\s+"), re.compile(r" *\n *")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -88,8 +93,9 @@ def blocks_of(root: etree._Element, unseen: Collection[str] = _UNSEEN) -> list[s
     blocks = [""]
 
     def add(text: str | None, *, as_is: bool) -> None:
-        if text:
-            blocks[-1] += text if as_is else _BLANKS.sub(" ", text)
+        folded = text if as_is else _BLANKS.sub(" ", text or "")
+        if folded:
+            blocks[-1] += folded.lstrip(" ") if not as_is and blocks[-1].endswith(" ") else folded
 
     def walk(element: etree._Element, *, as_is: bool) -> None:
         tag = element.tag

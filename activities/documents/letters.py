@@ -37,21 +37,32 @@ def read_plain(data: bytes, charset: str = "") -> Text:
 
 
 def read_mail(data: bytes) -> Text:
-    """A message as mail programs save it (RFC 5322): its headers for people, and its plain text, else its
-    page."""
+    """A message as mail programs save it (RFC 5322): its headers for people, its plain text, else its page,
+    and the messages that were sent along with it."""
     from email import policy
     from email.message import EmailMessage
     from email.parser import BytesParser
 
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    messages = [message, *(part for part in message.walk() if part.get_content_maintype() == "message")]
+    shown = [words for part in messages if (words := _message(part))]
+    text, cut = tidied("\n\n".join(shown))
+    sent = letter_head(text)
+    return Text(not_empty(text), sent.title, sent.authors, sent.meta, cut)
+
+
+def _message(message: "MIMEPart") -> str:
+    """The headers and the text of a message; nothing where it has no text."""
+    if message.get_content_type() == "message/rfc822":
+        message = message.get_content()
+    elif message.get_content_maintype() == "message":
+        return ""  # a report of a delivery
     body = message.get_body(("plain", "html"))
     content = _content(body) if body is not None else ""
     if body is not None and body.get_content_subtype() == "html":
         content = html_text(content)
     headers = [f"{name}: {message[name]}" for name in _MAIL_HEADERS if message[name]]
-    text, cut = tidied("\n".join(headers) + f"\n\n{content}")
-    sent = letter_head(text)
-    return Text(not_empty(content.strip() and text), sent.title, sent.authors, sent.meta, cut)
+    return content.strip() and "\n".join(headers) + f"\n\n{content}"
 
 
 def _content(body: "MIMEPart") -> str:

@@ -75,6 +75,12 @@ def lines(text: str) -> list[str]:
     return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
 
 
+def without_tags(text: str) -> str:
+    """A text without its tags, a line for each of its blocks; one without tags and entities as it is."""
+    folded = lines(text) if "<" in text or "&" in text else []
+    return "\n".join(folded) if folded and " ".join(folded) != " ".join(text.split()) else text
+
+
 def _lines(text: str) -> list[str]:
     text = _STRAY.sub(lambda match: match[1] or "", text)
     names = [(match[1], match[2].casefold(), match[3].endswith("/")) for match in _TAG.finditer(text)]

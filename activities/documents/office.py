@@ -38,6 +38,11 @@ _TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
 """What stands for citations and references of LaTeX source."""
 _LATEX_WORDS = re.compile(r"(?:[^\W_]+[ ,.;:()]{0,2}(?!\s))+")
 """Letters that stand for themselves; no macro takes them for its argument."""
+_TEX_WORD = re.compile(
+    r"\\(?:(?:re)?newcommand\*?[ \t]{0,9}\{?|def[ \t]{0,9})\\([A-Za-z]+)(?:\})?[ \t]{0,9}\{([^{}]{0,200})\}"
+)
+"""The definition of a command without arguments: its name, what it stands for."""
+_TEX_COMMAND = re.compile(r"(?<!\\)\\([A-Za-z]+)(?:\{\}|[ \t]*)")
 _OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -242,7 +247,7 @@ def read_tex(data: bytes) -> Text:
         from pylatexenc.latex2text import LatexNodes2Text
         from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
 
-    nodes, _, _ = _latex_walker(decode(data)).get_latex_nodes()
+    nodes, _, _ = _latex_walker(_with_own_words(decode(data))).get_latex_nodes()
     words = LatexNodes2Text(keep_comments=False)
     environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
     body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
@@ -266,6 +271,12 @@ def read_tex(data: bytes) -> Text:
         meta={"date": fields["date"]} if fields.get("date") else {},
         paged=False,
     )
+
+
+def _with_own_words(source: str) -> str:
+    """A source with the words that its commands without arguments stand for (`\\newcommand{\\drug}{x}`)."""
+    words = {match[1]: match[2] for match in _TEX_WORD.finditer(source)}
+    return _TEX_COMMAND.sub(lambda match: words.get(match[1], match[0]), _TEX_WORD.sub("", source))
 
 
 def _latex_walker(source: str) -> "LatexWalker":

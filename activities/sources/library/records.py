@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Standing
+from activities.documents.markup import plain, without_tags
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, Unreadable
 from activities.sources.publication import indexed_type, is_preprint, stated_type
 from activities.sources.records import year_of
@@ -75,7 +76,7 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         raise Unreadable("a record is not a JSON object")
     record: Record = {_name(key): item for key, item in value.items()}
     text, named = _text(record)
-    title = " ".join(_string(record, *TITLES).split())
+    title = plain(_string(record, *TITLES))
     ids = _identifiers(record)
     terms = _strings(record, "mesh", "meshes", "mesh_terms", "keywords")
     types = _strings(record, "publication_types", "publication_type")
@@ -154,7 +155,7 @@ def _text(record: Record) -> tuple[str, str]:
 
 def _prose(value: JsonValue) -> str:
     if isinstance(value, str):
-        parts = ["" if _NOTHING.fullmatch(value) else value]
+        parts = ["" if _NOTHING.fullmatch(value) else without_tags(value)]
     elif isinstance(value, list):
         parts = [_prose(item) for item in value]
     elif isinstance(value, dict):

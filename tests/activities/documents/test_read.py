@@ -1,10 +1,13 @@
 """Text files, messages and pages as quotable text."""
 
+from email.message import EmailMessage
+
 import pytest
 import typst
 
 from activities.documents.html_page import read_html, read_own_html
 from activities.documents.letters import read_mail, read_plain
+from activities.documents.office import read_tex
 from activities.documents.pdf import read_pdf
 
 
@@ -30,6 +33,34 @@ def test_a_page_sent_by_mail_has_a_line_for_each_block() -> None:
         f"From: Ann <a@b.example>\nSubject: Trip\nContent-Type: text/html\n\n{page}".encode()
     ).text
     assert text.split("\n\n")[-3:] == ["Dear all,", "on Thursday we go to the castle.", "A coat"]
+
+
+def test_a_message_is_read_with_those_that_were_sent_along() -> None:
+    inner = EmailMessage()
+    inner["From"], inner["Subject"] = "Cy <c@d.example>", "The roof"
+    inner.set_content("The roof leaked on 3 May.")
+    outer = EmailMessage()
+    outer["From"], outer["Subject"] = "Ann <a@b.example>", "Fwd: The roof"
+    outer.set_content("See below.")
+    outer.add_attachment(inner)
+    mail = read_mail(bytes(outer))
+    assert mail.title == "Fwd: The roof"
+    assert mail.authors == ("Ann",)
+    assert mail.text.index("See below.") < mail.text.index("From: Cy") < mail.text.index("The roof leaked")
+
+
+def test_what_is_struck_out_is_not_quoted() -> None:
+    page = "<p>It was <del>not</del> <ins>later</ins> raised, for <s>40</s> <strike>50</strike> 60 euros.</p>"
+    assert read_own_html(page).text == "It was later raised, for 60 euros."
+
+
+def test_the_commands_that_a_latex_source_defines_are_the_words_they_stand_for() -> None:
+    text = read_tex(
+        rb"\newcommand{\drug}{Farvexil}\def\n{forty}\renewcommand*\group{women}\title{On \drug}"
+        rb"\begin{document}\drug{} helped \n\ of the \group, and \drug\\Deaths fell.\end{document}"
+    )
+    assert text.title == "On Farvexil"
+    assert " ".join(text.text.split()) == "Farvexil helped forty of the women, and Farvexil Deaths fell."
 
 
 def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -> None:

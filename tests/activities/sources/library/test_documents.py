@@ -235,6 +235,22 @@ def test_every_field_of_a_record_is_read() -> None:
     assert found.facts["mesh"] == "Humans; Colchicine"
 
 
+@pytest.mark.parametrize(
+    ("abstract", "text"),
+    [
+        (
+            "<jats:p>Levels &lt;5 in 10<sup>6</sup> cells of <i>E. coli</i>.</jats:p>",
+            "Levels <5 in 10⁶ cells of E. coli.",
+        ),
+        ("TSH <LLN in 5 and >ULN in 7 of 30.", "TSH <LLN in 5 and >ULN in 7 of 30."),
+        ("Two lines\nas they stand, a < b.", "Two lines\nas they stand, a < b."),
+    ],
+)
+def test_the_tags_of_a_record_are_no_part_of_its_text(abstract: str, text: str) -> None:
+    assert record(title="A <i>title</i> &amp; more", abstract=abstract).text == text
+    assert record(title="A <i>title</i> &amp; more", abstract=abstract).title == "A title & more"
+
+
 def test_an_exported_item_reads_back_as_itself() -> None:
     names: JsonValue = {"doi": "10.1000/a", "nct": "NCT01234567"}
     item = record(
