@@ -20,12 +20,9 @@ _BLOCKS = frozenset(
     }
 )
 """Elements of HTML that stand on lines of their own."""
-_UNSEEN = frozenset(
-    {
-        *("script", "style", "noscript", "template", "head", "title", "datalist", "rp"),
-        *("del", "s", "strike"),  # struck out: a reader sees that it does not hold, a quote could not show it
-    }
-)
+_UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp"})
+_STRUCK_OUT = ("del", "s", "strike")
+"""A reader sees that these words do not hold, and a quote could not show it."""
 _BLANKS, _LINE_ENDS = re.compile(r"\s+"), re.compile(r" *\n *")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -79,12 +76,16 @@ def html_text(source: str) -> str:
 
 
 def html_tree(source: str) -> html.HtmlElement:
-    """A page as parsed, its super- and subscripts as characters. Raises ParserError, XMLSyntaxError,
-    ValueError."""
+    """Return a page as parsed, its super- and subscripts as characters, without what is struck out.
+
+    Raises ParserError, XMLSyntaxError, ValueError.
+    """
     data = source.encode("utf-8", errors="replace")  # a lone surrogate is no text
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     tree = html.document_fromstring(data, parser=parser)
     raise_scripts(tree)
+    for struck in list(tree.iter(*_STRUCK_OUT)):
+        struck.drop_tree()
     return tree
 
 
@@ -93,9 +94,8 @@ def blocks_of(root: etree._Element, unseen: Collection[str] = _UNSEEN) -> list[s
     blocks = [""]
 
     def add(text: str | None, *, as_is: bool) -> None:
-        folded = text if as_is else _BLANKS.sub(" ", text or "")
-        if folded:
-            blocks[-1] += folded.lstrip(" ") if not as_is and blocks[-1].endswith(" ") else folded
+        if text:
+            blocks[-1] += text if as_is else _BLANKS.sub(" ", text)
 
     def walk(element: etree._Element, *, as_is: bool) -> None:
         tag = element.tag

@@ -52,6 +52,7 @@ def test_a_message_is_read_with_those_that_were_sent_along() -> None:
 def test_what_is_struck_out_is_not_quoted() -> None:
     page = "<p>It was <del>not</del> <ins>later</ins> raised, for <s>40</s> <strike>50</strike> 60 euros.</p>"
     assert read_own_html(page).text == "It was later raised, for 60 euros."
+    assert "was later raised, for 60 euros." in read_html(f"<article>{page * 9}</article>").text
 
 
 def test_the_commands_that_a_latex_source_defines_are_the_words_they_stand_for() -> None:
