@@ -84,8 +84,7 @@ def html_tree(source: str) -> html.HtmlElement:
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     tree = html.document_fromstring(data, parser=parser)
     raise_scripts(tree)
-    for struck in list(tree.iter(*_STRUCK_OUT)):
-        struck.drop_tree()
+    etree.strip_elements(tree, *_STRUCK_OUT, with_tail=False)
     return tree
 
 
