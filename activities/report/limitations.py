@@ -235,5 +235,5 @@ def _references(references: Sequence[Reference]) -> list[Statement]:
             for r in references
             if r.standing == "concern"
         ),
-        *counted("standing_unknown", sum(r.standing == "unknown" for r in references)),
+        *counted("standing_unknown", sum(r.standing == "unknown" and r.in_registers for r in references)),
     ]

@@ -83,6 +83,11 @@ class Reference(Frozen):
     date_from: str = ""
     """`header` of a message, `text`, `file_name` or `properties` of the file."""
 
+    @property
+    def in_registers(self) -> bool:
+        """Whether a register could say that it was retracted: of a page without a DOI or PMID none does."""
+        return self.evidence_type != "web_page" or bool(self.identifiers.doi or self.identifiers.pmid)
+
 
 class UnusedWork(Frozen):
     evidence_id: str

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from activities.contracts.stop_reasons import STOPS
 from activities.plural import counted
+from activities.report.formats.references import best_url
 from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
@@ -79,8 +80,9 @@ def answer_parts(
 
 
 def work_line(work: Reference) -> str:
-    """`[1] A title (2007, pmid:1)`: the same number as in the report."""
-    facts = ", ".join(filter(None, (str(work.year or ""), work.evidence_id)))
+    """`[1] A title (2007, pmid:1)`, with its address in place of a name that only this program knows."""
+    address = best_url(work) if work.evidence_id.startswith(("url:", "doc:")) else None
+    facts = ", ".join(filter(None, (str(work.year or ""), address or work.evidence_id)))
     return f"[{work.number}] {work.title} ({facts})"
 
 

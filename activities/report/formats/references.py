@@ -168,7 +168,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
     told = (
         _(TYPE_NAMES[kind]) if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
         _(NOT_REVIEWED) if kind == "preprint" else "",
-        _(STANDINGS[reference.standing]) if recorded else "",
+        _(STANDINGS[reference.standing]) if recorded and reference.in_registers else "",
         read if recorded else "",
         _(DATED.get(reference.date_from, "")),
         _("taken over from the run {run}").format(run=clean(reference.from_run))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from rich.text import Text
 
-from activities.contracts.evidence import Statement
+from activities.contracts.evidence import Identifiers, Statement
 from activities.report.assemble import build_report
 from activities.report.parts import leaves_open
 from activities.report.schema import Report
-from client.reports.answer_panel import answer_parts
+from client.reports.answer_panel import answer_parts, work_line
 from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
 
 
@@ -28,6 +28,17 @@ def test_a_model_ends_with_its_answer_two_reservations_and_what_to_do_next() -> 
     assert lines[-1].startswith("Next: ")
     assert [line[:4] for line in lines if line.startswith("[")] == ["[1] ", "[2] ", "[3] "], "the works cited"
     assert len(lines) == len(set(lines)) <= 12
+
+
+def test_a_page_of_the_web_is_named_by_its_address_and_no_register_is_expected_to_know_it() -> None:
+    address = "https://club.example/fair"
+    fields = {"evidence_id": "url:0123456789abcdef", "url": address, "evidence_type": "web_page"}
+    work = build_report(STEP, WORKS).references[0]
+    page = work.replace(**fields, identifiers=Identifiers(), standing="unknown")
+    assert work_line(page).endswith(f"{address})")
+    assert work_line(work).endswith(f"{work.evidence_id})")
+    assert not page.in_registers
+    assert page.replace(identifiers=Identifiers(doi="10.1000/a")).in_registers
 
 
 def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() -> None:
