@@ -11,7 +11,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
@@ -29,59 +29,33 @@ _BYTE_ORDER_MARKS = (
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _SHIFTED = ("iso2022_jp_2", "iso2022_jp_2004", "iso2022_jp_ext", "iso2022_kr")
 """Encodings of seven bits that change the character set by an escape."""
-_PRIOR = {
-    "cp1252": 0.8,
-    "mac-roman": 0.3,
-    "gb18030": 0.0,
-    "cp932": 0.0,
-    "big5hkscs": 0.0,
-    "cp949": 0.0,
-    "euc_jis_2004": 0.0,
-    "cp1250": 0.0,
-    "cp1251": 0.0,
-    "cp1254": 0.0,
-    "iso8859-2": 0.0,
-    "iso8859-5": 0.0,
-    "iso8859-7": 0.0,
-    "koi8-r": 0.0,
-    "koi8-u": 0.0,
-    "cp866": 0.0,
-    "mac-cyrillic": 0.0,
-    "cp1253": -0.2,
-    "cp1255": -0.3,
-    "cp1256": -0.3,
-    "cp850": -0.3,
-    "cp852": -0.5,
-    "cp874": -0.7,
-    "cp1257": -0.7,
+_TRIED = {
+    "cp1252": ("Windows-1252", 0.8),
+    "mac-roman": ("Mac Roman", 0.3),
+    "gb18030": ("GB 18030 (GBK)", 0.0),
+    "cp932": ("Shift-JIS", 0.0),
+    "big5hkscs": ("Big5", 0.0),
+    "cp949": ("EUC-KR", 0.0),
+    "euc_jis_2004": ("EUC-JP", 0.0),
+    "cp1250": ("Windows-1250", 0.0),
+    "cp1251": ("Windows-1251", 0.0),
+    "cp1254": ("Windows-1254", 0.0),
+    "iso8859-2": ("ISO 8859-2", 0.0),
+    "iso8859-5": ("ISO 8859-5", 0.0),
+    "iso8859-7": ("ISO 8859-7", 0.0),
+    "koi8-r": ("KOI8-R", 0.0),
+    "koi8-u": ("KOI8-U", 0.0),
+    "cp866": ("DOS code page 866", 0.0),
+    "mac-cyrillic": ("Mac Cyrillic", 0.0),
+    "cp1253": ("Windows-1253", -0.2),
+    "cp1255": ("Windows-1255", -0.3),
+    "cp1256": ("Windows-1256", -0.3),
+    "cp850": ("DOS code page 850", -0.3),
+    "cp852": ("DOS code page 852", -0.5),
+    "cp874": ("Windows-874", -0.7),
+    "cp1257": ("Windows-1257", -0.7),
 }
-"""Encodings that are tried -> how much more common each is than the others (logarithm)."""
-_NAMES = {
-    "cp1252": "Windows-1252",
-    "cp1250": "Windows-1250",
-    "cp1251": "Windows-1251",
-    "cp1253": "Windows-1253",
-    "cp1254": "Windows-1254",
-    "cp1255": "Windows-1255",
-    "cp1256": "Windows-1256",
-    "cp1257": "Windows-1257",
-    "mac-roman": "Mac Roman",
-    "mac-cyrillic": "Mac Cyrillic",
-    "koi8-r": "KOI8-R",
-    "koi8-u": "KOI8-U",
-    "cp932": "Shift-JIS",
-    "euc_jis_2004": "EUC-JP",
-    "big5hkscs": "Big5",
-    "gb18030": "GB 18030 (GBK)",
-    "cp949": "EUC-KR",
-    "cp850": "DOS code page 850",
-    "cp852": "DOS code page 852",
-    "cp866": "DOS code page 866",
-    "iso8859-2": "ISO 8859-2",
-    "iso8859-5": "ISO 8859-5",
-    "iso8859-7": "ISO 8859-7",
-    "cp874": "Windows-874",
-}
+"""Encodings that are tried -> their names, and how much more common each is than the others (logarithm)."""
 _OF_TWO_BYTES = ("gb18030", "big5hkscs", "cp932", "cp949", "euc_jis_2004")
 _READ_BY_BROWSERS_AS = {
     **dict.fromkeys(("iso8859-1", "ascii", "iso8859-15"), "cp1252"),
@@ -100,13 +74,6 @@ _DECLARED = re.compile(
     rb"<meta[^>]{0,200}charset=[\"']?([\w.:-]+)|^\s*<\?xml[^>]{0,100}encoding=[\"']([\w.:-]+)", re.IGNORECASE
 )
 _HIGH_WORD = re.compile(rb"\S*[\x80-\xff]\S*")
-_VALID = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
-    rb"|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
-    rb"|\xf4[\x80-\x8f][\x80-\xbf]{2}"
-)
-"""A character of UTF-8 that is not ASCII."""
-_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 MAX_LOOKED_AT = 100_000
 """Bytes of words that the encoding is told by."""
@@ -118,11 +85,8 @@ MIN_CONFIDENCE = 0.5
 _ODD_COST = 12.0
 """How much less likely an encoding is whose characters are all odd (logarithm)."""
 _SIGNS = frozenset("°±µ·×÷½¼¾²³¹©®™€£¥§¶†‡•…–—‘’‚“”„‹›«»¡¿ªº≤≥≠≈∞√∂∑∫−№")  # noqa: RUF001 - they are meant
-_OPENING = frozenset("“‘„‚«¡¿†‡¶")  # noqa: RUF001
 _JOINS = frozenset("’·–—‐‑")  # noqa: RUF001
 """Signs that stand between two letters of a word."""
-_ALONE = frozenset("àèéêëíîóôöøåäæÀÈÉÊÓÖØÅÄÆŠŽªº")
-"""Latin letters beyond ASCII that are words or symbols by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +106,7 @@ class Decoded:
         """What a person should know of the reading: empty for UTF-8 without a fault."""
         parts = []
         if self.guessed:
-            name = _NAMES.get(self.encoding, self.encoding)
+            name, _ = _TRIED.get(self.encoding, (self.encoding, 0.0))
             some = "partly UTF-8, partly " if self.mixed else ""
             parts.append(f"read as {some}{name}; if letters are wrong, save it as UTF-8")
         if self.replaced:
@@ -225,7 +189,7 @@ def _of_lines(data: bytes) -> Decoded:
     """A text that is not UTF-8 as a whole. Raises Unreadable."""
     lines = data.split(b"\n")
     high = [place for place, line in enumerate(lines) if not line.isascii()]
-    sound = sum(_is_utf8(lines[place]) for place in high)
+    sound = sum(not _utf8_characters(lines[place])[1] for place in high)
     foreign = [place for place in high if not _mostly_utf8(lines[place], among_others=sound * 2 > len(high))]
     if not foreign:
         return _replacing(data, UTF8)
@@ -248,26 +212,30 @@ def _of_lines(data: bytes) -> Decoded:
             unread += 1
     if unread * 2 > len(high):
         raise Unreadable("its encoding is not known; save it as UTF-8")
-    text = "\n".join(texts)
-    replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
-    return Decoded(text, read or UTF8, max(replaced, 0), guessed=bool(read), mixed=len(foreign) < len(high))
+    whole = _read_as("\n".join(texts), read or UTF8, data)
+    return replace(whole, mixed=len(foreign) < len(high))
 
 
 def _replacing(data: bytes, encoding: str) -> Decoded:
-    text = data.decode(encoding, errors="replace")
+    return _read_as(data.decode(encoding, errors="replace"), encoding, data)
+
+
+def _read_as(text: str, encoding: str, data: bytes) -> Decoded:
     replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
     return Decoded(text, encoding, max(replaced, 0), guessed=encoding != UTF8)
 
 
-def _is_utf8(line: bytes) -> bool:
-    return not _HIGH_BYTE.search(_VALID.sub(b"", line))
+def _utf8_characters(line: bytes) -> tuple[int, int]:
+    """How many characters beyond ASCII a line has in UTF-8, and how many places of it are not UTF-8."""
+    text = line.decode(UTF8, errors="replace")
+    other = text.count(REPLACEMENT)
+    return sum(character > "\x7f" for character in text) - other, other
 
 
 def _mostly_utf8(line: bytes, *, among_others: bool) -> bool:
-    """Whether a line is UTF-8 but for a few of its bytes. A line that stands `among_others` that are UTF-8
+    """Tell whether a line is UTF-8 but for a few of its bytes. One that stands `among_others` that are UTF-8
     may have more of them: in another encoding, one character in five looks like UTF-8."""
-    valid = len(_VALID.findall(line))
-    other = len(_HIGH_BYTE.findall(_VALID.sub(b"", line)))
+    valid, other = _utf8_characters(line)
     return valid * 2 >= other * (1 if among_others else 4) and (valid > 0 or not other)
 
 
@@ -296,7 +264,7 @@ def _likely(lines: Sequence[bytes]) -> str | None:
         guesses = chardet.detect_all(
             words,
             ignore_threshold=True,
-            include_encodings=_PRIOR,
+            include_encodings=_TRIED,
             no_match_encoding="cp1252",
             compat_names=False,
         )
@@ -306,7 +274,7 @@ def _likely(lines: Sequence[bytes]) -> str | None:
         if name is None:
             continue
         share = _share_odd(words.decode(name, errors="replace"))
-        score = math.log(guess["confidence"] + 0.005) + _PRIOR.get(name, 0.0) - _ODD_COST * share
+        score = math.log(guess["confidence"] + 0.005) + _TRIED[name][1] - _ODD_COST * share
         if share <= MAX_ODD and score > best_score:
             best, best_score = name, score
     return best
@@ -324,36 +292,22 @@ def _share_odd(text: str) -> float:
 
 
 def _is_odd(before: str, character: str, after: str) -> bool:
-    """Whether no text would have a character between its neighbours: a capital within a word, a letter of
-    another script, a sign between two letters, a control character."""
-    kind = unicodedata.category(character)
+    """Tell whether no text would have a character between its neighbours: a capital within a word, a letter
+    of another script, a sign between two letters, a control character."""
+    kind, amid = unicodedata.category(character), before.isalpha() and after.isalpha()
     if kind[0] == "C":
         return character not in "\xad\u200b\u200c\u200d\u200e\u200f\ufeff"
-    if character > "\u2e7f" and character != REPLACEMENT:
-        amid = before.isascii() and before.isalpha() and after.isascii() and after.isalpha()
-        return amid or kind[0] == "S" or "\uff61" <= character <= "\uff9f"  # katakana of half the width
     if kind[0] == "L":
-        return _odd_letter(before, character, after, kind)
-    if kind[0] == "M" or kind == "Zs" or before > "\u2e7f":
+        capital_within = kind == "Lu" and (before.islower() or (before.isalpha() and after.islower()))
+        return capital_within or any(_mixed(character, other) for other in (before, after))
+    if kind[0] == "M" or kind == "Zs":
         return False
-    if character not in _SIGNS and kind[0] != "P":
-        return True
-    if before.isalpha() and after.isalpha():
-        return character not in _JOINS
-    return (character in "²³¹" and before in " (") or (character in _OPENING and before.isalpha())
+    return character not in _JOINS if amid else kind[0] != "P" and character not in _SIGNS
 
 
-def _odd_letter(before: str, letter: str, after: str, kind: str) -> bool:
-    if not before.isalpha():
-        alone = not after.isalpha() and _script(letter) == "LATIN"
-        return (alone and letter not in _ALONE) or (after.isalpha() and _mixed(letter, after))
-    if letter in "ªº" or _mixed(before, letter) or (after.isalpha() and _mixed(letter, after)):
-        return True
-    return kind == "Lu" and (before.islower() or after.islower())
-
-
-def _mixed(one: str, other: str) -> bool:
-    scripts = {_script(one), _script(other)}
+def _mixed(letter: str, other: str) -> bool:
+    """Tell whether two letters are of scripts that do not stand in one word."""
+    scripts = {_script(letter), _script(other)} if other.isalpha() else set()
     return len(scripts) > 1 and not scripts.isdisjoint(("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW"))
 
 

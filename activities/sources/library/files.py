@@ -8,7 +8,7 @@ outside the folder is opened, also not through a symbolic link.
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -23,7 +23,6 @@ from activities.sources.library.reading import (
     PICTURES,
     RECORDINGS,
     RECORDS,
-    SLOW,
     SetAside,
     kind_of,
     read_file,
@@ -68,6 +67,8 @@ class Listing:
     set_aside: tuple[SetAside, ...]
     links: tuple[tuple[str, str], ...] = ()
     """Names of links to files of the folder, with those of the files."""
+    others: tuple[str, ...] = field(default=(), compare=False)
+    """Names of files whose kind is not read."""
 
 
 def list_folder(folder: Path) -> Listing:
@@ -78,6 +79,7 @@ def list_folder(folder: Path) -> Listing:
     root = _root(folder)
     files: list[FileStamp] = []
     aside: list[SetAside] = []
+    others: list[str] = []
     for path in _walk(root):
         # a name that is not UTF-8 cannot be stored, shown or sent as it is
         name = os.fsencode(path.relative_to(root).as_posix()).decode(errors="replace")
@@ -90,7 +92,7 @@ def list_folder(folder: Path) -> Listing:
         if not real.is_relative_to(root):
             aside.append(SetAside(name, "it is a link that leads out of the library"))
         elif stat.S_ISDIR(status.st_mode) or not kind_of(path.name):
-            continue
+            others.append(name)
         elif not stat.S_ISREG(status.st_mode):
             aside.append(SetAside(name, "it is not a regular file"))
         elif status.st_size > MAX_FILE_BYTES:
@@ -100,14 +102,8 @@ def list_folder(folder: Path) -> Listing:
     names = {file.path: file.name for file in reversed(files)}
     names |= {file.path: file.name for file in files if file.path == root / file.name}
     links = tuple((file.name, names[file.path]) for file in files if file.name != names[file.path])
-    return Listing(tuple(file for file in files if file.name == names[file.path]), tuple(aside), links)
-
-
-def other_files(folder: Path) -> tuple[str, ...]:
-    """The visible files of a library whose kind is not read. Raises Refused."""
-    root = _root(folder)
-    names = (path.relative_to(root).as_posix() for path in _walk(root) if not kind_of(path.name))
-    return tuple(os.fsencode(name).decode(errors="replace") for name in names)
+    real_files = tuple(file for file in files if file.name == names[file.path])
+    return Listing(real_files, tuple(aside), links, tuple(others))
 
 
 def shares(wanted: Sequence[int], places: int) -> list[int]:
@@ -126,51 +122,35 @@ def documents_of(
 ) -> Iterator[Evidence | SetAside]:
     """The documents of one file, read in a separate process where needed. Raises Stopped."""
     kind = kind_of(file.name)
-    if kind in SLOW:
-        yield from _read_slowly(file, speech_model)
-        return
-    if file.size <= AT_HAND_BYTES.get(kind, -1) or file.path.is_relative_to(BUNDLED):
-        yield from read_file(b"", str(file.path), file.name)
-        return
-    if kind in RECORDS:
-        yield from _read(file, "read_file", (), RECORDS_SECONDS, None)
-        return
-    for item in _read(file, "read_file", (), READ_SECONDS, stop):
-        if isinstance(item, SetAside) and item.scan:
-            yield from _read_slowly(file, speech_model)
-        else:
-            yield item
-
-
-def _read_slowly(file: FileStamp, speech_model: str) -> Iterator[Evidence | SetAside]:
-    kind = kind_of(file.name)
-    seconds, memory = SCAN_SECONDS, None
     if kind in RECORDINGS:
-        seconds, memory = RECORDING_SECONDS, RECORDING_MEMORY_BYTES
-    elif kind in PICTURES and kind not in PAGED_PICTURES:
-        seconds = READ_SECONDS
-    return _read(file, "read_slowly", (speech_model,), seconds, None, memory)
+        yield from _read(file, RECORDING_SECONDS, speech_model, memory=RECORDING_MEMORY_BYTES)
+    elif kind in PICTURES:
+        yield from _read(file, SCAN_SECONDS if kind in PAGED_PICTURES else READ_SECONDS, speech_model)
+    elif file.size <= AT_HAND_BYTES.get(kind, -1) or file.path.is_relative_to(BUNDLED):
+        yield from read_file(b"", str(file.path), file.name)
+    elif kind in RECORDS:
+        yield from _read(file, RECORDS_SECONDS)
+    else:
+        for item in _read(file, READ_SECONDS, stop=stop):
+            if isinstance(item, SetAside) and item.scan:
+                yield from _read(file, SCAN_SECONDS, speech_model)
+            else:
+                yield item
 
 
 def _read(
     file: FileStamp,
-    function: str,
-    more: tuple[str, ...],
     seconds: float,
-    stop: Stop | None,
+    speech_model: str | None = None,
+    *,
+    stop: Stop | None = None,
     memory: int | None = None,
 ) -> Iterator[Evidence | SetAside]:
     stated = False
+    function = "activities.sources.library.reading:read_file"
+    of_file = (str(file.path), file.name, speech_model)
     try:
-        for item in readers().stream(
-            f"activities.sources.library.reading:{function}",
-            str(file.path),
-            file.name,
-            *more,
-            seconds=seconds,
-            stop=stop,
-            memory=memory,
-        ):
+        for item in readers().stream(function, *of_file, seconds=seconds, stop=stop, memory=memory):
             read = _ITEM.validate_json(item)
             stated = stated or (isinstance(read, SetAside) and read.name == file.name)
             yield read

@@ -1,13 +1,13 @@
 """What became of each file of a folder: read, not readable and why, or not of a kind that is read."""
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Literal
 
 from activities.contracts.evidence import Frozen
-from activities.sources.library.files import list_folder, other_files
+from activities.sources.library.files import list_folder
 from activities.sources.library.index import LibraryIndex
-from activities.sources.library.store import Store
 
 FileStatus = Literal["indexed", "repeats", "unreadable", "not_a_document"]
 
@@ -32,71 +32,50 @@ class FileState(Frozen):
 
 
 def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
-    """Every visible file of a folder that was indexed, by name. Raises Refused, sqlite3.Error."""
+    """List every visible file of a folder that was indexed, by name. Raises Refused, sqlite3.Error."""
     listing = list_folder(folder)
-    searched, store = set(index.numbers), index.store
-    works: defaultdict[str, list[tuple[int, str, str]]] = defaultdict(list)
-    for name, *work in store.rows(
-        "SELECT f.name, d.number, d.evidence_id, d.language FROM files f JOIN documents d USING (path)"
-        " ORDER BY d.number"
+    works: defaultdict[str, list[tuple[int, str, str, int, str]]] = defaultdict(list)
+    for name, *work in index.store.rows(
+        "SELECT f.name, d.number, d.evidence_id, d.language, d.letters, json_extract(d.body, '$.facts')"
+        " FROM files f JOIN documents d USING (path) ORDER BY d.number"
     ):
-        works[name].append((work[0], work[1], work[2]))
-    problems = _problems(store)
-    characters = dict(
-        store.rows("SELECT f.name, sum(d.letters) FROM files f JOIN documents d USING (path) GROUP BY f.name")
-    )
-    apart = {name: "; ".join(filter(None, notes)) for name, notes in _facts(store, "apart").items()}
-    states = [
-        _state(file.name, works[file.name], searched, problems[file.name]).model_copy(
-            update={"characters": characters.get(file.name, 0), "apart": apart.get(file.name, "")}
-        )
-        for file in listing.files
-    ]
-    by_name = {state.name: state for state in states}
-    states += [
-        FileState(name=link, status="repeats", evidence_ids=by_name[name].evidence_ids)
-        for link, name in listing.links
-    ]
-    states += [FileState(name=a.name, status="unreadable", problems=(a.reason,)) for a in listing.set_aside]
-    named = {state.name for state in states}
-    others = (name for name in other_files(folder) if name not in named)
-    states += [FileState(name=name, status="not_a_document") for name in others]
-    return tuple(sorted(states, key=lambda file: file.name))
-
-
-def _problems(store: Store) -> "defaultdict[str, list[str]]":
+        works[name].append((work[0], work[1], work[2], work[3], work[4]))
     problems: defaultdict[str, list[str]] = defaultdict(list)
-    for name, item, reason in store.rows(
+    for name, item, reason in index.store.rows(
         "SELECT f.name, s.name, s.reason FROM files f JOIN set_aside s USING (path)"
     ):
         problems[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
-    for fact in ("cut", "encoding"):
-        for name, notes in _facts(store, fact).items():
-            problems[name] += notes
-    return problems
-
-
-def _facts(store: Store, fact: str) -> dict[str, list[str]]:
-    """The different values of a fact of the works of each file."""
-    values: defaultdict[str, list[str]] = defaultdict(list)
-    for name, value in store.rows(
-        f"SELECT DISTINCT f.name, json_extract(d.body, '$.facts.{fact}')"  # noqa: S608 - our own names
-        f" FROM files f JOIN documents d USING (path) WHERE instr(d.body, '\"{fact}\":') > 0"
-    ):
-        values[name] += [value] if value else []
-    return values
+    searched = set(index.numbers)
+    states = {
+        file.name: _state(file.name, works[file.name], searched, problems[file.name])
+        for file in listing.files
+    }
+    for link, name in listing.links:
+        states[link] = FileState(name=link, status="repeats", evidence_ids=states[name].evidence_ids)
+    for aside in listing.set_aside:
+        states[aside.name] = FileState(name=aside.name, status="unreadable", problems=(aside.reason,))
+    for name in listing.others:
+        states.setdefault(name, FileState(name=name, status="not_a_document"))
+    return tuple(sorted(states.values(), key=lambda file: file.name))
 
 
 def _state(
-    name: str, works: list[tuple[int, str, str]], searched: set[int], problems: list[str]
+    name: str, works: list[tuple[int, str, str, int, str]], searched: set[int], problems: list[str]
 ) -> FileState:
-    count = sum(number in searched for number, _, _ in works)
+    count = sum(number in searched for number, *_ in works)
     status: FileStatus = "indexed" if count else "repeats" if works else "unreadable"
+    facts = [json.loads(facts) for *_, facts in works]
+    apart, cut, encoding = (
+        list(dict.fromkeys(one[kind] for one in facts if one.get(kind)))
+        for kind in ("apart", "cut", "encoding")
+    )
     return FileState(
         name=name,
         status=status,
         documents=count,
-        languages=tuple(sorted({language for _, _, language in works if language})),
-        evidence_ids=tuple(evidence_id for _, evidence_id, _ in works),
-        problems=tuple(problems) or (("it holds no text",) if status == "unreadable" else ()),
+        languages=tuple(sorted({language for _, _, language, *_ in works if language})),
+        evidence_ids=tuple(evidence_id for _, evidence_id, *_ in works),
+        characters=sum(letters for *_, letters, _ in works),
+        apart="; ".join(apart),
+        problems=(*problems, *cut, *encoding) or (("it holds no text",) if status == "unreadable" else ()),
     )

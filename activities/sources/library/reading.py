@@ -53,15 +53,15 @@ _DATED = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!
 LOOKED_AT = 20
 """Records at the beginning of a file that all have no text, where it is a table: of sales, or of members."""
 
+PLAIN = (".txt", ".text", ".log", ".rst", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf")
+MARKDOWN = (".md", ".markdown")
+PAGES = (".html", ".htm")
 READERS: dict[str, Callable[[bytes], Text]] = {
-    **dict.fromkeys((".txt", ".text", ".log", ".rst"), read_plain),
-    **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"), read_plain),
+    **dict.fromkeys(PLAIN, read_plain),
+    **dict.fromkeys(MARKDOWN, read_markdown),
+    **dict.fromkeys(PAGES, read_own_html),
     ".eml": read_mail,
-    ".md": read_markdown,
-    ".markdown": read_markdown,
     ".ipynb": read_notebook,
-    ".html": read_own_html,
-    ".htm": read_own_html,
     ".pdf": read_pdf,
     ".docx": read_docx,
     ".pptx": read_pptx,
@@ -73,12 +73,9 @@ TABLES = (".csv", ".tsv")
 """Records when their columns are named like those of a record, else a text."""
 BIBLIOGRAPHIES = (".bib", ".ris")
 MAILBOX = ".mbox"
+PACKED = ".gz"
 RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", MAILBOX, *TABLES, *BIBLIOGRAPHIES)
-PAGES = (".html", ".htm")
-TEXTS = (
-    *(".txt", ".text", ".log", ".rst", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".md", ".markdown"),
-    *(".tex", ".json", *TABLES, *BIBLIOGRAPHIES, *PAGES),
-)
+TEXTS = (*PLAIN, *MARKDOWN, *PAGES, ".tex", ".json", ".jsonl", *TABLES, *BIBLIOGRAPHIES)
 """Kinds whose bytes are characters of any encoding."""
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 PAGED_PICTURES = (".tif", ".tiff")
@@ -97,26 +94,24 @@ def kind_of(name: str) -> str:
     return next((end for end in ENDINGS if folded.endswith(end)), "")
 
 
-def read_file(_: bytes, path: str, name: str) -> Iterator[Evidence | SetAside]:
-    """The documents of a file. One that is unreadable as a whole is set aside, like a single record."""
-    yield from _or_set_aside(_documents(Path(path), name), name)
-
-
-def read_slowly(_: bytes, path: str, name: str, speech_model: str) -> Iterator[Evidence | SetAside]:
-    """The document of a picture, a scanned PDF or a recording. `speech_model`: the folder of the model for
-    recordings."""
-    yield from _or_set_aside(_recognised(Path(path), name, speech_model), name)
+def read_file(
+    _: bytes, path: str, name: str, speech_model: str | None = None
+) -> Iterator[Evidence | SetAside]:
+    """The documents of a file. One that is unreadable as a whole is set aside, like a single record.
+    `speech_model`: the folder of the model for recordings, where the text of a picture, a scanned PDF or a
+    recording is recognised."""
+    yield from _or_set_aside(
+        _documents(Path(path), name) if speech_model is None else _recognised(Path(path), name, speech_model),
+        name,
+    )
 
 
 def _or_set_aside(documents: Iterator[Evidence | SetAside], name: str) -> Iterator[Evidence | SetAside]:
     try:
         yield from documents
-    except NoText as error:
-        yield SetAside(name, str(error), scan=True)
-    except Lacking as error:
-        yield SetAside(name, str(error), lacking=True)
     except Unreadable as error:
-        yield SetAside(name, str(error))
+        scan, lacking = isinstance(error, NoText), isinstance(error, Lacking)
+        yield SetAside(name, str(error), scan=scan, lacking=lacking)
     except (MemoryError, RecursionError):
         raise  # the process ends with it
     except Exception as error:  # noqa: BLE001 - a library fails with whatever the broken part leads to
@@ -124,21 +119,17 @@ def _or_set_aside(documents: Iterator[Evidence | SetAside], name: str) -> Iterat
 
 
 def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
-    kind = kind_of(name)
-    data = _bytes(path)
-    note = _encoding_note(kind, data)
+    kind, data, note = kind_of(name), _bytes(path), ""
+    if kind.endswith(PACKED):
+        data, kind = _unpack(data), kind.removesuffix(PACKED)
+    if kind in TEXTS:
+        characters = (decoded_page if kind in PAGES else decoded)(data)
+        data, note = characters.text.encode(errors="replace"), characters.note
     for document in _documents_of(data, kind, path, name):
         if note and isinstance(document, Evidence):
             yield document.replace(facts={**document.facts, "encoding": note})
         else:
             yield document
-
-
-def _encoding_note(kind: str, data: bytes) -> str:
-    """How the characters of a text were read, where that is not plain UTF-8. Raises Unreadable."""
-    if kind not in TEXTS:
-        return ""
-    return (decoded_page if kind in PAGES else decoded)(data).note
 
 
 def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evidence | SetAside]:
@@ -192,27 +183,26 @@ def _of_its_own(record: Evidence, named: dict[str, tuple[str, str]]) -> Evidence
 def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
     kind, data = kind_of(name), _bytes(path)
     if kind in RECORDINGS:
-        yield from _parts(_whole(read_recording(data, speech_model), name, path))
+        text = read_recording(data, speech_model)
     else:
-        read = read_picture(data) if kind in PICTURES else read_scanned_pdf(data)
-        yield from _parts(_whole(read, name, path))
+        text = read_picture(data) if kind in PICTURES else read_scanned_pdf(data)
+    yield from _parts(_whole(text, name, path))
 
 
 def entries_of(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
     """The entries of a file of records, as they stand. Raises Unreadable."""
+    text = decode(data)
     if kind == ".bib":
-        return bibtex_records(decode(data), name)
+        return bibtex_records(text, name)
     if kind == ".ris":
-        return ris_records(decode(data), name)
+        return ris_records(text, name)
     if kind in TABLES:
-        return _rows(data, name)
-    if kind.endswith(".gz"):
-        data = _unpack(data)
-    return _lines(data, name) if ".jsonl" in kind else _json(data)
+        return _rows(text, name)
+    return _lines(text, name) if kind == ".jsonl" else _json(text)
 
 
-def _rows(data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
-    rows = iter(table_rows(decode(data)))
+def _rows(text: str, name: str) -> Iterator[JsonValue | SetAside]:
+    rows = iter(table_rows(text))
     header = next(rows)
     for number, row in enumerate(rows, start=1):
         if any(cell.strip() for cell in row[len(header) :]):
@@ -264,34 +254,21 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _json(data: bytes) -> Iterator[JsonValue]:
+def _json(text: str) -> Iterator[JsonValue]:
     try:
-        value: JsonValue = json.loads(decode(data))
+        value: JsonValue = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"it is not JSON: {error}") from error
     yield from records_in(value)
 
 
-def _lines(data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
-    """The lines of the file, each decoded when it is read: a large file is never held twice."""
-    lines: Iterator[bytes | str] = iter(io.BytesIO(data))
-    if any(b"\0" in line or not _is_utf8(line) for line in io.BytesIO(data)):
-        lines = iter(decode(data).split("\n"))
-    for number, line in enumerate(lines, start=1):
+def _lines(text: str, name: str) -> Iterator[JsonValue | SetAside]:
+    for number, line in enumerate(io.StringIO(text), start=1):
         try:
-            text = line if isinstance(line, str) else line.decode("utf-8-sig")
-            if text.strip():
-                yield json.loads(text)
+            if line.strip():
+                yield json.loads(line)
         except (ValueError, RecursionError) as error:
             yield SetAside(f"{name}, line {number}", f"it is not JSON: {error}")
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _unpack(data: bytes) -> bytes:
@@ -309,12 +286,14 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         doi=identifiers.normal_doi(text.meta.get("doi")),
         url=identifiers.normal_url(text.meta.get("url")),
     )
-    named = "" if text.title else "file name"
-    facts = {"file": name, "cut": text.cut, "title_from": named}
-    if text.apart:
-        kinds = (f"{kind} ({len(words):,} characters)" for kind, words in sorted(text.apart.items()))
-        facts["apart"] = ", ".join(kinds)
-    facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta}
+    kinds = (f"{kind} ({len(words):,} characters)" for kind, words in sorted(text.apart.items()))
+    facts = {
+        "file": name,
+        "cut": text.cut,
+        "title_from": "" if text.title else "file name",
+        "apart": ", ".join(kinds),
+        **{key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta},
+    }
     facts |= _dated(text, name)
     year = year_of(text.meta.get("year", "") or facts.get("date", ""))
     return Evidence(
@@ -338,13 +317,10 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
 def _dated(text: Text, name: str) -> dict[str, str]:
     """The date of a document and where it is taken from: the header of a message, the file's name, or its
     properties."""
-    named = _DATED.match(Path(name).name)
-    dates = {
-        "header": text.meta.get("date", "") if text.meta.get("date_from") == "header" else "",
-        "file_name": named[0] if named else "",
-        "properties": text.meta.get("date", ""),
-    }
-    return next(({"date": day, "date_from": place} for place, day in dates.items() if day), {})
+    day, place = text.meta.get("date", ""), text.meta.get("date_from", "properties")
+    if place != "header" and (named := _DATED.match(Path(name).name)):
+        day, place = named[0], "file_name"
+    return {"date": day, "date_from": place} if day else {}
 
 
 def _parts(document: Evidence) -> Iterator[Evidence]:
