@@ -147,68 +147,49 @@ class Block:
 def blocks_of(
     runs: Sequence[Run], figures: Sequence[Box], body: float, gutters: Sequence[float]
 ) -> Iterator[Block]:
-    """The blocks of a page in reading order. `body`: the size of the letters of running text. `gutters`:
-    where columns are parted on most pages."""
+    """Yield the blocks of a page in reading order. `body`: the size of the letters of running text.
+    `gutters`: where columns are parted on most pages."""
     beside: list[Run] = []
     inside: list[Run] = []
     for run in runs:
-        small = run.size < NOTE * body
         label = run.rotated or (
-            any(figure.holds(run) or (small and figure.is_near(run)) for figure in figures)
+            any(figure.holds(run) for figure in figures)
             and len(run.text.split()) < 7
             and not _CAPTION.match(run.text)
         )
         (inside if label else beside).append(run)
     if inside:
         yield Block(Kind.LABELS, [Line([run]) for run in inside])
-    beside, margins = _without_margins(beside, body)
     for column in columns(beside, gutters):
         yield from _column_blocks(column, body)
-    for margin in margins:
-        for block in _column_blocks(margin, body):
-            block.kind = block.kind if block.kind in (Kind.TABLE, Kind.CAPTION) else Kind.NOTE
-            yield block
-
-
-def _without_margins(runs: Sequence[Run], body: float) -> tuple[list[Run], list[list[Run]]]:
-    """The runs of a page without the small notes beside its text, and those of each margin."""
-    long = [run for run in runs if run.size > NOTE * body and len(run.text) > 2 * MIN_COLUMN_CHARS]
-    if len(long) < MIN_COLUMN_RUNS:
-        return list(runs), []
-    left, right = min(run.left for run in long), sorted(run.right for run in long)[-1 - len(long) // 20]
-    small = [run for run in runs if run.size <= NOTE * body]
-    margins = [[r for r in small if r.left > right + 2], [r for r in small if r.right < left - 2]]
-    aside = {id(run) for margin in margins for run in margin}
-    return [run for run in runs if id(run) not in aside], [margin for margin in margins if margin]
 
 
 def columns(runs: Sequence[Run], gutters: Sequence[float]) -> Iterator[list[Run]]:
-    """The columns of a page one after the other; what stands over several of them is a column of its own.
-    `gutters`: where columns are parted on most pages."""
-    gutter = gutter_of(runs) or next((known for known in gutters if _parts(runs, known)), None)
+    """Yield the columns of a page one after the other; what stands over several of them is a column of its
+    own. `gutters`: where columns are parted on most pages."""
+    gutter = gutter_of(runs) or next((usual for usual in gutters if _parts(runs, usual)), None)
     if gutter is None:
         yield list(runs)
         return
-    across = sorted((run for run in runs if run.left < gutter - 1 and run.right > gutter + 1), key=_down)
-    rest = [run for run in runs if not (run.left < gutter - 1 and run.right > gutter + 1)]
-    bands: list[list[Run]] = []
-    for run in across:
-        higher = [other for other in rest if other.base > run.base + 0.3 * run.size]
-        rest = [other for other in rest if other.base <= run.base + 0.3 * run.size]
+    over = {id(run) for run in runs if run.left < gutter - 1 and run.right > gutter + 1}
+    rest = [run for run in runs if id(run) not in over]
+    bands: list[Run] = []
+    for run in sorted((run for run in runs if id(run) in over), key=_down):
+        level = run.base + 0.3 * run.size
+        higher = [other for other in rest if other.base > level]
         if higher or not bands:
             yield from _bands(bands, higher, gutter, gutters)
             bands = []
-        level = [other for other in rest if abs(other.base - run.base) <= 0.3 * run.size]
-        rest = [other for other in rest if abs(other.base - run.base) > 0.3 * run.size]
-        bands.append([run, *level])
+        bands += [run, *(other for other in rest if level - 0.6 * run.size <= other.base <= level)]
+        rest = [other for other in rest if other.base < level - 0.6 * run.size]
     yield from _bands(bands, rest, gutter, gutters)
 
 
 def _bands(
-    above: Sequence[Sequence[Run]], beside: Sequence[Run], gutter: float, gutters: Sequence[float]
+    above: Sequence[Run], beside: Sequence[Run], gutter: float, gutters: Sequence[float]
 ) -> Iterator[list[Run]]:
     if above:
-        yield [run for some in above for run in some]
+        yield list(above)
     for side in ([r for r in beside if r.right <= gutter + 1], [r for r in beside if r.right > gutter + 1]):
         if side:
             yield from columns(side, gutters)
@@ -330,7 +311,8 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
     gaps = [above.base - line.base for above, line in pairwise(lines) if abs(above.size - line.size) < 0.5]
     pitch = median(gaps) if gaps else 1.2 * body
     pitch = min(max(pitch, 0.9 * body), 2.4 * body)
-    kinds = _kinds(lines, body, pitch)
+    left = min(line.left for line in lines)
+    kinds = [_kind_of(line, body, left) for line in lines]
     block = Block(kinds[0], [lines[0]], right=right)
     for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
         if _begins(block, above, line, kind, pitch, right):
@@ -339,29 +321,6 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
         else:
             block.lines.append(line)
     yield block
-
-
-def _kinds(lines: Sequence[Line], body: float, pitch: float) -> list[Kind]:
-    left = min(line.left for line in lines)
-    kinds = [_kind_of(line, body, left) for line in lines]
-    for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
-        step = -1 if order.step > 0 else 1
-        for place in order:  # the bounds of a sum, the sides of a fraction
-            line, beside = lines[place], lines[place + step]
-            near = abs(line.base - beside.base) < 1.6 * pitch
-            if near and kinds[place + step] is Kind.CODE and kinds[place] is Kind.PROSE and line.fixed > 0.5:
-                kinds[place] = Kind.CODE  # symbols that its font lacks stand in another one
-            goes_on = (
-                place > 0
-                and kinds[place - 1] is Kind.PROSE
-                and abs(line.left - lines[place - 1].left) < 2
-                and line.math < 0.3
-            )
-            piece = near and not goes_on and _words(line) < 2 and len(line.text) < 30
-            piece = piece and not _STOP.search(line.text)
-            if kinds[place + step] is Kind.FORMULA and kinds[place] is not Kind.CODE and piece:
-                kinds[place] = Kind.FORMULA
-    return kinds
 
 
 def _words(line: Line) -> int:

@@ -3,11 +3,11 @@
 import ctypes
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from activities.documents.xml_text import script
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 GAP = 0.9
 """Empty space between words of one run at most, in heights of a letter."""
-MIN_SPACE = 0.16
-"""Space between two words at least, in heights of a letter."""
 MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.08
@@ -28,8 +26,6 @@ MAX_LETTERS = 100_000
 """Letters of one page that are read: a page of small print has 20,000."""
 LOW, HIGH = frozenset("acemnorsuvwxz"), frozenset("bdfhkl")
 """A word with letters of both kinds shows whether those of a font are boxes of one height."""
-NARROW, WIDE = frozenset("fijlrt"), frozenset("mwABDGHMNOQRW")
-"""The same of their widths."""
 MAX_OBJECTS = 20_000
 """Drawn objects of a page that are looked at."""
 MIN_DRAWN = 8
@@ -102,12 +98,6 @@ class Box:
             self.left - run.size <= middle <= self.right + run.size
             and self.bottom - 1.5 * run.size <= run.base <= self.top + 0.5 * run.size
         )
-
-    def is_near(self, run: Run) -> bool:
-        """Tell whether a run stands where the title or the name of an axis of a drawing does."""
-        middle = (run.left + run.right) / 2
-        beside = self.left - 2 * run.size <= middle <= self.right + 2 * run.size
-        return beside and self.bottom - 8 * run.size <= run.base <= self.top + 4 * run.size
 
 
 class _Piece(NamedTuple):
@@ -256,22 +246,17 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
 
     even: dict[bytes, bool] = {}
     """Name of a font -> whether its letters are boxes of one height, as far as it was seen."""
-    fixed: dict[bytes, bool] = {}
-    """The same, whether they are of one width."""
-    letters, steps = defaultdict[bytes, str](str), defaultdict[bytes, list[float]](list)
-    found: list[tuple[list[_Piece], bytes, float]] = []
-    pieces: list[_Piece]
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
         font_of(raw, first, name, len(name), None)
-        font, angle = name.value or _unnamed(raw, pdfium, first), angle_of(raw, first) - turned * math.pi / 2
+        font, angle = name.value, angle_of(raw, first) - turned * math.pi / 2
         # the letters of one text object have one font and stand on one line
         if even.get(font) and not turned and rectangles(raw, first, end - first) == 1:
             whole = piece_of(first, end)
             if whole.right > whole.left and SOFT_HYPHEN not in whole.text:
-                found.append(([whole], font, angle))
+                yield _Word([whole], _font(font), angle)
                 continue
-        pieces = []
+        pieces: list[_Piece] = []
         for number in range(first, end):
             if text[number] == SOFT_HYPHEN:
                 continue
@@ -281,53 +266,13 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
                 piece = _large_symbol(raw, pdfium, number, piece)
             apart = pieces and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
             if apart and not _is_rotated(angle_of(raw, number) - turned * math.pi / 2):
-                found.append((pieces, font, angle))
+                yield _Word(pieces, _font(font), angle)
                 font, angle, pieces = name.value, angle_of(raw, number) - turned * math.pi / 2, []
             pieces.append(piece)
         if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
             even[font] = bool(font) and len({round(piece.size, 2) for piece in pieces}) == 1
-        if font and font not in fixed:
-            letters[font] += text[first : end - 1]
-            steps[font] += _steps(raw, pdfium, first, end)
-            both = not NARROW.isdisjoint(letters[font]) and not WIDE.isdisjoint(letters[font])
-            uneven = max(steps[font], default=0.0) > 1.02 * min(steps[font], default=0.0)
-            if both or uneven:
-                fixed[font] = not uneven
         if pieces:
-            found.append((pieces, font, angle))
-    for pieces, font, angle in found:  # what a font is may show in its last word
-        kind = _font(font)
-        kind = kind._replace(fixed=True) if fixed.get(font) else kind
-        yield from (_Word(some, kind, angle) for some in _at_spaces(pieces))
-
-
-def _at_spaces(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
-    """The words among letters that PDFium takes for one: they are parted by more than usual letters are."""
-    gaps = [after.left - before.right for before, after in pairwise(pieces)]
-    usual = max(sorted(gaps)[(len(gaps) - 1) // 2], 0.0) if gaps else 0.0
-    start = 0
-    for place, gap in enumerate(gaps, 1):
-        if gap > max(MIN_SPACE * pieces[place].size, 4 * usual):
-            yield list(pieces[start:place])
-            start = place
-    yield list(pieces[start:])
-
-
-def _unnamed(raw: Any, pdfium: Any, number: int) -> bytes:  # noqa: ANN401 - as above
-    """What stands for the name of a font of drawn letters: its place in memory."""
-    item = pdfium.FPDFText_GetTextObject(raw, number)
-    font = pdfium.FPDFTextObj_GetFont(item) if item else None
-    return f"#{ctypes.addressof(font.contents)}".encode() if font else b""
-
-
-def _steps(raw: Any, pdfium: Any, first: int, end: int) -> list[float]:  # noqa: ANN401 - as above
-    """How far letters stand from those before them."""
-    across, up = ctypes.c_double(), ctypes.c_double()
-    places = []
-    for number in range(first, end):
-        pdfium.FPDFText_GetCharOrigin(raw, number, ctypes.byref(across), ctypes.byref(up))
-        places.append(across.value)
-    return [after - before for before, after in pairwise(places)]
+            yield _Word(pieces, _font(font), angle)
 
 
 @lru_cache(maxsize=65_536)

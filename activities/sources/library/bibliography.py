@@ -26,58 +26,24 @@ if TYPE_CHECKING:
 ATTACHMENTS = "attachments"
 """The field of a record with the paths of the files that hold the work, as the entry has them."""
 _BIBTEX = {
-    "abstract": "abstract",
-    "journal": "venue",
-    "journaltitle": "venue",
-    "booktitle": "venue",
-    "howpublished": "venue",
-    "publisher": "venue",
-    "year": "year",
-    "date": "date",
-    "doi": "doi",
-    "url": "url",
-    "pmid": "pmid",
-    "pmcid": "pmcid",
-    "keywords": "keywords",
+    **{name: name for name in ("year", "date", "doi", "url", "pmid", "pmcid", "keywords")},
+    **dict.fromkeys(("journal", "journaltitle", "booktitle", "howpublished", "publisher"), "venue"),
 }
 """Field of BibTeX or BibLaTeX -> field of a record."""
-_TEXTS = frozenset({"abstract"})
-"""Fields whose values all count where an entry has several."""
 _MACROS = {
     "textless": "<",
     "textgreater": ">",
     "textbar": "|",
     "textminus": "\u2212",
-    "textmu": "µ",
     "micro": "µ",
     "pounds": "£",
-    "textsterling": "£",
     "copyright": "©",
-    "texttimes": "\u00d7",
-    "textpm": "±",
-    "textdiv": "÷",
-    "le": "≤",
-    "ge": "≥",
-    "ne": "≠",
     "textle": "≤",
     "textge": "≥",
-    "textleq": "≤",
-    "textgeq": "≥",
-    "textapprox": "≈",
-    "textsim": "~",
-    "textcelsius": "°C",
-    "textohm": "Ω",
     "EUR": "€",
     "euro": "€",
     "textunderscore": "_",
-    "textquotesingle": "'",
     "textquotedbl": '"',
-    "textinfty": "∞",
-    "infty": "∞",
-    "textthreequarters": "¾",
-    "textonehalf": "½",
-    "textonequarter": "¼",
-    "textperthousand": "‰",
 }
 """Macros that exports write and the library does not know -> what they stand for."""
 _DOLLAR = re.compile(r"(?<!\\)\$")
@@ -126,16 +92,18 @@ def _bibtex_record(entry: "Entry") -> JsonValue:
     fields: dict[str, list[str]] = {}
     for field in entry.fields:
         fields.setdefault(field.key.lower(), []).append(str(field.value))
-    record: dict[str, JsonValue] = {"title": _latex(fields.get("title", [""])[0])}
+    abstracts = dict.fromkeys(filter(None, map(_latex, fields.pop("abstract", ()))))
+    record: dict[str, JsonValue] = {
+        "title": _latex(fields.get("title", [""])[0]),
+        "abstract": "\n\n".join(abstracts),
+    }
     for name, target in _BIBTEX.items():
         values = fields.get(name, [])
         if target == "url":
             values = [re.sub(r"\\([%_&#~])", r"\1", value) for value in values]
-        elif target != "abstract":
+        else:
             values = list(map(_latex, values))
-        if target in _TEXTS and (texts := list(dict.fromkeys(filter(None, map(_latex, values))))):
-            record[target] = "\n\n".join(texts)
-        elif value := next(filter(None, values), ""):
+        if value := next(filter(None, values), ""):
             record.setdefault(target, value)
     if "arxiv" in " ".join((*fields.get("archiveprefix", ()), *fields.get("eprinttype", ()))).casefold():
         record["arxiv"] = fields.get("eprint", [""])[0]

@@ -121,10 +121,10 @@ def test_without_the_extra_it_says_what_to_install_and_reads_later(
     folder.mkdir()
     page(*LINES).save(folder / "page.jpg", quality=90)
 
-    def here(file: files.FileStamp, model: str) -> object:
-        return reading.read_slowly(b"", str(file.path), file.name, model)
+    def here(file: files.FileStamp, _seconds: float, speech_model: str) -> object:
+        return reading.read_file(b"", str(file.path), file.name, speech_model)
 
-    monkeypatch.setattr(files, "_read_slowly", here)
+    monkeypatch.setattr(files, "_read", here)
     ocr._engine.cache_clear()
     monkeypatch.setitem(sys.modules, "rapidocr", None)
     index = Libraries(tmp_path / "cache").open(folder)
