@@ -88,10 +88,9 @@ def format_of(ending: str) -> str:
 
 
 CHARTS: Mapping[str, str] = {
-    "directions": "what the studies found on each outcome",
     "effects": "effects by outcome that were not pooled",
     "pooled": "forest plots of what was pooled",
 }
-"""The charts of a report (`activities.report.formats.charts`) with what each shows."""
+"""The charts of a report (`activities.report.formats.figures`) with what each shows."""
 CHART_FORMATS: Mapping[str, str] = {"svg": "image/svg+xml", "png": "image/png", "md": "text/markdown"}
 """The formats of a chart with their media types."""

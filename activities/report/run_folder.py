@@ -38,8 +38,7 @@ def run_files(
 ) -> dict[str, bytes]:
     """The files by their names. A format or a chart that cannot be made is left out."""
     from activities.report.formats import render
-    from activities.report.formats.charts import chart_of
-    from activities.report.formats.figures import titled
+    from activities.report.formats.figures import chart_file
     from activities.report.formats.iterations import iteration_text
     from activities.report.formats.table import searches_csv
 
@@ -52,8 +51,8 @@ def run_files(
     for part in parts_of(report):
         made |= part.files(report)
     for name in CHARTS:
-        if chart := chart_of(report, name):
-            made[f"charts/{name}.svg"] = titled(chart.svg(), chart.title).encode()
+        if chart := chart_file(report, name, "svg"):
+            made[f"charts/{name}.svg"] = chart
     numbers = {reference.evidence_id: reference.number for reference in report.references}
     for place, work in enumerate(works, 1):
         cited = numbers.get(work.evidence_id)

@@ -24,7 +24,7 @@ from activities.report.formats.blocks import (
     table,
 )
 from activities.report.formats.conclusion_words import found, line, reasons
-from activities.report.formats.figures import Step
+from activities.report.formats.figures import Rows, Step
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.review.archive import Published
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
@@ -34,8 +34,6 @@ from activities.review.findings import Findings, Study
 from activities.review.synthesis import Synthesis
 
 FLOW = "Flow of records (PRISMA 2020)"
-MAX_LINE_CHARS = 27
-"""Characters that a line of the flow has room for."""
 
 
 def lead(findings: Findings | None) -> Iterator[Block]:
@@ -72,38 +70,36 @@ def _text(text: str) -> Iterator[Text]:
 
 def flow_figure(published: Published) -> Figure:
     """The flow of PRISMA 2020 as a figure; its numbers stand in a table beside it."""
-    steps = flow_steps(published)
-    words = "; ".join(text for step in steps for text in (*step.lines, *step.aside))
-    return Figure(FLOW, figures.drawing("steps", FLOW, words, steps), words=FLOW)
+    return figures.flow_figure(FLOW, flow_steps(published))
 
 
 def flow_steps(published: Published) -> tuple[Step, ...]:
     """The boxes of the flow, with what leaves it beside each."""
     flow = published.report.flow
 
-    def lines(*rows: tuple[str, int]) -> tuple[str, ...]:
-        return tuple(f"{clean(name)[:MAX_LINE_CHARS]}: {number:,}" for name, number in rows if number)
+    def rows(*every: tuple[str, int]) -> Rows:
+        return tuple((clean(name), number) for name, number in every if number)
 
     criteria = {rule.id: rule.text for rule in published.protocol.criteria}
     because = ((criteria.get(name, name), number) for name, number in flow.excluded_because.items())
     return (
         Step(
-            (f"Identified: {flow.given:,}", *lines(*flow.identified.items())),
-            lines(("Duplicates removed", flow.duplicates)),
+            (("Identified", flow.given), *rows(*flow.identified.items())),
+            rows(("Duplicates removed", flow.duplicates)),
         ),
         Step(
-            (f"Screened: {flow.screened:,}",),
-            lines(("Excluded", flow.excluded), ("Not read", flow.unread), ("Undecided", flow.open)),
+            (("Screened", flow.screened),),
+            rows(("Excluded", flow.excluded), ("Not read", flow.unread), ("Undecided", flow.open)),
         ),
         Step(
-            (f"Full texts sought: {flow.sought:,}",),
-            lines(("Not retrieved", flow.not_retrieved), ("Awaited", flow.awaited)),
+            (("Full texts sought", flow.sought),),
+            rows(("Not retrieved", flow.not_retrieved), ("Awaited", flow.awaited)),
         ),
         Step(
-            (f"Assessed: {flow.assessed:,}",),
-            (*lines(("Excluded", flow.excluded_full_texts), *because), *lines(("Undecided", flow.undecided))),
+            (("Assessed", flow.assessed),),
+            rows(("Excluded", flow.excluded_full_texts), *because, ("Undecided", flow.undecided)),
         ),
-        Step((f"Included: {flow.included:,}",), kind="done"),
+        Step((("Included", flow.included),)),
     )
 
 
@@ -215,10 +211,7 @@ def _pool(one: Synthesis) -> Iterator[Block]:
     pool = one.pool
     if pool is None:
         return
-    title, panel = clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"), figures.pool_panel(pool)
-    if panel is not None:
-        words = "; ".join(f"{mark.label} {mark.text}" for mark in panel.marks)
-        yield Figure("", figures.drawing("effects", title, words, [panel]), words=title)
+    yield from figures.forest(clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"), pool)
     rows = [(row.effect.study, shown_interval(row.result), f"{row.weight:.1%}") for row in pool.rows]
     rows += [("Fixed effect", shown_interval(pool.fixed), "")]
     rows += [("Random effects (Hartung and Knapp)", shown_interval(pool.hartung_knapp), "")]

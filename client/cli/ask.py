@@ -1,7 +1,6 @@
 """`determinator ask`: a question in, a report out."""
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,13 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
-    print_json_line,
     print_text,
     run_async,
     say,
 )
 from client.cli.options import FILTERS, GroupedCommand, question_options
 from client.cli.watch import follow_run, show_detached, show_started
-from client.failures import BadInput, Exit
+from client.failures import BadInput
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
 from client.runs.options import KEYS, AskOptions, chosen
@@ -31,7 +29,6 @@ from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from client.reports.batch import Result
     from client.runs.planning import Planned
 
 GROUPS = {
@@ -41,7 +38,7 @@ GROUPS = {
     "People": ["approve", "approval_timeout", "approval_default"],
     "Question": ["audio", "image", "yes"],
     "Statistics": ["analyse", "effects", "expect"],
-    "Output": ["output", "many", "at_once", "dry_run", "detach", "as_json"],
+    "Output": ["output", "dry_run", "detach", "as_json"],
 }
 """Heading of the help -> options."""
 _PLACED = {name for names in GROUPS.values() for name in names}
@@ -67,22 +64,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Save the report here, in the format of the ending (.md .html .json .docx .pdf ...); with "
-    "--many, the folder of the results.",
-)
-@click.option(
-    "--many",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    metavar="FILE",
-    help="Ask each question of a file: one a line, or a table (.csv, .tsv) with a column `question` and "
-    "columns named as options. The same command goes on after it was ended.",
-)
-@click.option(
-    "--at-once",
-    type=click.IntRange(1, 200),
-    default=4,
-    show_default=True,
-    help="With --many: questions that are researched at the same time.",
+    help="Save the report here, in the format of the ending (.md .html .json .docx .pdf ...).",
 )
 @click.option(
     "--dry-run", is_flag=True, help="Print what is expected, planned and searched; buy nothing but the plan."
@@ -93,8 +75,6 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def ask(
     question: tuple[str, ...],
     output: Path | None,
-    many: Path | None,
-    at_once: int,
     dry_run: bool,
     detach: bool,
     offline: bool,
@@ -114,19 +94,13 @@ def ask(
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
     options = chosen(flags)
-    if many is None and not (detach or as_json or options.get("clarify") or settings.clarify):
+    if not (detach or as_json or options.get("clarify") or settings.clarify):
         from client.terminal import interactive
 
         if interactive():
             options["clarify"] = "ask"
     asked_for = dry_run or yes
     text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=asked_for)
-    if many is not None:
-        if text or follow_up is not None:
-            raise BadInput("with --many, the questions are in the file: leave out QUESTION, --follow-up")
-        return ask_many(
-            settings, address, many, options, output, at_once=at_once, detach=detach, as_json=as_json
-        )
     if output is not None:
         check_output(output)
     build_request(settings, text, options)
@@ -225,51 +199,3 @@ def with_files(
     if not interactive():
         raise BadInput("what a file says is not asked unseen: repeat with --yes, or type it as QUESTION")
     return str(click.prompt("Enter asks this; or type the question", default=whole, err=True)).strip()
-
-
-def ask_many(
-    settings: "Settings",
-    address: str | None,
-    file: Path,
-    options: "AskOptions",
-    output: Path | None,
-    *,
-    at_once: int,
-    detach: bool,
-    as_json: bool,
-) -> int:
-    """Ask the questions of a file and print a row for each; return the exit code: that of the worst row."""
-    from client.reports.batch import REPORTS, TABLE, Batch, check, read_questions
-
-    questions = read_questions(file, options)
-    check(settings, questions, file)
-    folder = output or Path(f"{file.stem}-results")
-
-    async def body() -> "list[Result]":
-        from client.api import Determinator
-
-        if not (settings.model or all(question.options.get("model") for question in questions)):
-            await offer_model(settings, options, at_terminal=False)
-        async with Determinator(settings, address=address, say=say) as client:
-            batch = Batch(client, folder, at_once=at_once, say=say, start_only=detach)
-            return await batch.run(questions)
-
-    results = run_async(body)
-    for result in results:
-        if as_json:
-            print_json_line(asdict(result))
-        else:
-            print_text(
-                f"{result.status:<13} {result.references:>3} works  {result.run_id}  {result.question}"
-            )
-    if not detach:
-        say(f"{folder / TABLE} has the table, {folder / REPORTS} all reports, {folder} a file for each")
-    return exit_code(results)
-
-
-def exit_code(results: "list[Result]") -> int:
-    """1 when a run failed, 4 when one did not find enough to answer, else 0."""
-    statuses = {result.status for result in results}
-    if "failed" in statuses:
-        return Exit.FAILED
-    return Exit.NOT_ENOUGH_EVIDENCE if "not_answered" in statuses else Exit.DONE

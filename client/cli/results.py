@@ -114,7 +114,7 @@ async def report(
 async def chart(client: "Determinator", run: str, name: str, form: str | None, output: Path | None) -> None:
     """Print a chart of a report as a table, or draw it: `--output years.svg` or `years.png`."""
     from activities.report.formats import MissingExtra
-    from client.reports.charts import render_chart
+    from activities.report.formats.figures import chart_file
 
     ending = form or (output.suffix.lower().removeprefix(".") if output else "md")
     if ending not in CHART_FORMATS:
@@ -123,7 +123,7 @@ async def chart(client: "Determinator", run: str, name: str, form: str | None, o
         raise BadInput(f"png is no text; save it with --output {name}.png")
     document = await find_report(client, run, None)
     try:
-        data = render_chart(document, name, ending)
+        data = chart_file(document, name, ending)
     except MissingExtra as error:
         raise BadInput(str(error)) from error
     if data is None:

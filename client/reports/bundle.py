@@ -9,12 +9,10 @@ import hashlib
 import json
 import os
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +22,7 @@ from activities.private_files import file_name
 from activities.report.audit import examine
 from activities.report.check_bundle import SUMS
 from activities.report.evidence_lines import EvidenceLine, as_evidence
-from activities.report.formats import FORMATS, MissingExtra, words
-from activities.report.formats.iterations import iteration_text
-from activities.report.formats.page import REFUSED_NOTE
+from activities.report.formats import FORMATS, MissingExtra
 from activities.report.formats.table import searches_csv
 from activities.report.formats.text import escape_markdown
 from activities.report.schema import Report
@@ -40,12 +36,8 @@ if TYPE_CHECKING:
     from client.api import Determinator
 
 README, REPORT, EVIDENCE, SEARCHES = "README.md", "report.json", "evidence.jsonl", "searches.csv"
-CHECK = "check.py"
+CHECK, HISTORY = "check.py", "versions/history.jsonl"
 HOLDS = "This folder holds a research report and everything needed to check it."
-RULE = """\
-A quote is one contiguous run of at least 25 characters of the stored text of the very item it is attributed
-to, after one normalisation of both: NFKC, all white space to one space, typographic quotes and dashes to
-plain ones, case kept. Retracted work supports nothing."""
 CHECKING = """\
 ```
 python check.py            # sums and quotes; needs nothing but Python
@@ -68,7 +60,7 @@ FILE_DESCRIPTIONS = {
     "searches.csv": "every search with its query as sent, its outcome and its hits",
     "events.jsonl": "what happened in the run, one event a line",
     "iterations.jsonl": "what each iteration was missing, searched, found and thought, one a line",
-    "methodology.md": "how the research was done: plan, searches, models, decisions, limits",
+    HISTORY: "each later version with what was changed or asked, one a line",
     "check.py": "checks sums and quotes with nothing but Python",
 }
 IMPORT_OF_RULES = "from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs\n"
@@ -150,10 +142,10 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
         bundle["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
         bundle["iterations.jsonl"] = clean("".join(f"{one.model_dump_json()}\n" for one in run.iterations))
-    bundle["methodology.md"] = clean(_methodology(run, report))
     bundle[CHECK] = check_script()
     if run.versions:
         bundle["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
+        bundle[HISTORY] = clean("".join(f"{one.model_dump_json()}\n" for one in run.versions))
     readme = clean(_readme(run, report, sorted(bundle), [*run.gaps, *absent], lines))
     bundle = {README: readme, **bundle}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in bundle.items())
@@ -230,62 +222,6 @@ def write_zip(path: Path, bundle: Mapping[str, bytes], top: str, at: str) -> Non
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data)
-
-
-def _methodology(run: Finished, report: Report) -> str:
-    method = report.methodology
-    blocks = [
-        "# How this report came about",
-        f"**Question:** {escape_markdown(report.question)}",
-        escape_markdown(words.run_line(run.first)),
-        "## Plan",
-        _plan(run, report),
-        "## Search",
-        escape_markdown(words.flow_text(report)),
-        _search_summary(report),
-        "## Iterations" if run.iterations else "",
-        *map(iteration_text, run.iterations),
-        "## Thinking",
-        escape_markdown(words.spent(report)),
-        _list(f"prompt {name}" for name in method.prompt_versions),
-        "## Checking",
-        escape_markdown(words.verified(report)) or "Nothing was claimed.",
-        RULE,
-        *([REFUSED_NOTE, _list(words.left_out(report))] if report.verification.dropped else []),
-        "## Decisions",
-        _list(words.decision(made) for made in method.approvals) or "No person was asked.",
-        *_versions(run),
-        "## Limitations",
-        _list(words.limitations(report)) or "None was noted.",
-        f"Made with Determinator {version('determinator')}.",
-    ]
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _plan(run: Finished, report: Report) -> str:
-    outline = run.plan.plan.report_outline if run.plan and run.plan.plan else report.sections
-    rows = [f"{section.id}: {section.title}. {section.key_question}" for section in outline]
-    digest = f"\n\nPlan {report.methodology.plan_hash}." if report.methodology.plan_hash else ""
-    return (_list(rows) or "There was no plan.") + digest
-
-
-def _search_summary(report: Report) -> str:
-    counts = Counter(record.status for record in report.methodology.searches)
-    listed = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
-    searches = plural(len(report.methodology.searches), "search")
-    return f"{searches}: {listed or 'none'}; each is in `searches.csv`."
-
-
-def _versions(run: Finished) -> list[str]:
-    if not run.versions:
-        return []
-    rows = []
-    for v in run.versions:
-        told = "; ".join(f"[{c.number}] {c.title}: {c.before} to {c.after}" for c in v.changes)
-        if asked := v.asked:
-            told = f"{asked.kind} by {asked.by or 'somebody'}: {asked.sentence} {asked.text}".rstrip()
-        rows.append(f"version {v.number}, {v.made_at}: {told}")
-    return ["## Versions", f"version 1, {run.first.generated_at}, is what the run published.", _list(rows)]
 
 
 def _list(texts: Iterable[str]) -> str:

@@ -15,12 +15,11 @@ from activities.contracts.prepare import PART as CONTINUES
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, random_key
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
-from activities.report.formats.charts import chart_of
+from activities.report.formats.figures import chart_file, chart_of
 from activities.report.formats.quotes import anchor_of
 from activities.report.formats.text import safe_url
 from activities.report.schema import Report
 from client.access import unknown_run
-from client.reports.charts import render_chart
 from client.reports.load import as_bytes
 from client.reports.read_aloud import can_speak, wav
 from client.run import Run
@@ -143,7 +142,7 @@ class Reading:
     async def chart(self, request: Request, run_id: str, name: str) -> Response:
         """A chart of the report."""
         run = await self._frame.run(request, run_id)
-        draw = partial(render_chart, await run.draft(), name, "svg")
+        draw = partial(chart_file, await run.draft(), name, "svg")
         data = await asyncio.to_thread(draw) if name in CHARTS else None
         if data is None:
             raise HTTPException(404, f"this run has no such chart; there are {', '.join(CHARTS)}")
@@ -191,7 +190,7 @@ class Reading:
 
 def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
     """What the page at an address has of a report."""
-    charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
+    charts = [name for name in CHARTS if chart_of(report, name)]
     reasons = (one.text("reason") for one in report.statements if one.code in NO_ANSWER)
     return {
         "run_id": run_id,

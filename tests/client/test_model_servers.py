@@ -71,8 +71,7 @@ def test_a_key_without_a_models_name_is_said_and_a_terminal_asks_for_it(home: Pa
         server.on(PATH, sensible)
         env = {"OPENAI_API_KEY": "sk-of-the-test", "OPENAI_BASE_URL": server.base_url}
         asking = ("ask", QUESTION, "--source", "library", "--mode", "simple")
-        Path("questions.txt").write_text(f"{QUESTION}\n")
-        piped = determinator("ask", "--many", "questions.txt", *asking[2:], env=env)
+        piped = determinator(*asking, env=env)
         (line,) = [line for line in piped.err.splitlines() if "no model is named" in line]
         assert "llama-3, qwen-2" in line
         assert not server.bodies

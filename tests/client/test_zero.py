@@ -76,15 +76,10 @@ def test_zero_from_python_environment_and_file(
 
 
 @pytest.mark.parametrize("name", ZERO)
-def test_zero_on_the_command_line_and_in_a_table_of_questions(
-    name: str, home: Path, started: list[Mapping[str, Any]]
-) -> None:
+@pytest.mark.usefixtures("home")
+def test_zero_on_the_command_line(name: str, started: list[Mapping[str, Any]]) -> None:
     inside("ask", QUESTION, flag_of(name, KEYS[name]), "0")
-    table = home.parent / "many.csv"
-    table.write_text(f"question,{name}\n{QUESTION},0\n")
-    inside("ask", "--many", str(table))
-    inside("ask", "--many", str(table), flag_of(name, KEYS[name]), "7")
-    assert [limit(options, name) for options in started] == [0, 0, 0]
+    assert [limit(options, name) for options in started] == [0]
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_cost"])

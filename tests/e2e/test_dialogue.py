@@ -209,7 +209,8 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         exported = inside("export", run, "--output", str(tmp_path / "bundle.zip"))
         assert exported.code == 0, exported
         with zipfile.ZipFile(tmp_path / "bundle.zip") as bundle:
-            method = next(n for n in bundle.namelist() if n.endswith("methodology.md"))
+            method = next(n for n in bundle.namelist() if n.endswith("history.jsonl"))
             history = bundle.read(method).decode()
-        assert "change by" in history
-        assert "dispute by ada" in history
+        asked = [json.loads(line)["asked"] for line in history.splitlines()]
+        assert "change" in [one["kind"] for one in asked]
+        assert ("dispute", "ada") in [(one["kind"], one["by"]) for one in asked]

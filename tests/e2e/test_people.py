@@ -161,7 +161,7 @@ def check_leaving(run_id: str) -> None:
     assert events[-1]["type"] == "complete"
     later = good("events", run_id, "--after", "3", "--json").out.splitlines()
     assert [json.loads(line) for line in later] == events[3:]
-    printed = Path("bundle/methodology.md").read_text()
+    printed = Path("bundle/report.md").read_text()
     assert "Plan: approved by Grace" in printed
     assert "How does metformin inhibit the growth" in printed
 

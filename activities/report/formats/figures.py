@@ -1,7 +1,12 @@
-"""The report's figures: as SVG for HTML and PDF, and as pictures for Word, which shows no SVG by itself."""
+"""Figures of reports: the flow of records and effects with their intervals.
+
+They are SVG for HTML and PDF, pictures for Word, which shows no SVG by itself, and tables elsewhere.
+`determinator chart`, the page and programs ask for those of `activities.report.format_table.CHARTS` by name.
+"""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,9 +20,14 @@ from markupsafe import Markup, escape
 
 from activities.analysis.meta_analysis import interval_text, shown
 from activities.analysis.scale import no_effect, to_scale
-from activities.contracts.effects import MEASURE_NAMES, RATIOS, Interval, Measure, Pool
+from activities.contracts.appraisal import PART as CONCLUSIONS
+from activities.contracts.effects import MEASURE_NAMES, RATIOS, Effect, Interval, Measure, Pool
+from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.evidence import ANSWERED
-from activities.messages import _, decimals, number, percent
+from activities.messages import N_, _, decimals, in_its_language, number, percent
+from activities.report.formats import MissingExtra
+from activities.report.formats.blocks import Figure, table
+from activities.report.formats.references import label_of
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import clean
 from activities.report.schema import Report
@@ -30,6 +40,8 @@ _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
 #image(bytes(sys.inputs.figure), format: "svg", width: 100%)"""
 _DESCRIPTION = re.compile(r"<title[^>]*>([^<]*)</title>\s*<desc[^>]*>([^<]*)</desc>")
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+MIN_DRAWN = 2
+"""Effects of one measure from which a plot is clearer than their numbers."""
 MAX_TICKS = 6
 """Labels that an axis has room for; of more those of powers of ten stand."""
 MAX_WIDTHS = 6
@@ -37,35 +49,16 @@ MAX_WIDTHS = 6
 not press all others into one point."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    label: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """The boxes of a PRISMA 2020 flow diagram, as far as they apply to an automatic search."""
-
-    identified: int
-    sources: tuple[Bar, ...]
-    """Records kept, by source."""
-    duplicates: int
-    not_screened: int
-    screened: int
-    excluded: int
-    included: int
-    studies: int
-    failed: int
+Rows = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A box of the flow of a systematic review, with what leaves the flow beside it."""
+    """A box of a flow of records, with what leaves the flow beside it."""
 
-    lines: tuple[str, ...]
-    aside: tuple[str, ...] = ()
-    kind: Literal["step", "done"] = "step"
+    rows: Rows
+    """Each line with its number."""
+    aside: Rows = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +98,12 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals["_"] = _
+    made.globals.update(_=_, number=number)
     return made
 
 
-def drawing(
-    name: str, title: str, words: str, content: "Flow | Sequence[Panel] | Sequence[Bar] | Sequence[Step]"
-) -> str:
-    """A figure as SVG: the macro that draws it, its title, and its content in words for who cannot see it."""
+def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Sequence[Step]") -> str:
+    """Draw a figure as SVG by its macro, with its title and its content in words for who cannot see it."""
     drawn = templates().get_template("figures.svg.jinja").module
     key = f"figure-{crc32(title.encode()):x}"
     opening = _OPENING.format(key=key, title=escape(title), words=escape(words), style=STYLE)
@@ -151,41 +142,39 @@ def described(svg: str) -> str:
     return unescape(f"{match[1]}: {match[2]}") if match else ""
 
 
-def flow_words(flow: Flow) -> str:
-    return "; ".join(f"{label}: {count}" for label, count in flow_rows(flow))
+def flow_figure(title: str, steps: Sequence[Step], *, drawn: bool = True) -> Figure:
+    """Draw a flow of records, which is a table where it cannot be drawn."""
+    rows = [row for step in steps for row in (*step.rows, *step.aside)]
+    words = "; ".join(f"{label}: {count}" for label, count in rows)
+    svg = drawing("steps", title, words, steps) if drawn else ""
+    return Figure(title, svg, table((N_("Step"), N_("Records")), ((n, number(c)) for n, c in rows), title))
 
 
-def flow(report: Report) -> Flow:
-    counts = report.methodology.counts
-    kept: dict[str, int] = {}
-    for record in report.methodology.searches:
-        name = source_title(record.source)
-        kept[name] = kept.get(name, 0) + record.kept
-    studies = {r.study for r in report.references if r.study}
-    unknown = sum(not r.study for r in report.references)
-    return Flow(
-        identified=counts.identified,
-        sources=tuple(Bar(name, count) for name, count in kept.items()),
-        duplicates=counts.duplicates,
-        not_screened=counts.not_screened,
-        screened=counts.screened,
-        excluded=counts.not_cited,
-        included=counts.included,
-        studies=len(studies) + unknown,
-        failed=sum(s.status not in ANSWERED for s in report.methodology.searches),
+def flow(report: Report) -> tuple[Step, ...]:
+    """The flow of PRISMA 2020, as far as it applies to an automatic search."""
+    counts, searches = report.methodology.counts, report.methodology.searches
+    kept = Counter[str]()
+    for record in searches:
+        kept[source_title(record.source)] += record.kept
+    failed = sum(record.status not in ANSWERED for record in searches)
+    studies = len({r.study for r in report.references if r.study})
+    return (
+        Step(
+            (
+                (_("Identified"), counts.identified),
+                *((_("kept from {source}").format(source=name), n) for name, n in kept.items()),
+                *(((_("Searches not answered"), failed),) if failed else ()),
+            ),
+            ((_("Duplicates removed"), counts.duplicates), (_("Not screened"), counts.not_screened)),
+        ),
+        Step(((_("Screened"), counts.screened),), ((_("Not cited"), counts.not_cited),)),
+        Step(
+            (
+                (_("Included (cited)"), counts.included),
+                (_("Studies reported"), studies + sum(not r.study for r in report.references)),
+            )
+        ),
     )
-
-
-def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
-    yield _("Identified"), number(flow.identified)
-    kept = _("of these kept from {source}")
-    yield from ((kept.format(source=bar.label), number(bar.count)) for bar in flow.sources)
-    yield _("Duplicates removed"), number(flow.duplicates)
-    yield _("Not screened"), number(flow.not_screened)
-    yield _("Screened"), number(flow.screened)
-    yield _("Not cited"), number(flow.excluded)
-    yield _("Included (cited)"), number(flow.included)
-    yield _("Studies reported"), number(flow.studies)
 
 
 def panel(
@@ -263,3 +252,106 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
     count = (high - low) / step
     step *= 5 if count > 12 else 2 if count > 6 else 1
     return [round(step * i, 10) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+# charts by name
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Effects of several outcomes, as a picture, as a table and in words."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        return [(panel.title, mark.label, mark.text) for panel in self.panels for mark in panel.marks]
+
+    def svg(self) -> str:
+        words = "; ".join(f"{title}, {label}: {text}" for title, label, text in self.rows)
+        return drawing("effects", self.title, f"{words}.", self.panels)
+
+
+def forest(title: str, pool: Pool) -> Iterator[Figure]:
+    """Draw a pool with the studies in it; nothing where a ratio has no place on the axis."""
+    if (made := pool_panel(pool)) is not None:
+        words = "; ".join(f"{mark.label} {mark.text}" for mark in made.marks)
+        yield Figure("", drawing("effects", title, words, [made]), words=title)
+
+
+@in_its_language
+def chart_of(report: Report, name: str) -> Chart | None:
+    """A chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
+    title, panels = {
+        "effects": (N_("Effects by outcome, with 95% confidence intervals"), _effects),
+        "pooled": (N_("Pooled effects, with 95% confidence intervals"), _pooled),
+    }[name]
+    made = tuple(filter(None, panels(report)))
+    return Chart(_(title), made) if made else None
+
+
+def effects_of(report: Report, *, drawn: bool) -> Iterator[Figure]:
+    """Draw the effects by outcome for the page, which has their numbers beside them."""
+    if chart := chart_of(report, "effects"):
+        yield Figure(chart.title, chart.svg() if drawn else "")
+
+
+def chart_file(report: Report, name: str, form: str) -> bytes | None:
+    """A chart in one of `CHART_FORMATS`; None where the report has nothing of it.
+
+    Raises KeyError, and MissingExtra for a PNG without the `pdf` extra.
+    """
+    from activities.report.formats.markdown import as_markdown
+
+    chart = chart_of(report, name)
+    if chart is None:
+        return None
+    if form == "md":
+        head = (N_("Outcome"), N_("Study"), N_("Effect (95% CI)"))
+        return f"{as_markdown(table(head, chart.rows, chart.title))}\n".encode()
+    svg = titled(chart.svg(), chart.title)
+    data = svg.encode() if form == "svg" else picture(svg)
+    if data is None:
+        raise MissingExtra("pdf", "svg and md need nothing")
+    return data
+
+
+def _pooled(report: Report) -> Iterator[Panel | None]:
+    analysis = ANALYSIS.shown(report)
+    return map(pool_panel, analysis.pools if analysis else ())
+
+
+def _effects(report: Report) -> Iterator[Panel | None]:
+    """Effects by outcome and measure: those of each conclusion with their pool, and those that the statistics
+    list."""
+    labels = {reference.evidence_id: label_of(reference) for reference in report.references}
+    analysis = ANALYSIS.shown(report)
+    concluded = CONCLUSIONS.shown(report)
+    entries = [
+        *((one.outcome, work.effect, work.result) for one in concluded for work in one.works if work.effect),
+        *(
+            (one.effect.outcome, one.effect, stated_interval(one.effect))
+            for one in (analysis.not_pooled if analysis else ())
+        ),
+    ]
+    rows: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
+    for outcome, effect, result in entries:
+        if result is not None and (label := labels.get(effect.evidence_id)):
+            rows.setdefault((clean(outcome), effect.measure), []).append((label, result))
+    pooled = {
+        (clean(one.outcome), one.pooled.measure): [(_("Random effects"), one.pooled.result)]
+        for one in concluded
+        if one.pooled is not None
+    }
+    for key, effects in rows.items():
+        if len(effects) >= MIN_DRAWN:
+            title = f"{key[0]}: {_(MEASURE_NAMES[key[1]])}"
+            yield panel(title, key[1], effects, summaries=pooled.get(key, ()))
+
+
+def stated_interval(effect: Effect) -> Interval | None:
+    """The interval that a work states; None where it states none."""
+    if effect.estimate is None or effect.low is None or effect.high is None:
+        return None
+    return Interval(estimate=effect.estimate, low=effect.low, high=effect.high)

@@ -19,7 +19,6 @@ from activities.report.formats.blocks import (
     Chapter,
     Cite,
     Document,
-    Figure,
     Group,
     Heading,
     Mark,
@@ -378,12 +377,9 @@ class _Page:
 
     def _method(self, *, full: bool) -> Iterator[Block]:
         report = self.report
-        flow = figures.flow(report)
         yield from _text(words.flow_text(report))
         if full and report.words.graded:
-            title = _(FLOW)
-            svg = figures.drawing("flow", title, figures.flow_words(flow), flow) if self.drawn else ""
-            yield Figure(title, svg, table((N_("Step"), N_("Records")), figures.flow_rows(flow), title))
+            yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
         yield from _text(words.sources_line(report))
         yield from _text(words.spent(report))
         if report.methodology.spent_by and report.methodology.model_calls:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from activities.analysis.meta_analysis import REASONS, VERDICTS, interval_text, is_complete
-from activities.contracts.effects import MEASURE_NAMES, Analysis, Effect, Expected, Interval, NotPooled, Pool
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Pool
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.evidence import Support
 from activities.messages import N_, _, decimals, number, percent
@@ -12,7 +12,6 @@ from activities.report.formats.blocks import (
     Block,
     Bullets,
     Code,
-    Figure,
     Heading,
     Parts,
     Run,
@@ -45,11 +44,9 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     yield Text((Run(_verdict(analysis), "bold"),))
     yield from bullets(analysis.key_findings)
     for pool in analysis.pools:
-        title, panel = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), figures.pool_panel(pool)
+        title = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}")
         yield Heading(title)
-        if drawn and panel is not None:
-            words = "; ".join(f"{mark.label} {mark.text}" for mark in panel.marks)
-            yield Figure("", figures.drawing("effects", title, words, [panel]), words=title)
+        yield from figures.forest(title, pool) if drawn else ()
         yield table(HEAD, _rows(pool))
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
@@ -69,7 +66,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
 def _listed(one: NotPooled, quotes: Quotes) -> Parts:
     """An effect with its numbers, which open the sentence that has them, and why it was not pooled."""
     effect, arms = one.effect, one.effect.arms
-    result = stated_interval(effect)
+    result = figures.stated_interval(effect)
     told = (
         _("{events} of {total} and {control_events} of {control_total}").format(
             events=number(arms.events),
@@ -87,13 +84,6 @@ def _listed(one: NotPooled, quotes: Quotes) -> Parts:
     numbers = Run("; ".join(filter(None, told)), quote=quotes.quote("", support))
     name = f"{clean(effect.study)} ({clean(effect.outcome)}):"
     return (Run(name), *((numbers,) if any(told) else ()), Run(clean(why)))
-
-
-def stated_interval(effect: Effect) -> Interval | None:
-    """The interval that a work states; None where it states none."""
-    if effect.estimate is None or effect.low is None or effect.high is None:
-        return None
-    return Interval(estimate=effect.estimate, low=effect.low, high=effect.high)
 
 
 def _verdict(analysis: Analysis) -> str:

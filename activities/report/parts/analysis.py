@@ -15,7 +15,7 @@ from activities.messages import _
 from activities.report.claims import Checks
 from activities.report.formats import statistics
 from activities.report.formats.blocks import Chapter
-from activities.report.formats.charts import figures_of
+from activities.report.formats.figures import effects_of
 from activities.report.formats.quotes import Quotes
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
@@ -42,7 +42,7 @@ class AnalysisReport(ReportPart):
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         blocks = (*statistics.blocks(report, quotes, drawn=drawn),)
         if not CONCLUSIONS.shown(report):
-            blocks += (*figures_of(report, "effects", drawn=drawn),)
+            blocks += (*effects_of(report, drawn=drawn),)
         yield Chapter("statistics", _(statistics.TITLE), blocks)
 
     def files(self, report: Report) -> Mapping[str, bytes]:

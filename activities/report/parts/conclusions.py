@@ -14,7 +14,7 @@ from activities.messages import _
 from activities.report.claims import Checks
 from activities.report.formats import conclusion_words
 from activities.report.formats.blocks import Block, Chapter
-from activities.report.formats.charts import figures_of
+from activities.report.formats.figures import effects_of
 from activities.report.formats.quotes import Quotes
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
@@ -72,7 +72,7 @@ class ConclusionsReport(ReportPart):
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         blocks = (*conclusion_words.blocks(report, quotes),)
         if blocks:
-            blocks += (*figures_of(report, "effects", drawn=drawn),)
+            blocks += (*effects_of(report, drawn=drawn),)
         yield Chapter("conclusions", _(conclusion_words.TITLE), blocks)
 
     def problems(

@@ -123,7 +123,7 @@ def test_sections_without_a_claim_are_listed_together_and_never_as_chapters(name
     text = words_of(build_report(step, DOCUMENTS), name)
     assert "Gaps" in text
     assert "Mechanism: Nothing that was found answers this, so no claim is made here." in text
-    assert "Safety (failed): No claim is made here: its worker died." in text
+    assert "Safety (failed): No claim is made here (its worker died)." in text
     assert "What of s2?" not in text
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from activities.contracts.evidence import Length, Support
 from activities.contracts.write import DraftClaim
-from activities.messages import CATALOGUES, Plural
+from activities.messages import CATALOGUES
 from activities.report.assemble import build_report
 from activities.report.formats import render
-from activities.report.formats.statements import WORDING
+from activities.report.formats.statements import WORDING, Choice
 from activities.report.strength import DESIGN_NAMES
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.verification.verdicts import printed
@@ -50,10 +50,8 @@ def test_every_message_is_translated_with_its_values(language: str) -> None:
 def test_every_statement_that_is_a_message_is_in_every_language(language: str) -> None:
     known = {forms(message.id)[0] for message in catalogue(language) if message.string}
     for code, wording in WORDING.items():
-        if isinstance(wording, Plural):
-            assert wording.one in known, code
-        elif isinstance(wording, str):
-            assert wording in known, code
+        texts = (*wording.among.values(), wording.otherwise) if isinstance(wording, Choice) else (wording,)
+        assert {text for text in texts if isinstance(text, str)} - {"{text}"} <= known, code
 
 
 DATA = {*TYPE_NAMES.values(), *DESIGN_NAMES.values()}

@@ -68,4 +68,4 @@ def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers()
     assert report.unanswered is not None
     assert report.unanswered.code == "answers_without_claim"
     said = sentence(report.unanswered)
-    assert said == "one of 10 works answers it, but no sentence about it stands in this report"
+    assert said == "no sentence about the works judged to answer it (1 of 10) stands in this report"

@@ -95,8 +95,8 @@ def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name
     assert "62" not in shown, "a confidence is no number that nobody measured"
     why = Statement.of("confidence_of_judgements", works=3, direct=2, agreement=0.7, sided=3, agreeing=2)
     counted = words_of(REPORT.replace(confidence_reasons=(why,)), name)
-    said = "3 independent works answer the question, 2 of them directly. Of the 3 that take a side, 2 agree."
-    assert f"Basis of the confidence: {said}" in counted
+    said = "Independent works that answer the question: 3, of these directly: 2."
+    assert f"Basis of the confidence: {said} Of the 3 that take a side, 2 agree." in counted
 
 
 def test_what_all_cited_works_share_is_said_once_also_beside_a_work_that_is_not_cited() -> None:
@@ -231,5 +231,5 @@ def test_without_a_near_passage_nothing_is_answered() -> None:
     assert report.unanswered is not None
     assert report.unanswered.code == "nothing_near"
     assert report.methodology.counts.screened == 10, "code compares every work that was found"
-    assert "none of the 10 works found has a passage close enough" in words_of(report, "md")
+    assert "close enough to the question (works found: 10)" in words_of(report, "md")
     assert report.verification.verified == 0

@@ -190,15 +190,15 @@ def test_the_flow_and_each_pool_are_drawn() -> None:
 
 def test_the_flow_has_every_number_that_leaves_it() -> None:
     steps = flow_steps(PUBLISHED)
-    assert [step.lines[0] for step in steps] == [
-        "Identified: 100",
-        "Screened: 70",
-        "Full texts sought: 8",
-        "Assessed: 7",
-        "Included: 2",
+    assert [step.rows[0] for step in steps] == [
+        ("Identified", 100),
+        ("Screened", 70),
+        ("Full texts sought", 8),
+        ("Assessed", 7),
+        ("Included", 2),
     ]
-    assert steps[1].aside == ("Excluded: 62", "Not read: 10")
-    assert steps[3].aside == ("Excluded: 5", "Animals were studied.: 3", "People were allocated by ch: 2")
+    assert steps[1].aside == (("Excluded", 62), ("Not read", 10))
+    assert [number for _, number in steps[3].aside] == [5, 3, 2]
     assert FLOW.faults() == ()
 
 

@@ -3,15 +3,11 @@
 import pytest
 from lxml import etree
 
-from activities.analysis.conclusions import again
 from activities.analysis.meta_analysis import analyse_effects
-from activities.contracts.appraisal import AppraisedWork, Conclusion
 from activities.contracts.effects import Effect
-from activities.contracts.evidence import Support
 from activities.report.format_table import CHARTS
-from activities.report.formats.charts import chart_of
+from activities.report.formats.figures import chart_file, chart_of
 from activities.report.schema import Report
-from client.reports.charts import render_chart
 from tests.activities.analysis.studies import bcg
 from tests.activities.report.wide import RICH
 
@@ -28,31 +24,7 @@ def pooled(*effects: Effect) -> Report:
 
 
 def drawn(report: Report, name: str) -> etree._Element:
-    return etree.fromstring(render_chart(report, name, "svg") or b"")
-
-
-def test_a_chart_says_what_studies_without_intervals_found() -> None:
-    support = (Support(evidence_id="pmid:1", quote="It was lower."),)
-    works = tuple(
-        AppraisedWork(evidence_id=f"pmid:{n}", direction=way, support=support)
-        for n, way in enumerate(("lower", "lower", "no_difference"), 1)
-    )
-    concluded = again(
-        Conclusion(
-            outcome="mortality",
-            group="drug",
-            comparator="placebo",
-            direction="lower",
-            by_effects="lower",
-            certainty="low",
-            works=works,
-        )
-    )
-    table = (
-        render_chart(RICH.model_copy(update={"conclusions": (concluded,)}), "directions", "md") or b""
-    ).decode()
-    assert "| mortality: lower | 2 |" in table
-    assert "| mortality: no difference shown | 1 |" in table
+    return etree.fromstring(chart_file(report, name, "svg") or b"")
 
 
 def test_what_a_report_does_not_have_is_no_chart() -> None:
@@ -89,4 +61,4 @@ def test_text_of_a_work_cannot_add_to_a_picture() -> None:
 
 def test_a_chart_is_a_picture_for_who_asks() -> None:
     report = pooled(effect("a", 0.8, 0.6, 1.07), effect("b", 0.9, 0.7, 1.16))
-    assert (render_chart(report, "pooled", "png") or b"").startswith(b"\x89PNG")
+    assert (chart_file(report, "pooled", "png") or b"").startswith(b"\x89PNG")

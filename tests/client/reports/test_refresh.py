@@ -71,7 +71,7 @@ def test_a_retraction_since_makes_a_new_version_and_leaves_the_old_one_alone(
     assert (
         json.loads(Path("bundle/versions/report.v1.json").read_text())["references"][0]["standing"] == "none"
     )
-    assert "version 2" in Path("bundle/methodology.md").read_text()
+    assert json.loads(Path("bundle/versions/history.jsonl").read_text())["number"] == 2
 
 
 def test_what_is_known_already_is_no_news(home: Path, known: ReplayServer) -> None:
