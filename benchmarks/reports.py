@@ -32,7 +32,7 @@ def texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Notes):
-        yield from (quote.text for _, quotes in value.quotes for quote in quotes)
+        yield from (quote.text for quote in value.quotes)
     elif isinstance(value, Quote):
         return
     elif is_dataclass(value):

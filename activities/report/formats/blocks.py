@@ -5,14 +5,15 @@ way and decides nothing else. All text is plain: a format escapes it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Literal, TypeAlias, TypeVar, cast
 
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
 from activities.report.formats.statements import EVIDENCE
 from activities.report.formats.text import clean
 
+V = TypeVar("V")
 LONG = frozenset(
     {
         *(
@@ -55,6 +56,8 @@ class Quote:
     language: str = ""
     """That of its work, where it is not that of the report."""
     translation: str = ""
+    note: int = 0
+    """The number of its note; 0 for a quote without one."""
 
     @property
     def translated(self) -> str:
@@ -84,6 +87,11 @@ class Cite:
     @property
     def text(self) -> str:
         return f"[{', '.join(str(mark.number) for mark in self.marks)}]" if self.marks else ""
+
+    @property
+    def notes(self) -> tuple[int, ...]:
+        """The numbers of the notes that have its quotes."""
+        return tuple(dict.fromkeys(quote.note for mark in self.marks for quote in mark.quotes if quote.note))
 
 
 Style: TypeAlias = Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"]
@@ -216,10 +224,10 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The quotes behind the sentences of a report: at its end on paper, at the sentences on a screen."""
+    """The quotes behind the sentences of a report, by number: at its end on paper, at the sentences on a
+    screen."""
 
-    quotes: tuple[tuple[int, tuple[Quote, ...]], ...]
-    """By number of the reference."""
+    quotes: tuple[Quote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,11 +312,24 @@ def quotes_in(value: object) -> Iterator[Quote]:
             yield from quotes_in(entry)
 
 
-def notes(chapters: Iterable[Chapter]) -> Iterator[Notes]:
-    """The quotes whose words differ from their sentences', each once, by reference."""
-    by_number: dict[int, dict[str, Quote]] = {}
-    for quote in quotes_in(tuple(chapters)):
-        if not quote.same or quote.translation:
-            by_number.setdefault(quote.number, {}).setdefault(quote.text, quote)
-    if by_number:
-        yield Notes(tuple((number, tuple(own.values())) for number, own in sorted(by_number.items())))
+def noted(chapters: Sequence[Chapter]) -> tuple[tuple[Chapter, ...], tuple[Quote, ...]]:
+    """Number the quotes behind the sentences of chapters, each once, as they appear.
+
+    A quote that its sentence says word for word needs no note; quotes of cells and fields are shown there.
+    """
+    notes: dict[tuple[int, str], Quote] = {}
+
+    def numbered(value: V) -> V:
+        if isinstance(value, Quote):
+            if value.same and not value.translation:
+                return value
+            first = notes.setdefault((value.number, value.text), replace(value, note=len(notes) + 1))
+            return replace(value, note=first.note)
+        if isinstance(value, tuple):
+            return cast(V, tuple(map(numbered, value)))
+        if not is_dataclass(value) or isinstance(value, Run | Table):
+            return value
+        update = {one.name: numbered(getattr(value, one.name)) for one in fields(value)}
+        return cast(V, replace(cast(Block, value), **update))
+
+    return numbered(tuple(chapters)), tuple(notes.values())

@@ -75,8 +75,8 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                     paragraph = word.add_paragraph(f"[{reference.number}] ")
                     _line(paragraph, reference.parts)
             case page.Notes():
-                for number, quotes in block.quotes:
-                    _note(word, number, quotes)
+                for quote in block.quotes:
+                    _note(word, quote)
             case page.Group():
                 _write(word, block.blocks)
 
@@ -91,9 +91,10 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         if place:
             paragraph.add_run(" ")
         if isinstance(part, page.Cite):
-            paragraph.add_run(part.text)
+            _cite(paragraph, part)
         elif isinstance(part, page.Sentence):
-            paragraph.add_run(f"{part.text} {part.cite.text}".strip())
+            paragraph.add_run(f"{part.text} " if part.cite.marks else part.text)
+            _cite(paragraph, part.cite)
             if part.grade:
                 paragraph.add_run(f" ({part.evidence})").italic = True
         elif part.url:
@@ -106,12 +107,19 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             run.italic = part.style in ("italic", "badge", "grade") or None
 
 
-def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
+def _cite(paragraph: "Paragraph", cite: page.Cite) -> None:
+    paragraph.add_run(cite.text)
+    if cite.notes:
+        paragraph.add_run(", ".join(map(str, cite.notes))).font.superscript = True
+
+
+def _note(word: "Document", quote: page.Quote) -> None:
     from docx.shared import Pt
 
-    texts = (f"\u201c{quote.text}\u201d{quote.behind}" for quote in quotes)
     paragraph = word.add_paragraph(style="Quote")
-    paragraph.add_run(f"[{number}] {' · '.join(texts)}").font.size = Pt(SMALL_POINTS)
+    paragraph.add_run(f"{quote.note} ").font.superscript = True
+    text = f"[{quote.number}] \u201c{quote.text}\u201d{quote.behind}"
+    paragraph.add_run(text).font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:

@@ -43,7 +43,7 @@ def as_markdown(block: page.Block) -> str:
         case page.References():
             return "\n".join(f"{one.number}. {_line(one.parts)}" for one in block.items)
         case page.Notes():
-            return "\n".join(_note(*note) for note in block.quotes)
+            return "\n\n".join(map(_note, block.quotes))
         case page.Group():
             return "\n\n".join(map(as_markdown, block.blocks))
 
@@ -68,9 +68,9 @@ def _line(parts: page.Parts, marks: str = '"') -> str:
 def _part(part: page.Part, inline: bool, marks: str) -> str:
     """A part of a line; `inline`: it does not begin it. `marks`: the quotation marks of quoted words."""
     if isinstance(part, page.Cite):
-        return part.text
+        return _cite(part)
     if isinstance(part, page.Sentence):
-        text = cited(escape_markdown(part.text, inline=inline), part.cite.text)
+        text = cited(escape_markdown(part.text, inline=inline), _cite(part.cite))
         return f"{text} *({part.evidence})*" if part.grade else text
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
@@ -97,13 +97,14 @@ def _field(label: str, lines: Iterable[page.Parts]) -> str:
     return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in texts)])
 
 
-def _note(number: int, quotes: Iterable[page.Quote]) -> str:
-    places = ((quote.text, _behind(quote)) for quote in quotes)
-    return f"- [{number}] " + " \u00b7 ".join(f'"{_plain(text)}"{place}' for text, place in places)
+def _cite(cite: page.Cite) -> str:
+    """The numbers of the references, and the notes that have the quotes."""
+    return cite.text + "".join(f"[^{number}]" for number in cite.notes)
 
 
-def _behind(quote: page.Quote) -> str:
-    return f" {_plain(quote.behind.strip())}" if quote.behind else ""
+def _note(quote: page.Quote) -> str:
+    behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
+    return f'[^{quote.note}]: [{quote.number}] "{_plain(quote.text)}"{behind}'
 
 
 def _plain(text: str) -> str:

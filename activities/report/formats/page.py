@@ -22,6 +22,7 @@ from activities.report.formats.blocks import (
     Group,
     Heading,
     Mark,
+    Notes,
     Part,
     Parts,
     Run,
@@ -29,7 +30,7 @@ from activities.report.formats.blocks import (
     Text,
     TextKind,
     bullets,
-    notes,
+    noted,
     quotes_in,
     table,
 )
@@ -102,9 +103,10 @@ class _Page:
         first = Chapter("answer", title, tuple(answer), "answer")
         cited = {quote.number for quote in quotes_in((first, *body))}
         tail = [chapter for chapter in self._tail(cited) if chapter.blocks]
-        chapters = [first, *body, *tail]
+        chapters: tuple[Chapter, ...] = (first, *body, *tail)
         if report.length != "brief":
-            chapters.append(Chapter("quotes", _("Quotes"), tuple(notes(chapters)), "paper"))
+            chapters, quotes = noted(chapters)
+            chapters += (Chapter("quotes", _("Quotes"), (Notes(quotes),) if quotes else (), "paper"),)
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),

@@ -43,7 +43,7 @@ def written(made: page.Document) -> bytes:
 def _data(value: object) -> object:
     """Blocks and their parts as JSON, each with its kind under `is`."""
     if isinstance(value, page.Cite):
-        return {"is": "cite", "numbers": [mark.number for mark in value.marks]}
+        return {"is": "cite", "numbers": [mark.number for mark in value.marks], "notes": value.notes}
     if is_dataclass(value):
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):

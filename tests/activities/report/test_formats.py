@@ -91,7 +91,8 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
-    assert f'- [1] "{REDUCED}"' in text
+    assert f'[^1]: [1] "{REDUCED}"' in text
+    assert "[1][^1]." in text
     assert r"| PubMed | a \| b | source unavailable |" in text
     assert r"AMPK \| activation" in text
 
