@@ -7,8 +7,7 @@ from activities.contracts.prepare import FollowUp, Imported
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.logs import log
-from activities.report.archive import refs_in
-from activities.report.names import report_name
+from activities.report.archive import refs_in, report_name
 
 MAX_ITEMS = 120
 """Items that are imported at most: the first of the list."""

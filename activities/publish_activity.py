@@ -24,8 +24,8 @@ from activities.heartbeat import reporting_errors
 from activities.logs import log
 from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
+from activities.report.archive import report_name
 from activities.report.formats import render
-from activities.report.names import report_name
 from activities.report.parts import leaves_open, part_of, parts_of
 from activities.report.schema import MAX_SUMMARY_CHARS, Published, Report
 from activities.retractions.rules import worst

@@ -1,4 +1,4 @@
-"""Finished runs in the evidence store: reports by run id, what they were published from, later versions.
+"""Finished runs in the evidence store: reports by run id, the input of their publishing, later versions.
 
 The store keeps a run longer than the server does (90 days) and can be read without a server.
 """
@@ -22,8 +22,18 @@ from activities.contracts.evidence import (
 from activities.contracts.publish import PublishInput
 from activities.contracts.revise import Instruction
 from activities.evidence_store import EvidenceStore, open_store
-from activities.report.names import report_name
 from activities.report.schema import Report
+
+MAX_NAME_BYTES = 220
+"""Of one part of a path; file systems allow 255."""
+
+
+def report_name(run_id: str, ending: str) -> str:
+    """Name a run's report in the store; the same run overwrites its own."""
+    safe = re.sub(r"[^\w-]|(?<=/)\.+", "-", run_id.replace("/", "--")) or "run"
+    if len(safe.encode()) > MAX_NAME_BYTES:
+        safe = f"{safe[:40]}-{hashlib.sha256(run_id.encode()).hexdigest()[:32]}"
+    return f"reports/{safe}/report.{ending}"
 
 
 class TouchedClaim(Frozen):
@@ -88,7 +98,7 @@ class Version(Frozen):
 
 
 class Archive:
-    """The store, read by names. Raises StoreError when it cannot be opened or read."""
+    """The store, read by names; raises StoreError when it cannot be opened or read."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -96,7 +106,7 @@ class Archive:
         self.store = EvidenceStore(self._raw)
 
     async def names(self) -> list[str]:
-        """Runs whose report is here, the one written last first."""
+        """List the runs whose report is here, the one written last first."""
         pairs: list[tuple[str, object]] = []
         try:
             async for page in obstore.list(self._raw, prefix="reports"):
@@ -109,23 +119,23 @@ class Archive:
         return [name for name, _ in sorted(pairs, key=lambda pair: str(pair[1]), reverse=True)]
 
     async def report(self, run_id: str) -> Report | None:
-        """The report that a run published last, be it a draft; None when there is none."""
+        """Read the report that a run published last, be it a draft; None when there is none."""
         data = await self.store.get_named(report_name(run_id, "json"))
         return None if data is None else Report.model_validate_json(data)
 
     async def versions(self, first: Report) -> tuple[Version, ...]:
-        """The later versions of a report, the oldest first."""
+        """Read the records of the later versions of a report, the oldest first."""
         versions: list[Version] = []
         while data := await self.store.get_named(_version_name(first, len(versions) + 2)):
             versions.append(Version.model_validate_json(data))
         return tuple(versions)
 
     async def version(self, version: Version) -> Report:
-        """A later version itself."""
+        """Read a later version itself."""
         return Report.model_validate_json(await self.store.get_bytes(version.blob))
 
     async def add_version(self, first: Report, later: Report, version: Version) -> bool:
-        """Keep a later version under its number; False when a faster refresh has used that number."""
+        """Keep a later version under its number; return False when a faster refresh has used that number."""
         blob = await self.store.put_bytes(later.model_dump_json(indent=2).encode(), "json")
         whole = version.replace(blob=blob)
         return await self.store.create_named(
@@ -133,7 +143,7 @@ class Archive:
         )
 
     async def published_from(self, report: Report) -> PublishInput:
-        """What a version of a report was published from. Raises StoreError."""
+        """Read what a version of a report was published from. Raises StoreError."""
         if not report.made_from:
             raise StoreError(f"the report of {report.run_id} does not say what it was published from")
         try:
@@ -145,13 +155,13 @@ class Archive:
 
 
 async def newest(archive: Archive, first: Report) -> tuple[Report, tuple[Version, ...]]:
-    """The latest version of a report, and all later ones."""
+    """Read the latest version of a report, and the records of all later ones."""
     versions = await archive.versions(first)
     return (await archive.version(versions[-1]) if versions else first), versions
 
 
 async def refs_in(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
-    """The references in a blob, one a line; none without a blob."""
+    """Read the references in a blob, one a line; none without a blob."""
     if not blob:
         return ()
     lines = (await store.get_bytes(blob)).decode().splitlines()
@@ -162,14 +172,13 @@ async def refs_in(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
 
 
 def standings(report: Report, versions: Sequence[Version]) -> Mapping[str, Standing]:
-    """The standing of works as far as a report and its later versions know it, by evidence id."""
+    """Return the standing of works, by evidence id, as far as a report and its later versions know it."""
     after: dict[str, Standing] = {change.evidence_id: change.after for v in versions for change in v.changes}
     return after | {reference.evidence_id: reference.standing for reference in report.references}
 
 
 def _version_name(first: Report, number: int) -> str:
-    """Each version has a name of its own, which is written once. One run id may have been researched more
-    than once, so the time of the first version is part of it."""
+    """Name a version, which is written once; one run id may have been researched more than once."""
     folder = report_name(first.run_id, "json").removesuffix("report.json")
     of = hashlib.sha256(first.generated_at.encode()).hexdigest()[:12]
     return f"{folder}versions/{of}/{number}.json"

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.messages import _, in_its_language
-from activities.report.claims import Checks, contradictions
+from activities.report.claims import Checks, contradictions, judged_works
 from activities.report.editor import CheckedEdit, check_edited
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
-from activities.report.judgements import judged_works
 from activities.report.limitations import limitations, missing_name, why_unanswered
 from activities.report.parts import cited_quotes, concludes, part_of, parts_of
 from activities.report.same_study import joined
@@ -163,7 +162,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
     if (
         not answer
         and not concluded
-        and checks.claims
+        and any(section.claims for section in checks.sections)
         and any(planned.draft.answer for planned in step.sections)
     ):
         return (Claim(id="a1", text=sentence(Statement.of("not_settled")), kind="missing"),)

@@ -1,4 +1,4 @@
-"""The claims of a report, from drafts: what of each is printed, once its quotes were looked for.
+"""The claims and judgements of a report: what of each is printed, once its quotes were looked for.
 
 Invariants:
 
@@ -10,7 +10,8 @@ Invariants:
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from activities.contracts.evidence import Claim, Evidence, Statement, Support
+from activities.contracts.evidence import Claim, Evidence, EvidenceRef, Statement, Support
+from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.write import (
     DraftClaim,
@@ -24,25 +25,27 @@ from activities.contracts.write import (
 from activities.messages import _
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean
-from activities.report.schema import Dropped, QuotedPassage, ReportSection
+from activities.report.schema import Dropped, JudgedWork, QuotedPassage, ReportSection
 from activities.text.normal_form import normalise
 from activities.verification.quote_check import Checked, QuoteChecker
 from activities.verification.verdicts import leaned_on, printed
 
+MAX_REASON_WORDS = 20
+"""Words of a judgement's reason that are shown."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
 WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation"})
 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
-    """The answer and the claims of a draft as a report has them now, for the editor."""
+    """Return answer and claims of a draft as a report has them now, for the editor."""
     shown = printed(draft)
     rest = (one for paragraph in shown.paragraphs for one in paragraph.claims)
     return tuple(map(as_claim, shown.answer)), tuple(map(as_claim, rest))
 
 
 def as_claim(draft: DraftClaim) -> Claim:
-    """A sentence that stands, as a report has it."""
+    """Make the claim of a report of a sentence that stands."""
     text = clean(draft.text)
     return Claim(
         id=draft.id,
@@ -57,7 +60,7 @@ def as_claim(draft: DraftClaim) -> Claim:
 
 
 class Checks:
-    """The checks of one report: the sections as far as they stand, and the record of what does not."""
+    """The checks of one report: its sections as far as they stand, and the record of what does not."""
 
     def __init__(self, documents: Mapping[str, Evidence]) -> None:
         self.documents = documents
@@ -85,12 +88,8 @@ class Checks:
         """Id of a claim that was left out -> id of the claim that says the same."""
 
     @property
-    def claims(self) -> list[Claim]:
-        return [claim for section in self.sections for claim in section.claims]
-
-    @property
     def standing(self) -> list[Claim]:
-        """Every sentence of the writers that stands, the answers of sections included."""
+        """The sentences of the writers that stand, those of the answers of sections included."""
         return [claim for section in self.sections for claim in (*section.answer, *section.claims)]
 
     def supports(self, supports: Iterable[Support]) -> Checked:
@@ -153,14 +152,14 @@ class Checks:
         )
 
     def _reservations(self, written: Iterable[DraftClaim]) -> tuple[str, ...]:
-        """The reservations that no section before has."""
+        """Return the reservations that no section before has."""
         own = {text.casefold(): text for text in (as_claim(one).text for one in written)}
         new = {key: text for key, text in own.items() if key not in self.reservations}
         self.reservations |= new
         return tuple(new.values())
 
     def _with_quotes(self, draft: DraftClaim) -> DraftClaim:
-        """A sentence with those of its quotes that stand; without one of them it falls."""
+        """Keep the quotes of a sentence that stand; without one of them it falls."""
         checked = self.supports(draft.support)
         reasons = checked.refused
         if not draft.support and draft.kind not in WITHOUT_QUOTES:
@@ -194,8 +193,7 @@ class Checks:
         self.drop(claim.text, [Statement.of("repeats_claim", claim=earlier)], "claim", section, ids)
 
     def _passage(self, passage: Passage, section: str) -> QuotedPassage | None:
-        """A passage with those of its quotes that stand in its work; None where none does. What stands around
-        them is left out where it does not."""
+        """Keep the quotes of a passage that stand, and the text around them; None without any."""
         name = passage.evidence_id
         checked = self.supports(Support(evidence_id=name, quote=quote) for quote in passage.quotes)
         if checked.refused and not checked.support:
@@ -212,7 +210,7 @@ class Checks:
 
 
 def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
-    """Each passage as a paragraph of claims whose text is their quote."""
+    """Make of each passage a paragraph of claims whose text is their quote."""
     places = count(1)
 
     def claim(passage: Passage, quote: str) -> Claim:
@@ -223,15 +221,14 @@ def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
 
 
 def reasons_text(reasons: Iterable[Statement]) -> str:
-    """Reasons in words, as the end of a sentence."""
+    """Word reasons as the end of a sentence."""
     return "; ".join(dict.fromkeys(map(sentence, reasons)))
 
 
 def contradictions(
     claims: Iterable[Claim], pairs: Iterable[tuple[str, str]]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Id of a claim -> the claims that the editor called contradictory to it, on both sides, as far as both
-    stand."""
+    """Map the id of a claim to those that the editor called contradictory to it; both stand."""
     place = {claim.id: number for number, claim in enumerate(claims)}
     others: dict[str, set[str]] = {}
     for one, other in pairs:
@@ -239,3 +236,32 @@ def contradictions(
             others.setdefault(one, set()).add(other)
             others.setdefault(other, set()).add(one)
     return {name: tuple(sorted(against, key=place.__getitem__)) for name, against in others.items()}
+
+
+def judged_works(
+    judgements: Iterable[WorkJudgement], refs: Iterable[EvidenceRef], checks: Checks
+) -> tuple[JudgedWork, ...]:
+    """Check the judgements, each work once; of one whose text is not at hand only the labels are shown."""
+    by_id = {ref.evidence_id: ref for ref in refs}
+    kept: dict[str, JudgedWork] = {}
+    for judgement in judgements:
+        name = judgement.evidence_id
+        item = checks.documents.get(name)
+        work = JudgedWork.model_validate(judgement.model_dump())
+        if (described := item or by_id.get(name)) is not None:
+            title, kind = clean(described.title), described.evidence_type
+            work = work.replace(title=title, year=described.year, evidence_type=kind)
+        quoted = checks.supports(judgement.support if item else ())
+        if quoted.refused:
+            checks.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
+        if item is None or checks.supports(judgement.design_support).refused:
+            work = work.replace(design="", design_support=(), participants=None)
+        reason = " ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS])
+        work = work.replace(
+            finding="" if item is None or quoted.refused else clean(judgement.finding),
+            support=quoted.support,
+            comparator=clean(judgement.comparator) if item else "",
+            reason=reason if item else "",
+        )
+        kept.setdefault(name, work)
+    return tuple(kept.values())

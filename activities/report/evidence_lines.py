@@ -1,7 +1,7 @@
 """An item of evidence as one line of data, with its whole stored text, and back."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.report.schema import UnusedReason
@@ -32,6 +32,11 @@ class EvidenceLine(TypedDict):
     """0 to 1 by how directly it was judged to answer; None where it was not judged, as far as it is known."""
 
 
+_OWN = {
+    *("source", "title", "authors", "year", "venue", "url", "evidence_type", "full_text", "text", "facts"),
+}
+
+
 def evidence_line(
     ref: EvidenceRef,
     evidence: Evidence,
@@ -39,31 +44,22 @@ def evidence_line(
     unused_because: UnusedReason | None = None,
     relevance_score: float | None = None,
 ) -> EvidenceLine:
-    """An item with its whole stored text. Name, standing, sections and queries are the run's."""
-    return EvidenceLine(
-        evidence_id=ref.evidence_id,
-        source=evidence.source,
-        title=evidence.title,
-        authors=list(evidence.authors),
-        year=evidence.year,
-        venue=evidence.venue,
-        identifiers=dict(evidence.identifiers.items_in_order()),
-        url=evidence.url,
-        evidence_type=evidence.evidence_type,
-        standing=ref.standing if evidence.standing == "unknown" else evidence.standing,
-        full_text=evidence.full_text,
-        text=evidence.text,
-        facts=dict(evidence.facts),
-        sections=list(ref.sections),
-        queries=list(ref.queries),
-        cited_as=cited_as,
-        unused_because=unused_because,
-        relevance_score=relevance_score,
-    )
+    """Write an item with its whole stored text; name, standing, sections and queries are the run's."""
+    line = evidence.model_dump(mode="json", include=_OWN) | {
+        "evidence_id": ref.evidence_id,
+        "identifiers": dict(evidence.identifiers.items_in_order()),
+        "standing": ref.standing if evidence.standing == "unknown" else evidence.standing,
+        "sections": list(ref.sections),
+        "queries": list(ref.queries),
+        "cited_as": cited_as,
+        "unused_because": unused_because,
+        "relevance_score": relevance_score,
+    }
+    return cast(EvidenceLine, {name: line[name] for name in EvidenceLine.__annotations__})
 
 
 def as_evidence(line: Mapping[str, object]) -> Evidence:
-    """What a line says, as far as a candidate's fields or a bibliography are made of it."""
+    """Read a line, as far as a candidate's fields or a bibliography are made of it."""
     facts = line.get("facts")
     return Evidence(
         evidence_id=str(line.get("evidence_id")),

@@ -4,7 +4,7 @@ from glob import escape as glob_escape
 from pathlib import Path
 
 from activities.private_files import file_name
-from activities.report.names import report_name
+from activities.report.archive import report_name
 from activities.settings import Settings
 from client.embedded.home import Places
 

@@ -9,8 +9,7 @@ from activities.contracts.publish import Amount, Estimate
 from activities.contracts.stop_reasons import StopReason
 from activities.models.prices import price_of
 from activities.models.sizing import effort_of
-from activities.report.archive import Archive
-from activities.report.names import report_name
+from activities.report.archive import Archive, report_name
 from activities.report.schema import Methodology
 from activities.settings import Settings
 from client.naming import named

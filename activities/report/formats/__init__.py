@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class MissingExtra(DeterminatorError):
     """The library behind a format is not installed."""
 
-    def __init__(self, extra: str, others: str = "md, html, docx, json, csl and csv need nothing") -> None:
+    def __init__(
+        self, extra: str, others: str = "md, html, docx, json, csl, ris and csv need nothing"
+    ) -> None:
         super().__init__(f"this format needs an extra: {install(extra)}; {others}")
 
 

@@ -1,23 +1,20 @@
 """The references as BibTeX, RIS and CSL-JSON, for reference managers.
 
-BibTeX is written by `bibtexparser` and RIS by `rispy`, both of the extra `bibliography`. CSL-JSON follows
+BibTeX needs the extra `bibliography`. CSL-JSON follows
 https://docs.citationstyles.org/en/stable/specification.html#appendix-iii-types
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from activities.contracts.evidence import Evidence, EvidenceType
 from activities.report.formats import MissingExtra
 from activities.report.formats.references import STANDINGS, best_url, family_first
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
-
-if TYPE_CHECKING:
-    from pylatexenc.latexencode import UnicodeToLatexEncoder
 
 _TYPES: Mapping[EvidenceType, tuple[str, str, str]] = {
     "preprint": ("unpublished", "UNPB", "article"),
@@ -44,116 +41,114 @@ _LATIN: Mapping[int, str] = {
 
 
 def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """One entry a reference; special characters are encoded for LaTeX. Raises MissingExtra without the
-    `bibliography` extra."""
+    """Write one entry a reference; special characters are encoded for LaTeX. Raises MissingExtra."""
     try:
-        from bibtexparser.entrypoint import write_string
-        from bibtexparser.library import Library
-        from bibtexparser.middlewares import LatexEncodingMiddleware
-        from bibtexparser.model import Entry, Field
         from pylatexenc.latexencode import UnicodeToLatexEncoder
     except ImportError as error:
         raise MissingExtra("bibliography") from error
-    # Scripts that LaTeX has no commands for stay as they are: today's engines read UTF-8.
-    encoder = UnicodeToLatexEncoder(unknown_char_warning=False)
-    library = Library()
-    names = keys(report.references)
-    for reference in report.references:
+    # scripts that LaTeX has no commands for stay as they are: today's engines read UTF-8
+    encode = UnicodeToLatexEncoder(unknown_char_warning=False).unicode_to_latex
+
+    def latex(text: str) -> str:
+        return str(encode(_braceless(text)))
+
+    def author(name: str) -> str:
+        """A person as `Family, Given`; a group in braces, so that its name is not taken apart."""
+        text = latex(family_first(name))
+        return text if "," in text or " " not in text else f"{{{text}}}"
+
+    entries = []
+    for item in items(report, evidence):
+        # identifiers are not text: encoding would break the links that reference managers build from them
+        exact = {name.lower(): re.sub(r"[{}\\\s]", "", item.ids[name]) for name in ("DOI", "PMID", "URL")}
         fields = {
-            "title": _braceless(reference.title),
-            "year": str(reference.year or ""),
-            "journal": _braceless(reference.venue or ""),
-            "note": _note(reference),
-            "abstract": _braceless(_abstract(reference, evidence)),
+            "title": latex(item.title),
+            "year": item.year,
+            "journal": latex(item.venue),
+            "note": latex(item.note),
+            "abstract": latex(item.abstract),
+            "author": " and ".join(map(author, item.authors)),
+            **exact,
         }
-        # Identifiers are not text: encoding would break the links that reference managers build from them.
-        exact = {
-            "doi": reference.identifiers.doi or "",
-            "pmid": reference.identifiers.pmid or "",
-            "url": best_url(reference) or "",
-        }
-        entry = Entry(
-            _TYPES.get(reference.evidence_type, _ARTICLE)[0],
-            names[reference.number],
-            [Field(name, value) for name, value in fields.items() if value],
-        )
-        library.add(entry)
-        encoded = LatexEncodingMiddleware(encoder=encoder).transform_entry(entry, library)
-        assert isinstance(encoded, Entry)
-        if reference.authors:
-            authors = (_bibtex_name(_braceless(name), encoder) for name in reference.authors)
-            encoded.set_field(Field("author", " and ".join(authors)))
-        for name, value in exact.items():
-            if value:
-                encoded.set_field(Field(name, re.sub(r"[{}\\\s]", "", value)))
-        library.replace(entry, encoded)
-    return write_string(library).encode()
-
-
-def _bibtex_name(name: str, encoder: "UnicodeToLatexEncoder") -> str:
-    """A person as `Family, Given`; a group in braces, so that its name is not taken apart."""
-    family = family_first(name)
-    latex = str(encoder.unicode_to_latex(family))
-    return latex if "," in family or " " not in family else f"{{{latex}}}"
+        rows = "".join(f",\n\t{name} = {{{value}}}" for name, value in fields.items() if value)
+        entries.append(f"@{item.types[0]}{{{item.key}{rows}\n}}\n")
+    return "\n".join(entries).encode()
 
 
 def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """One record a reference. Raises MissingExtra without the `bibliography` extra."""
-    try:
-        import rispy
-    except ImportError as error:
-        raise MissingExtra("bibliography") from error
-
-    class Writer(rispy.RisWriter):  # type: ignore[misc]
-        def set_header(self, count: int) -> str:
-            """No counter before a record: the format knows none, and not every reader skips it."""
-            return ""
-
-    names = keys(report.references)
-    records = []
-    for reference in report.references:
-        record: dict[str, object] = {
-            "type_of_reference": _TYPES.get(reference.evidence_type, _ARTICLE)[1],
-            "id": names[reference.number],
-            "title": reference.title,
-            "authors": [family_first(name) for name in reference.authors],
-            "year": str(reference.year or ""),
-            "journal_name": clean(reference.venue or ""),
-            "doi": reference.identifiers.doi or "",
-            "accession_number": reference.identifiers.pmid or reference.identifiers.nct or "",
-            "urls": [url] if (url := best_url(reference)) else [],
-            "abstract": _abstract(reference, evidence),
-            "notes": [_note(reference)],
-        }
-        records.append({name: value for name, value in record.items() if value})
-    return str(rispy.dumps(records, implementation=Writer)).encode()
+    """Write one record a reference."""
+    lines = []
+    for item in items(report, evidence):
+        number = item.ids["PMID"] or item.ids["NCT"]
+        rows = [("TY", item.types[1]), ("ID", item.key), ("TI", item.title), ("PY", item.year)]
+        rows += [("AU", family_first(name)) for name in item.authors]
+        rows += [("JO", item.venue), ("DO", item.ids["DOI"]), ("AN", number), ("UR", item.ids["URL"])]
+        rows += [("AB", item.abstract), ("N1", item.note)]
+        lines += [f"{tag}  - {clean(value)}" for tag, value in rows if value]
+        lines += ["ER  - ", ""]
+    return "\n".join(lines).encode()
 
 
 def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    names = keys(report.references)
-    items = []
-    for reference in report.references:
-        item: dict[str, object] = {
-            "id": names[reference.number],
-            "type": _TYPES.get(reference.evidence_type, _ARTICLE)[2],
-            "title": reference.title,
-            "author": [_csl_name(name) for name in reference.authors],
-            "issued": {"date-parts": [[reference.year]]} if reference.year else None,
-            "container-title": clean(reference.venue or ""),
-            "DOI": reference.identifiers.doi,
-            "PMID": reference.identifiers.pmid,
-            "PMCID": reference.identifiers.pmcid,
-            "URL": best_url(reference),
-            "abstract": _abstract(reference, evidence),
-            "note": _note(reference),
+    """Write the references as CSL-JSON."""
+    made = []
+    for item in items(report, evidence):
+        row: dict[str, object] = {
+            "id": item.key,
+            "type": item.types[2],
+            "title": item.title,
+            "author": [_csl_name(name) for name in item.authors],
+            "issued": {"date-parts": [[int(item.year)]]} if item.year else None,
+            "container-title": item.venue,
+            **{name: item.ids[name] for name in ("DOI", "PMID", "PMCID", "URL")},
+            "abstract": item.abstract,
+            "note": item.note,
         }
-        items.append({name: value for name, value in item.items() if value})
-    return (json.dumps(items, ensure_ascii=False, indent=2) + "\n").encode()
+        made.append({name: value for name, value in row.items() if value})
+    return (json.dumps(made, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+class Item(NamedTuple):
+    """A reference as each of the formats has it."""
+
+    key: str
+    types: tuple[str, str, str]
+    title: str
+    authors: tuple[str, ...]
+    year: str
+    venue: str
+    ids: Mapping[str, str]
+    abstract: str
+    note: str
+
+
+def items(report: Report, evidence: Mapping[str, Evidence]) -> Iterator[Item]:
+    """Collect what is known of each reference; `evidence`: the cited items, whose abstracts are added."""
+    names = keys(report.references)
+    for reference in report.references:
+        own, item = reference.identifiers, evidence.get(reference.evidence_id)
+        ids = {"DOI": own.doi, "PMID": own.pmid, "PMCID": own.pmcid, "NCT": own.nct}
+        standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
+        note = (
+            reference.evidence_type.replace("_", " "),
+            f"found in {clean(reference.source)}",
+            standing,
+        )
+        yield Item(
+            key=names[reference.number],
+            types=_TYPES.get(reference.evidence_type, _ARTICLE),
+            title=reference.title,
+            authors=reference.authors,
+            year=str(reference.year or ""),
+            venue=clean(reference.venue or ""),
+            ids={name: value or "" for name, value in ids.items()} | {"URL": best_url(reference) or ""},
+            abstract=clean(item.text) if item and not item.full_text else "",
+            note="; ".join(filter(None, note)),
+        )
 
 
 def keys(references: Sequence[Reference]) -> dict[int, str]:
-    """The citation key of each reference, by its number: `Smith2009`, and `Smith2009a`, `Smith2009b` where
-    several have the same author and year."""
+    """Key each reference by its number: `Smith2009`, or `Smith2009a` and `Smith2009b` where two are alike."""
     stems = {r.number: _stem(r) for r in references}
     together: dict[str, list[int]] = {}
     for number, stem in stems.items():
@@ -166,8 +161,7 @@ def keys(references: Sequence[Reference]) -> dict[int, str]:
 
 
 def _stem(reference: Reference) -> str:
-    """First author and year in the letters that every reference manager accepts. Where no author is known,
-    the PMID and the year, which name one work; else the first long word of the title."""
+    """Begin a key: first author, PMID or first long word of the title, with the year, in plain letters."""
     if reference.authors:
         name = family_first(reference.authors[0]).split(",")[0]
     elif pmid := reference.identifiers.pmid:
@@ -181,7 +175,7 @@ def _stem(reference: Reference) -> str:
 
 
 def _letters(place: int) -> str:
-    """a, b, ... z, aa, ab, ..."""
+    """Count in letters: a, b, ... z, aa, ab, ..."""
     more, letter = divmod(place, 26)
     return (_letters(more - 1) if more else "") + chr(ord("a") + letter)
 
@@ -191,17 +185,6 @@ def _csl_name(name: str) -> dict[str, str]:
     return {"family": family, "given": forename} if comma else {"literal": family}
 
 
-def _note(reference: Reference) -> str:
-    standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
-    parts = [reference.evidence_type.replace("_", " "), f"found in {clean(reference.source)}", standing]
-    return "; ".join(part for part in parts if part)
-
-
-def _abstract(reference: Reference, evidence: Mapping[str, Evidence]) -> str:
-    item = evidence.get(reference.evidence_id)
-    return clean(item.text) if item and not item.full_text else ""
-
-
 def _braceless(text: str) -> str:
-    """The text without braces and backslashes: an unbalanced one breaks the entry and all after it."""
+    """Leave out braces and backslashes: an unbalanced one breaks the entry and all after it."""
     return re.sub(r"[{}\\]", "", clean(text))

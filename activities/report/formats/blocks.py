@@ -4,6 +4,7 @@
 way and decides nothing else. All text is plain: a format escapes it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Literal, TypeAlias, TypeVar, cast
@@ -14,28 +15,10 @@ from activities.report.formats.statements import EVIDENCE
 from activities.report.formats.text import clean
 
 V = TypeVar("V")
-LONG = frozenset(
-    {
-        *(
-            "Query as sent",
-            "Mechanism or effect",
-            "Current indications",
-            "Trials",
-            "Check",
-            "Finding",
-            "Text",
-        ),
-        *("Reason", "Study", "Document", "Source", "Says", "Outcome"),
-        *("Question", "Criterion", "Subject", "Prompt"),
-    }
-)
-"""Columns that hold sentences."""
-NUMERIC = frozenset({"Year", "n", "Hits", "Kept", "Times", "Seconds", "Attempts"})
-
-
-def among(columns: Iterable[str]) -> frozenset[str]:
-    """Return the heads of columns as they are printed."""
-    return frozenset(map(_, columns))
+Column: TypeAlias = Literal["number", "short", "middle", "long"]
+SHORT_CHARS, LONG_CHARS = 12, 40
+"""Characters of the longest field up to which a column is narrow, and from which it holds sentences."""
+_NUMBER = re.compile(r"[\d.,\s$%]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +173,21 @@ class Table:
     """It needs the long side of a sheet of paper."""
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """The kind of each column, by its longest field."""
+        return tuple(_column([row[place].text for row in self.rows]) for place in range(len(self.head)))
+
+    @property
     def quoted(self) -> bool:
-        """Whether a field opens the sentence that it is from."""
+        """True where a field opens the sentence that it is from."""
         return any(isinstance(p, Run) and p.quote for row in self.rows for cell in row for p in cell.parts)
+
+
+def _column(texts: Sequence[str]) -> Column:
+    longest = max(map(len, texts), default=0)
+    if all(map(_NUMBER.fullmatch, texts)):
+        return "number"
+    return "short" if longest <= SHORT_CHARS else "middle" if longest <= LONG_CHARS else "long"
 
 
 @dataclass(frozen=True, slots=True)

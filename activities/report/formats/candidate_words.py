@@ -1,4 +1,4 @@
-"""A candidate's page and its row in the table: codes and values become words here."""
+"""The page of a candidate and its row in the table, which says the same in short."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from activities.messages import N_, _, day, listed, ngettext
 from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
 from activities.report.formats.quotes import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
-from activities.report.formats.text import clean, safe_url
+from activities.report.formats.text import clean, safe_url, shortened
 from activities.report.schema import Report
 
 HEAD = (
@@ -23,8 +23,7 @@ CHECKED_NOTE = N_(
 )
 NAMED_NOTE = N_(
     "Drugs named in vocabularies, each with the passages that name it and what registers say about it. "
-    "Whether "
-    "any of them helps was not judged."
+    "Whether any of them helps was not judged."
 )
 REGULATORY: Mapping[str, str] = {
     "approved": N_("approved"),
@@ -53,8 +52,6 @@ TRIAL_STATES: Mapping[str, str] = {
     "SUSPENDED": N_("suspended"),
     "UNKNOWN": N_("status unknown"),
 }
-TESTS = N_("Searches that would test it")
-BY_THE_RUN = N_("suggested by the run")
 NOT_FOUND = N_("not found")
 NOT_LOOKED_FOR = N_("not looked for")
 NOT_IN_WORKS = N_("not found in the works read")
@@ -67,6 +64,10 @@ SHORT = 160
 """Characters of a cell of the table."""
 
 
+COLUMNS: tuple[CandidateFieldName, ...] = ("mechanism", "indications", "regulatory", "trials", "safety")
+"""Fields of the page that have a column."""
+
+
 def missing(field: CandidateField) -> str:
     if field.status == "unreachable":
         sources = listed(map(source_title, field.silent))
@@ -77,52 +78,45 @@ def missing(field: CandidateField) -> str:
 
 
 def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
-    text = clean(entry.text)
-    if field == "regulatory":
-        return _regulatory(entry, text)
-    if field == "trials":
-        return _trial(entry, text)
+    """Word an entry: what its source says, with what its code and its values mean."""
+    text, values = clean(entry.text), entry.values
+    code = clean(entry.code.replace("_", " "))
     if field == "safety":
-        kind = _(SAFETY.get(entry.code, clean(entry.code.replace("_", " ")).capitalize()))
+        kind = _(SAFETY.get(entry.code, code.capitalize()))
         return f"{kind}: {text}" if kind else text
+    if field in ("regulatory", "trials") and entry.code == "stated":
+        stated = _("according to a cited work: {text}").format(text=text)
+        return _with("", [phases(values.get("phase", "")), stated])
+    if field == "regulatory":
+        name = f"{values.get('authority', '')} {values.get('application', '')}".strip()
+        application = _("application {number}").format(number=name) if values.get("application") else ""
+        phase = _("highest clinical phase {phase}").format(**values) if values.get("phase") else ""
+        status = _(REGULATORY.get(entry.code, code or text))
+        return _with(status, [application, phase, day(values.get("date", ""))])
+    if field == "trials":
+        return _trial(entry, text, code)
     if field == "indications" and entry.code == "names_disease_asked":
         named = _("{text} (asked about)") if entry.evidence_id else _("{text} (names a disease asked about)")
         return named.format(text=text)
     if field == "targets":
-        genes, accessions = entry.values.get("genes", ""), entry.values.get("accessions", "")
-        extra = ", ".join(filter(None, (_("gene {genes}").format(genes=genes) if genes else "", accessions)))
-        return f"{text} ({clean(extra)})" if extra else text
+        genes = _("gene {genes}").format(**values) if values.get("genes") else ""
+        return _with(text, [genes, values.get("accessions", "")])
     return text
 
 
-def _regulatory(entry: FieldEntry, text: str) -> str:
-    if entry.code == "stated":
-        return _("according to a cited work: {text}").format(text=text)
-    status = _(REGULATORY.get(entry.code, clean(entry.code.replace("_", " ")) or text))
-    values = entry.values
-    name = values.get("application", "")
-    details = [
-        _("application {number}").format(number=f"{values.get('authority', '')} {name}".strip())
-        if name
-        else "",
-        _("highest clinical phase {phase}").format(phase=values["phase"]) if values.get("phase") else "",
-        day(values.get("date", "")),
-    ]
+def _with(text: str, details: Sequence[str]) -> str:
+    """A text with details in brackets; the details alone without a text."""
     extra = clean(", ".join(filter(None, details)))
-    return f"{status} ({extra})" if extra else status
+    return f"{text} ({extra})" if text and extra else text or extra
 
 
-def _trial(entry: FieldEntry, text: str) -> str:
+def _trial(entry: FieldEntry, text: str, code: str) -> str:
     values = entry.values
-    if entry.code == "stated":
-        stated = _("according to a cited work: {text}").format(text=text)
-        return ", ".join(filter(None, (phases(values.get("phase", "")), stated)))
-    state = _(TRIAL_STATES.get(entry.code.upper(), clean(entry.code.replace("_", " ").lower())))
-    if reason := values.get("why_stopped", ""):
-        state += f' ("{clean(reason)}")'
+    reason = values.get("why_stopped", "")
+    state = _(TRIAL_STATES.get(entry.code.upper(), code.lower()))
     parts = [
         phases(values.get("phase", "")),
-        state,
+        f'{state} ("{clean(reason)}")' if reason else state,
         _("results posted") if values.get("results") else _("no results posted"),
         _("{count} participants").format(count=values["enrollment"]) if values.get("enrollment") else "",
     ]
@@ -133,59 +127,33 @@ def _trial(entry: FieldEntry, text: str) -> str:
 def phases(codes: str) -> str:
     """`PHASE2; PHASE3` -> `phase 2/3`; empty for trials without a phase."""
     numbers = [code.strip() for code in codes.split(";") if code.strip() not in ("", "NA")]
-    if not numbers:
-        return ""
     named = "/".join(n.replace("EARLY_", _("early ")).replace("PHASE", "") for n in numbers)
-    return _("phase {number}").format(number=named)
+    return _("phase {number}").format(number=named) if named else ""
 
 
 def cells(candidate: Candidate) -> tuple[str, ...]:
-    """The cells between the name and the sources, under `HEAD`."""
+    """The cells between the name and the sources, under `HEAD`: the entries of the page in short."""
     fields = {field.name: field for field in candidate.fields}
+    mechanism, indications, regulatory, trials, safety = (_cell(fields[name]) for name in COLUMNS)
     pro, con = (len({s.evidence_id for s in quotes}) for quotes in (candidate.support, candidate.against))
+    chain = candidate.proposed_mechanism or candidate.mechanism
     return (
-        _short(candidate.proposed_mechanism or candidate.mechanism, fields.get("mechanism")),
-        _entries_cell("; ".join(candidate.current_indications), fields.get("indications")),
-        _regulatory_cell(candidate, fields.get("regulatory")),
-        _trials_cell(candidate, fields.get("trials")),
-        _("{pro} for, {con} against").format(pro=pro, con=con),
-        _safety_cell(fields.get("safety")),
-        _(candidate.evidence_quality),
+        *(shortened(clean(chain), SHORT) or mechanism, indications, regulatory, trials),
+        *(_("{pro} for, {con} against").format(pro=pro, con=con), safety, _(candidate.evidence_quality)),
     )
 
 
-def _short(text: str, field: CandidateField | None) -> str:
-    plain = clean(text)
-    if not plain:
-        return missing(field) if field and not field.entries else _(NOT_FOUND)
-    return plain if len(plain) <= SHORT else plain[:SHORT].rsplit(" ", 1)[0] + " \u2026"
-
-
-def _entries_cell(text: str, field: CandidateField | None) -> str:
-    """The entries that the page below lists; `text` of a candidate without a page."""
-    return _short("; ".join(e.text for e in field.entries) if field else text, field)
-
-
-def _regulatory_cell(candidate: Candidate, field: CandidateField | None) -> str:
-    if field is None:
-        return _short(_(REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status)), None)
-    codes = [entry.code for entry in field.entries if entry.code in REGULATORY]
-    stated = field.entries[0].text if field.entries else ""
-    return _short(_(REGULATORY[codes[0]]) if codes else stated, field)
-
-
-def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
-    if field is None:
-        return _short(candidate.trial_status, None)
-    entries: Sequence[FieldEntry] = [entry for entry in field.entries if entry.code != "stated"]
-    if not entries:
-        named = (phases(e.values.get("phase", "")) or clean(e.text) for e in field.entries)
-        return _short("; ".join(dict.fromkeys(named)), field)
-    stopped = sum(entry.code in STOPPED_TRIALS for entry in entries)
-    results = sum(bool(entry.values.get("results")) for entry in entries)
-    latest = max((int(c) for e in entries for c in e.values.get("phase", "") if c.isdigit()), default=0)
+def _cell(field: CandidateField) -> str:
+    registered = [entry for entry in field.entries if entry.values.get("nct")]
+    if not field.entries:
+        return missing(field)
+    if field.name != "trials" or not registered:
+        return shortened("; ".join(entry_text(field.name, entry) for entry in field.entries), SHORT)
+    stopped = sum(entry.code in STOPPED_TRIALS for entry in registered)
+    results = sum(bool(entry.values.get("results")) for entry in registered)
+    latest = max((int(c) for e in registered for c in e.values.get("phase", "") if c.isdigit()), default=0)
     parts = [
-        ngettext("{count} trial", "{count} trials", len(entries)).format(count=len(entries)),
+        ngettext("{count} trial", "{count} trials", len(registered)).format(count=len(registered)),
         _("up to phase {number}").format(number=latest) if latest else "",
         _("{count} with results").format(count=results) if results else _("none with results"),
         _("{count} stopped early").format(count=stopped) if stopped else "",
@@ -193,28 +161,20 @@ def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _safety_cell(field: CandidateField | None) -> str:
-    if field is None or not field.entries:
-        return missing(field) if field else _(NOT_FOUND)
-    kinds = dict.fromkeys(SAFETY.get(entry.code, "") for entry in field.entries)
-    named = [_(kind).split(" (")[0] for kind in kinds if kind]
-    if all(entry.code == "stated" for entry in field.entries):
-        return _short(field.entries[0].text, field)
-    return "; ".join(named) or _short(field.entries[0].text, field)
-
-
 def note(report: Report) -> str:
-    """What is checked of candidates, and once for all of them that registers were not asked."""
+    """State once for all candidates how they are checked, and that registers were not asked."""
     note = NAMED_NOTE if report.written_by == "extractive" else CHECKED_NOTE
     silent = any(field.status == "not_looked_up" for c in CANDIDATES.shown(report) for field in c.fields)
     return f"{_(note)} {_(NOT_ASKED)}" if silent else _(note)
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """The table of candidates without columns in which nothing was found of any, nor, without a model, those
-    that judge; then a page for each that was looked up."""
-    judged = report.written_by == "model"
-    made = [_row(one, number, quotes) for number, one in enumerate(CANDIDATES.shown(report), start=1)]
+    """The table of candidates, and a page of each.
+
+    The table is without columns in which nothing was found and, without a model, those that judge.
+    """
+    judged, shown = report.written_by == "model", CANDIDATES.shown(report)
+    made = [_row(one, number, quotes) for number, one in enumerate(shown, start=1)]
     used = [
         place
         for place, name in enumerate(HEAD)
@@ -224,44 +184,44 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     if made:
         rows = tuple(tuple(row[place] for place in used) for row in made)
         yield Table(tuple(_(HEAD[place]) for place in used), rows, note(report), sortable=True, wide=False)
-    for number, candidate in enumerate(CANDIDATES.shown(report), start=1):
-        if candidate.fields:
-            heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
-            fields = Fields((*_fields(candidate, quotes, judged=judged),))
-            yield Group((heading, fields), "candidate")
+    for number, candidate in enumerate(shown, start=1):
+        heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
+        yield Group((heading, Fields((*_fields(candidate, quotes, judged=judged),))), "candidate")
 
 
 def _title(candidate: Candidate) -> str:
-    generic = clean(candidate.generic_name)
-    other = generic and generic.casefold() != clean(candidate.name).casefold()
-    return f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name)
+    name, generic = clean(candidate.name), clean(candidate.generic_name)
+    return f"{name} ({generic})" if generic and generic.casefold() != name.casefold() else name
 
 
 def _row(candidate: Candidate, number: int, quotes: Quotes) -> tuple[Cell, ...]:
-    page = f"candidate-{number}-page" if candidate.fields else ""
-    name = Cell((Run(_title(candidate), anchor=page),), anchor=f"candidate-{number}")
+    link = Run(_title(candidate), anchor=f"candidate-{number}-page")
     texts = (Cell((Run(text),)) for text in cells(candidate))
-    return (name, *texts, Cell((quotes.cite(candidate.quotes),)))
+    return (
+        Cell((link,), anchor=f"candidate-{number}"),
+        *texts,
+        Cell((quotes.cite(candidate.quotes),)),
+    )
 
 
 def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[tuple[str, tuple[Parts, ...]]]:
-    """The fields with an entry; those without one, a line for all that are missing for the same reason; the
-    searches that would test it; the quality of its evidence."""
+    """Yield fields with an entry, those missing by reason, searches that would test it, and quality."""
     alike: dict[str, list[str]] = {}
     for field in candidate.fields:
+        about = FIELDS[field.name]
         if field.entries:
-            about = FIELDS[field.name]
             label = about.label if judged else about.unjudged or about.label
             yield _(label), tuple(_line(field.name, entry, quotes) for entry in field.entries)
         else:
-            alike.setdefault(missing(field), []).append(_(FIELDS[field.name].label))
+            alike.setdefault(missing(field), []).append(_(about.label))
     for why, names in alike.items():
         yield ", ".join(names), ((Run(why, "around"),),)
     if tests := tuple(map(clean, candidate.search_suggestions)):
-        yield _(TESTS), tuple((Run(text), Run(_(BY_THE_RUN), "source")) for text in tests)
+        by_run = Run(_("suggested by the run"), "source")
+        yield _("Searches that would test it"), tuple((Run(text), by_run) for text in tests)
     if judged:
-        reasons = map(Run, sentences(candidate.quality_reasons))
         grade = candidate.evidence_quality
+        reasons = map(Run, sentences(candidate.quality_reasons))
         yield _("Quality of the evidence"), ((Run(_(grade), "grade", grade=grade), *reasons),)
 
 

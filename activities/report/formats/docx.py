@@ -183,20 +183,19 @@ def _table(word: "Document", block: page.Table) -> None:
             paragraph = cell.paragraphs[0]
             paragraph.add_run(text).font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
-    _fit(word, table, block.head)
+    _fit(word, table, block.columns)
     word.add_paragraph()
     if block.wide:
         _turn(word)
 
 
-def _fit(word: "Document", table: "WordTable", head: Iterable[str]) -> None:
+def _fit(word: "Document", table: "WordTable", columns: Iterable[page.Column]) -> None:
     from docx.oxml import OxmlElement
     from docx.shared import Emu
 
     section = word.sections[-1]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
-    long = page.among(page.LONG)
-    shares = [3 if name in long else 1 for name in head]
+    shares = [3 if column == "long" else 1 for column in columns]
     table.autofit = False
     for row in table.rows:
         for cell, share in zip(row.cells, shares, strict=True):

@@ -55,10 +55,8 @@ def script() -> Markup:
 
 
 def _rendered(name: str, made: page.Document, **values: object) -> str:
-    numeric, long = page.among(page.NUMERIC), page.among(page.LONG)
     helpers = {
         "kind": lambda value: type(value).__name__,
-        "column": lambda name: "number" if name in numeric else "long" if name in long else "",
         # a figure without the style that the page has; code drew it, which escapes what it is given
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }

@@ -29,12 +29,8 @@ def written(made: page.Document) -> bytes:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    columns = {
-        "long": sorted(page.among(page.LONG)),
-        "narrow": sorted(page.among({*page.NUMERIC, "Direction", "Literature", "Text read"})),
-        "language": language(),
-    }
-    data = {"title": made.title, "head": _data(made.head), "chapters": _data(made.chapters), **columns}
+    head, chapters = _data(made.head), _data(made.chapters)
+    data = {"title": made.title, "head": head, "chapters": chapters, "language": language()}
     compiled = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
     assert isinstance(compiled, bytes)
     return compiled
@@ -48,6 +44,8 @@ def _data(value: object) -> object:
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):
             made["behind"] = value.behind
+        if isinstance(value, page.Table):
+            made["columns"] = value.columns
         if isinstance(value, page.Sentence):
             made["grade"] = value.evidence
         return {"is": type(value).__name__.lower()} | made

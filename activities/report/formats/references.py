@@ -10,7 +10,7 @@ from activities.messages import N_, _, day
 from activities.plural import clock
 from activities.report.formats import blocks as page
 from activities.report.formats.statements import source_title
-from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
+from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
 from activities.report.schema import Reference, Report
 from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC
 
@@ -47,7 +47,7 @@ WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
 def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page.References]:
     """The references, `only` those with these numbers."""
     marks = [badges(reference, report.words) for reference in report.references]
-    shared = set(marks[0]).intersection(*marks) - page.among(KEPT) if len(marks) > 1 else set[str]()
+    shared = set(marks[0]).intersection(*marks) - set(map(_, KEPT)) if len(marks) > 1 else set[str]()
     items = tuple(
         _listed(reference, report, [mark for mark in own if mark not in shared])
         for reference, own in zip(report.references, marks, strict=True)
@@ -59,7 +59,7 @@ def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page
 
 def alerts() -> frozenset[str]:
     """Return the marks that are shown as a warning."""
-    return page.among(STANDINGS[name] for name in WARNING_STANDINGS)
+    return frozenset(_(STANDINGS[name]) for name in WARNING_STANDINGS)
 
 
 def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.Reference:
@@ -192,15 +192,10 @@ def family_first(name: str) -> str:
     return name
 
 
-def shortened(title: str) -> str:
-    """The beginning of a title, for where a name of a work stands."""
-    return title if len(title) <= LABEL_CHARS else title[: LABEL_CHARS + 1].rsplit(" ", 1)[0] + " \u2026"
-
-
 def label_of(reference: Reference) -> str:
     """`Doe et al. 2020`, or the beginning of the title where no author is known."""
     authors = [clean(name) for name in reference.authors if clean(name)]
     if not authors:
-        return shortened(clean(reference.title))
+        return shortened(clean(reference.title), LABEL_CHARS)
     family = family_first(authors[0]).split(",")[0]
     return f"{family}{' et al.' if len(authors) > 1 else ''} {reference.year or ''}".strip()

@@ -85,6 +85,11 @@ def authors_line(authors: Iterable[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (_(", et al.") if len(names) > most else "")
 
 
+def shortened(text: str, chars: int) -> str:
+    """The beginning of a text, up to a blank, with a sign that it goes on."""
+    return text if len(text) <= chars else text[: chars + 1].rsplit(" ", 1)[0] + " \u2026"
+
+
 ENDS = (*".?!", "\u3002", "\uff01", "\uff1f")
 """Signs that end a sentence, those of Chinese included."""
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from activities.report.formats.quotes import Quotes
 
 
+CONTINUES = "continues"
+"""The run that a report continues, which the head of its page names."""
+
+
 class ReportPart:
     """The base of the parts: shows what publishing is given. A file of this folder has `PART`."""
 
@@ -89,7 +93,9 @@ class ReportPart:
 
 
 def part_of(name: str) -> ReportPart:
-    """The part of that name. Raises ImportError for a part that adds nothing to a report."""
+    """Return the part of a name; one without a file adds nothing but its value."""
+    if name == CONTINUES:
+        return ReportPart(name)
     return cast(ReportPart, importlib.import_module(f"{__name__}.{name}").PART)
 
 

@@ -112,8 +112,8 @@ def test_the_row_of_a_candidate_says_what_its_page_says(
     step = publish_input(candidates=(candidate,), evidence=(ref_of(work),))
     (made,) = CANDIDATES.shown(build_report(step, {"pmid:9": work}))
     _, _, approval, trials, *_ = cells(made)
-    assert approval.startswith(row[0])
-    assert trials.startswith(row[1])
+    assert row[0] in approval
+    assert row[1] in trials
     on_page = {field.name: [entry.text for entry in field.entries] for field in made.fields}
     assert on_page["regulatory"] == ([row[0]] if phase else [])
     assert on_page["trials"] == ([row[1]] if phase else [])
