@@ -58,9 +58,14 @@ class WorkAnswer(Loose):
     reason: Text = limits(length=90, default="")
 
 
+def _or_none(value: object) -> object:
+    """Read a score without a number as 0: a criterion that was named and not scored is not met."""
+    return value if isinstance(value, int | float) or any(map(str.isdigit, str(value))) else 0
+
+
 class ScoreAnswer(Loose):
     criterion: Text = limits(length=60)
-    score: Score
+    score: Annotated[Score, BeforeValidator(_or_none)]
     reason: Text = limits(length=90, default="")
 
 

@@ -10,7 +10,7 @@ Invariants (`workflows.rules.matching` says which records are one work):
 - Merging what was merged before changes nothing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -34,6 +34,15 @@ class Merged(NamedTuple):
     """Found items that were already known or came twice in the batch."""
     kept_as: dict[str, str]
     """Id of each found item -> id under which its work is kept."""
+
+
+def documents_again(corpus: Sequence[EvidenceRef], names: Iterable[str]) -> int:
+    """Count the names of a person's own documents that are known.
+
+    A folder is read whole for each search; a file is no duplicate of itself.
+    """
+    own = {ref.evidence_id for ref in corpus if ref.source == "library"}
+    return sum(name in own for name in names)
 
 
 def merge(

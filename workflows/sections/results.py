@@ -12,7 +12,7 @@ from activities.contracts.publish import PlannedSection
 from activities.contracts.stop_reasons import StopReason, worst
 from activities.contracts.write import SectionDraft
 from workflows.context import RunPart
-from workflows.rules.dedup import merge
+from workflows.rules.dedup import documents_again, merge
 from workflows.rules.payload_limits import without_history
 from workflows.sections.types import SectionFindings
 from workflows.types import Outcome
@@ -113,6 +113,7 @@ class SectionResults(RunPart):
         """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
         state, budget = self.state, self.context.budget
         state.evidence.most_items = state.items
+        again = documents_again(state.evidence.refs, findings.works)
         quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
         merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)
         state.evidence.refs = list(merged.refs)
@@ -121,7 +122,7 @@ class SectionResults(RunPart):
         works = (merged.kept_as.get(name, name) for name in findings.works)
         state.evidence.works = list(dict.fromkeys([*state.evidence.works, *works]))
         state.evidence.add_facts(findings.facts)
-        state.evidence.identified += findings.identified
+        state.evidence.identified += findings.identified - again
         state.evidence.duplicates = max(state.evidence.identified - len(state.evidence.works), 0)
         state.evidence.searches += findings.searches
         budget.iterations = max(budget.iterations, findings.iterations)
@@ -132,9 +133,9 @@ class SectionResults(RunPart):
         for statement in findings.notes:
             self.events.add_statement(statement)
         judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
-        again = sum(one.evidence_id in state.evidence.judgements for one in judgements)
+        known = sum(one.evidence_id in state.evidence.judgements for one in judgements)
         state.evidence.screened = min(
-            state.evidence.screened + max(findings.screened - again, 0), len(state.evidence.works)
+            state.evidence.screened + max(findings.screened - known, 0), len(state.evidence.works)
         )
         before = takewhile(lambda one: one.id != section.id, self.context.outline)
         ended = [state.sections.findings[part.id] for part in before if part.id in state.sections.findings]

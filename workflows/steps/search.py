@@ -17,7 +17,7 @@ from activities.publish_activity import CHECK_PUBMED
 from activities.search_activity import activity_name
 from workflows.context import RunPart
 from workflows.event_types import EVENTS
-from workflows.rules.dedup import merge
+from workflows.rules.dedup import documents_again, merge
 from workflows.state import Unread
 from workflows.steps import policy
 from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
@@ -83,11 +83,13 @@ class SearchSteps(RunPart):
     def _record(self, record: SearchRecord, refs: Sequence[EvidenceRef]) -> int:
         """Add a search and its results to the state; return the number of new items."""
         state = self.state
+        again = documents_again(state.evidence.refs, (ref.evidence_id for ref in refs))
+        record = record.replace(kept=max(record.kept - again, 0))
         state.evidence.searches.append(record)
         state.evidence.identified += record.kept
         merged = merge(state.evidence.refs, refs, record.section)
         state.evidence.refs = list(merged.refs)
-        state.evidence.duplicates += merged.duplicates
+        state.evidence.duplicates += merged.duplicates - again
         not_read = f", {record.listed} listed, not read" if record.listed else ""
         message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{not_read}"
         row = record.model_dump(include=set(EVENTS["search_complete"]))

@@ -85,6 +85,13 @@ async def test_a_lying_judge_scores_within_bounds_and_judges_what_it_saw(case: C
     assert any(isinstance(note, Statement) and note.code == "not_judged" for note in charged.notes)
 
 
+@pytest.mark.parametrize("score", [None, "n/a"])
+async def test_a_criterion_that_is_named_without_a_score_is_not_met(case: Case, score: str | None) -> None:
+    named = {"criterion": "mechanism", "score": score}
+    batch = await case.said("judge", {"works": [], "scores": [named]})
+    assert batch.scores == {"mechanism": 0}
+
+
 async def test_no_candidate_that_the_evidence_does_not_name_and_support(case: Case) -> None:
     refs = case.refs[:2]
     assert await case.said("hypothesis_generator", lying, refs) == Hypotheses()
