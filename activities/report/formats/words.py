@@ -1,6 +1,5 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import Grade, SearchRecord, SourceKind, Statement, Vigilance
@@ -10,7 +9,6 @@ from activities.contracts.profile import Words
 from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
 from activities.messages import (
-    ENGLISH,
     N_,
     Plural,
     _,
@@ -68,16 +66,12 @@ SHARES: Mapping[Grade, str] = {
     "moderate": N_("{count} moderate"),
     "weak": N_("{count} weak"),
 }
-CRITERIA = (
+AS_DATA = (
     *(N_("relevance"), N_("clinical evidence"), N_("mechanism"), N_("sources"), N_("candidates")),
-    *(N_("coverage"), N_("balance")),
+    *(N_("coverage"), N_("balance"), N_("Findings"), N_("The question itself")),
+    *(N_("Study"), N_("Source"), N_("Document"), N_("clarification"), N_("plan"), N_("report")),
 )
-"""Criteria of the built-in profiles."""
-SECTIONS = (N_("Findings"), N_("The question itself"))
-"""Sections of a report without a plan."""
-COLUMNS = (N_("Study"), N_("Source"), N_("Document"))
-"""The first column of the table of works."""
-GATES = (N_("clarification"), N_("plan"), N_("candidates"), N_("report"))
+"""Words that reports hold as data: criteria, sections without a plan, a head of a table, gates."""
 ACTIONS: Mapping[Action, str] = {
     "approved": N_("approved"),
     "rejected": N_("rejected"),
@@ -99,23 +93,15 @@ def works(count: int, words: Words) -> str:
 
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent"})
 """Codes of statements that the head, the count of sentences and the method have."""
-_YES_OR_NO = re.compile(
-    r"(?:^|[.:;?!]\s)\s*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must)\b",
-    re.IGNORECASE,
-)
 
 
 def asks_yes_or_no(report: Report) -> bool:
-    """Whether a question begins as one which is answered by yes or no; of a report in another language than
-    English, as its judge read it."""
-    if report.language != ENGLISH:
-        return any(work.direction in ("yes", "no") for work in report.judgements)
-    return _YES_OR_NO.search(report.question) is not None
+    """Tell whether a question is answered by yes or no, as its judge read it."""
+    return any(work.direction in ("yes", "no") for work in report.judgements)
 
 
 def verified(report: Report) -> str:
-    """How many sentences stand, and by what: their quote, a second reader, code; empty when nothing was
-    claimed."""
+    """Count the sentences that stand, by what; empty when nothing was claimed."""
     check = report.verification
     if not check.claims:
         return ""
@@ -138,16 +124,14 @@ def verified(report: Report) -> str:
         "{count} sentence passed the checks", "{count} sentences passed the checks", check.verified
     )
     fell, again = check.fell - check.unread, repeated(report)
+    unread = ngettext(
+        "{count} sentence was read by no second reader.",
+        "{count} sentences were read by no second reader.",
+        check.unread,
+    )
     lost = (
         (fell, ngettext("{count} sentence was refused.", "{count} sentences were refused.", fell)),
-        (
-            check.unread,
-            ngettext(
-                "{count} sentence was read by no second reader.",
-                "{count} sentences were read by no second reader.",
-                check.unread,
-            ),
-        ),
+        (check.unread, unread),
         (again, ngettext("{count} repetition was left out.", "{count} repetitions were left out.", again)),
     )
     parts = (
@@ -160,7 +144,7 @@ def verified(report: Report) -> str:
 
 
 def vigilance(read: Vigilance) -> str:
-    """How well the second reader read; empty where nothing was planted."""
+    """State how well the second reader read; empty where nothing was planted."""
     if not read.planted:
         return ""
     return _(
@@ -170,20 +154,19 @@ def vigilance(read: Vigilance) -> str:
 
 
 def repeated(report: Report) -> int:
-    """Sentences that were left out since another one says the same."""
+    """Count the sentences that were left out since another one says the same."""
     return sum(item.statement.code == "repeats_claim" for item in report.verification.dropped)
 
 
 def heading(section: ReportSection) -> str:
-    """A section's title, with its status when it was not researched to its end."""
+    """Title a section, with its status when it was not researched to its end."""
     titled = {"failed": N_("{title} (failed)"), "cancelled": N_("{title} (cancelled)")}
     title = clean(section.title)
     return _(titled[section.status]).format(title=title) if section.status in titled else title
 
 
 def gaps(report: Report) -> tuple[str, ...]:
-    """What the report does not answer: each section without a claim, where there are several, and what judge
-    or gap evaluator left open in the last round."""
+    """List what is not answered: sections without a claim, and what was left open in the last round."""
     several = len(report.sections) > 1
     heads = {section.id: heading(section) for section in report.sections if several}
     empty = [section for section in report.sections if several and not section.claims]
@@ -202,13 +185,12 @@ def gaps(report: Report) -> tuple[str, ...]:
 
 
 def unreached(report: Report) -> list[Statement]:
-    """A statement for each source that was left out, since no connection from here reaches it."""
+    """Return the statements on sources that no connection from here reaches."""
     return [statement for statement in report.statements if statement.code == "source_unreachable"]
 
 
 def limitations(report: Report) -> tuple[str, ...]:
-    """What limits the evidence; what the page says in its count of sentences and under "Method" is left
-    out."""
+    """List what limits the evidence, but for what the page says elsewhere."""
     elsewhere = {*SAID_ELSEWHERE, *(["unanswered"] if report.unanswered is not None else [])}
     shown = [statement for statement in report.statements if statement.code not in elsewhere]
     silent = unreached(report)
@@ -220,45 +202,42 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """How many of the works that answer are on each side of a yes-or-no question; empty
-    where a conclusion says what they found or no work has a side, and for a person's own documents, of which
-    who says what is told instead. Works that report one study count once."""
-    if not report.words.counted or concludes(report):
+    """Count the works that answer on each side of a yes-or-no question; reports of one study are one work.
+
+    Empty where a conclusion says what they found, and for a person's own documents.
+    """
+    if not report.words.counted or concludes(report) or not asks_yes_or_no(report):
         return ""
-    sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
-    studies: set[tuple[Direction, int]] = set()
     cited = {reference.evidence_id: reference for reference in report.references}
     grades = {work.evidence_id: work.strength for work in report.works}
-    alike = answering = 0
+    sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
+    counted: dict[object, str] = {}
+    alike = 0
     for work in report.judgements:
         reference = cited.get(work.evidence_id)
         if work.answers < MIN_ANSWERS or (reference is not None and reference.standing == "retracted"):
             continue
-        if reference is not None and reference.study:
-            if (work.direction, reference.study) in studies:
-                alike += 1
-                continue
-            studies.add((work.direction, reference.study))
-        answering += 1
-        if work.direction in sides and work.evidence_type is not None:
+        study = (work.direction, reference.study) if reference and reference.study else work.evidence_id
+        if counted.setdefault(study, work.evidence_id) != work.evidence_id:
+            alike += 1
+        elif work.direction in sides and work.evidence_type is not None:
             grade = grades.get(work.evidence_id) or grade_of(work.evidence_type)
             sides[work.direction].append(grade)
-    yes_or_no = asks_yes_or_no(report) and any(sides.values())
-    parts = [
+    counts = ", ".join(
         f"{len(grades)} {_(DIRECTIONS[way])}{_by_strength(grades) if report.words.graded else ''}"
         for way, grades in sides.items()
-        if grades and yes_or_no
-    ]
-    if not parts:
+        if grades
+    )
+    if not counts:
         return ""
     again = ngettext(
         "; {count} further report of the same work", "; {count} further reports of the same works", alike
     )
     text = ngettext(
-        "{works} answers the question: {sides}.", "{works} answer the question: {sides}.", answering
+        "{works} answers the question: {sides}.", "{works} answer the question: {sides}.", len(counted)
     )
-    counts = ", ".join(parts) + (again.format(count=number(alike)) if alike else "")
-    return text.format(works=works(answering, report.words), sides=counts)
+    counts += again.format(count=number(alike)) if alike else ""
+    return text.format(works=works(len(counted), report.words), sides=counts)
 
 
 def _by_strength(grades: Sequence[Grade]) -> str:
@@ -266,7 +245,7 @@ def _by_strength(grades: Sequence[Grade]) -> str:
 
 
 def continues(report: Report) -> str:
-    """What a follow-up continues, and how its question was typed; empty for any other report."""
+    """Say what a follow-up continues, and how its question was typed; empty for any other report."""
     if (before := CONTINUES.shown(report)) is None:
         return ""
     earlier = clean(before.question) or _("an earlier question")
@@ -279,7 +258,7 @@ def continues(report: Report) -> str:
 
 
 def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
-    """The rows of the list of refusals: everything that was refused, with its reason."""
+    """List everything that was refused, with its reason."""
     titles = {section.id: clean(section.title) for section in report.sections}
     return tuple(
         (
@@ -302,19 +281,12 @@ UNUSED: Mapping[UnusedReason, str] = {
 
 
 def unused(work: UnusedWork, reason: str) -> str:
-    """Why a work is not cited; `reason`: what its judge said of it."""
+    """Say why a work is not cited; `reason`: what its judge said of it."""
     return ": ".join(filter(None, (_(UNUSED[work.reason]), reason)))
 
 
-"""Why a work is not cited, as tables show it."""
-
-
-def left_out(report: Report) -> tuple[str, ...]:
-    return tuple(f"{kind}: {text} ({why})" for kind, text, why, _ in refused_rows(report))
-
-
 def flow_text(report: Report) -> str:
-    """What was found, read and cited, and why the search ended."""
+    """Count what was found, read and cited, and say why the search ended."""
     method, counts = report.methodology, report.methodology.counts
     ended = ngettext(
         "The search ended after {count} round: {because}.",
@@ -342,7 +314,7 @@ def flow_text(report: Report) -> str:
 
 
 def refused_count(report: Report) -> str:
-    """How much was refused or left out, in the counts that the answer gives; empty where nothing was."""
+    """Count what was refused or left out; empty where nothing was."""
     check, again = report.verification, repeated(report)
     counts = (
         (check.fell - check.unread, Plural(N_("{count} sentence"), N_("{count} sentences"))),
@@ -366,13 +338,13 @@ def refused_count(report: Report) -> str:
 
 
 def sureness(report: Report) -> str:
-    """What the confidence in an answer rests on, in counts; empty where no model judged."""
+    """State what the confidence in an answer rests on; empty where no model judged."""
     reasons = sentences(report.confidence_reasons)
     return _("Basis of the confidence: {reasons}").format(reasons=" ".join(reasons)) if reasons else ""
 
 
 def dispute_line(dispute: Dispute) -> str:
-    """A dispute with what the second reader and a person say of it: `s2.3 “...”: disputed by ada: ...`."""
+    """Word a dispute with what the second reader and a person say of it."""
     parts = [
         _("{sentence} “{text}”: disputed by {who}: {reason}.").format(
             sentence=dispute.sentence,
@@ -416,7 +388,7 @@ def spent(report: Report) -> str:
 
 
 def kicker(report: Report) -> str:
-    """`Research report, 21 November 2026`; the time as it is where it is no ISO time."""
+    """Word `Research report, 21 November 2026`."""
     return _("Research report, {date}").format(date=day(clean(report.generated_at)))
 
 
@@ -445,7 +417,7 @@ def decision(made: Decision) -> str:
 
 
 def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
-    """The cells under `USED_HEAD`: a row for each iteration of each loop, and one for all else."""
+    """Make the cells under `USED_HEAD`: a row for each iteration of each loop, and one for all else."""
     method, titles = report.methodology, {section.id: section.title for section in report.sections}
     rest = IterationUse(
         iteration=0,
@@ -470,7 +442,7 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
 
 
 def sources_line(report: Report) -> str:
-    """`Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3, preprints 1.`"""
+    """Word `Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3, preprints 1.`"""
     if not report.sources_used or not report.words.graded:
         return ""
     sources = ", ".join(
@@ -489,8 +461,7 @@ SOURCE_KINDS: Mapping[SourceKind, str] = {
 
 
 def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]:
-    """The cells under `SEARCH_HEAD`: one row for searches that several sections made and that ended alike,
-    with their seconds and attempts added up."""
+    """Make the cells under `SEARCH_HEAD`; searches of several sections that ended alike are one row."""
     alike: dict[tuple[str, ...], list[SearchRecord]] = {}
     for record in searches:
         counts = (str(record.hits), str(record.kept), str(record.listed))
@@ -502,14 +473,11 @@ def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]
 def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
     record = records[0]
     unread = _("{count} listed, not read").format(count=number(record.listed)) if record.listed else ""
+    why = "; ".join(filter(None, (clean(record.detail), unread)))
     return (
         source_title(record.source),
         clean(record.query),
-        ": ".join(
-            filter(
-                None, (_(STATUSES[record.status]), "; ".join(filter(None, (clean(record.detail), unread))))
-            )
-        ),
+        ": ".join(filter(None, (_(STATUSES[record.status]), why))),
         number(record.hits),
         number(record.kept),
         number(len(records)),
@@ -519,7 +487,7 @@ def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
 
 
 def about_work(reference: Reference, label: str, design: str) -> str:
-    """`Doe 2020, cohort study, PMID 1`."""
+    """Word `Doe 2020, cohort study, PMID 1`."""
     authored = not clean(reference.title).startswith(label.rstrip(" \u2026"))
     pmid = reference.identifiers.pmid
     parts = (label if authored else str(reference.year or ""), _(design), f"PMID {pmid}" if pmid else "")

@@ -37,7 +37,7 @@ def test_steps_that_could_not_hold_every_item_are_one_statement_and_one_keeps_it
     assert sentence(about) in report.limitations
     alone = unshown("judge", 3, 20)
     assert once([alone]) == (alone,)
-    assert "judge" in sentence(alone)
+    assert "Judging the evidence" in sentence(alone)
 
 
 def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:
