@@ -16,7 +16,7 @@ from pathlib import Path
 from activities.report.formats import MissingExtra, render
 from activities.report.formats.blocks import Chapter, Notes, Quote
 from activities.report.formats.page import document
-from activities.report.formats.quotes import words_of
+from activities.report.formats.references import words_of
 from activities.report.parts import part_of
 from activities.report.schema import Report
 from tests.activities.report.rendered import words_of as text_of

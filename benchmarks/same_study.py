@@ -15,7 +15,7 @@ import json
 import numpy as np
 
 from activities.contracts.evidence import Evidence
-from activities.report.same_study import MIN_COSINE, opening
+from activities.report.works import MIN_COSINE, opening
 from activities.text.embeddings import embedder
 from benchmarks.corpus import SAMPLE
 

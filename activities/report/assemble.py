@@ -11,14 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.messages import _, in_its_language
-from activities.report.claims import Checks, contradictions, judged_works
-from activities.report.editor import CheckedEdit, check_edited
+from activities.report.claims import CheckedEdit, Checks, check_edited, contradictions, judged_works
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.limitations import limitations, missing_name, why_unanswered
 from activities.report.parts import cited_quotes, concludes, part_of, parts_of
-from activities.report.same_study import joined
 from activities.report.schema import (
     Methodology,
     QuotedPassage,
@@ -30,6 +28,7 @@ from activities.report.schema import (
 from activities.report.works import (
     contexts,
     described,
+    joined,
     references,
     unused_works,
     with_strength,

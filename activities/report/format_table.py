@@ -66,7 +66,7 @@ _ROWS: tuple[tuple[str, str, str, str, str, tuple[str, ...]], ...] = (
     ("json", "report.json", "application/json", "", "the same for programs: every claim with its quotes", ()),
     ("docx", "report.docx", _WORD, "docx.docx", "the same for a word processor", ()),
     ("pdf", "report.pdf", "application/pdf", "pdf.pdf", "the same to print", ()),
-    ("csv", "works.csv", "text/csv", "table.table_csv", "the table of works, for a spreadsheet", ()),
+    ("csv", "works.csv", "text/csv", "works_table.table_csv", "the table of works, for a spreadsheet", ()),
     ("bibtex", "references.bib", _BIBTEX, "bibliography.bibtex", "the references for BibTeX", ()),
     ("ris", "references.ris", _RIS, "bibliography.ris", "the references for a reference manager", ()),
     ("csl", "references.csl.json", _CSL, "bibliography.csl", "the references as CSL-JSON", ()),

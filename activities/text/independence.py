@@ -4,7 +4,7 @@ Invariants:
 
 - Works that report one study count once. Two works report one study when they share a trial registration
   number or a DOI but for its version, or have one title and first author, as versions of a review have.
-  Others are joined by meaning (`activities.report.same_study`).
+  Others are joined by meaning (`activities.report.works`).
 - A review may include the trials cited beside it. It counts as another study only beside works that appeared
   after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
 """

@@ -23,8 +23,8 @@ from activities.report.audit import examine
 from activities.report.check_bundle import SUMS
 from activities.report.evidence_lines import EvidenceLine, as_evidence
 from activities.report.formats import FORMATS, MissingExtra
-from activities.report.formats.table import searches_csv
 from activities.report.formats.text import escape_markdown
+from activities.report.formats.works_table import searches_csv
 from activities.report.schema import Report
 from client.failures import BadInput, Failure
 from client.naming import named

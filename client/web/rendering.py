@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from activities.report.formats.blocks import Quote
 from activities.report.formats.html import body, style
-from activities.report.formats.quotes import anchor_of
+from activities.report.formats.references import anchor_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
 from workflows.event_types import AgentEvent

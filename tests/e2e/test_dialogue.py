@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from activities.report.formats import render
-from activities.report.formats.quotes import anchor_of
+from activities.report.formats.references import anchor_of
 from client.access import Access
 from client.api import Determinator
 from tests.client.harness import Ran, determinator, inside

@@ -8,7 +8,7 @@ from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.messages import N_, _, day, listed, ngettext
 from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
-from activities.report.formats.quotes import Quotes, same_words
+from activities.report.formats.references import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
 from activities.report.formats.text import clean, safe_url, shortened
 from activities.report.schema import Report

@@ -38,7 +38,7 @@ from activities.report.formats.blocks import (
     cell,
     filled,
 )
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 

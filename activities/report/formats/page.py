@@ -35,7 +35,7 @@ from activities.report.formats.blocks import (
     table,
 )
 from activities.report.formats.prose import absent, notice, paragraphs_of, unanswered
-from activities.report.formats.quotes import Quotes, anchor_of, words_of
+from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import EVIDENCE, sentence
 from activities.report.formats.text import clean
 from activities.report.formats.works_table import works_table

@@ -20,7 +20,6 @@ from activities.messages import (
     ngettext,
     number,
 )
-from activities.report.formats.iterations import scored
 from activities.report.formats.statements import (
     STATUSES,
     because,
@@ -30,6 +29,7 @@ from activities.report.formats.statements import (
 )
 from activities.report.formats.text import clean
 from activities.report.parts import concludes
+from activities.report.run_folder import scored
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.report.strength import grade_of
 

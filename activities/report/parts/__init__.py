@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from activities.evidence_store import EvidenceStore
     from activities.report.claims import Checks
     from activities.report.formats.blocks import Block, Chapter
-    from activities.report.formats.quotes import Quotes
+    from activities.report.formats.references import Quotes
 
 
 CONTINUES = "continues"

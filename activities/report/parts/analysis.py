@@ -1,22 +1,34 @@
 """The statistics of a report."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from activities.analysis.meta_analysis import worded
+from activities.analysis.meta_analysis import REASONS, VERDICTS, interval_text, is_complete, worded
 from activities.contracts.appraisal import PART as CONCLUSIONS
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Pool
 from activities.contracts.effects import PART as ANALYSIS
-from activities.contracts.effects import Analysis
 from activities.contracts.errors import StoreError
-from activities.contracts.evidence import Statement
+from activities.contracts.evidence import Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
-from activities.messages import _
+from activities.messages import N_, _, decimals, number, percent
 from activities.report.claims import Checks
-from activities.report.formats import statistics
-from activities.report.formats.blocks import Chapter
+from activities.report.formats import figures
+from activities.report.formats.blocks import (
+    Block,
+    Bullets,
+    Chapter,
+    Code,
+    Heading,
+    Parts,
+    Run,
+    Text,
+    bullets,
+    table,
+)
 from activities.report.formats.figures import effects_of
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.references import Quotes
+from activities.report.formats.text import clean
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
 
@@ -40,14 +52,102 @@ class AnalysisReport(ReportPart):
         return worded(stored) if isinstance(stored, Analysis) else None
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
-        blocks = (*statistics.blocks(report, quotes, drawn=drawn),)
+        made = (*blocks(report, quotes, drawn=drawn),)
         if not CONCLUSIONS.shown(report):
-            blocks += (*effects_of(report, drawn=drawn),)
-        yield Chapter("statistics", _(statistics.TITLE), blocks)
+            made += (*effects_of(report, drawn=drawn),)
+        yield Chapter("statistics", _(TITLE), made)
 
     def files(self, report: Report) -> Mapping[str, bytes]:
         analysis = ANALYSIS.shown(report)
         return {"analysis.json": analysis.model_dump_json(indent=2).encode()} if analysis else {}
+
+
+TITLE = N_("Statistics")
+LISTED_TITLE = N_("Listed, not pooled")
+PROGRAM_TITLE = N_("A program written by a model")
+HEAD = (N_("Study"), N_("Effect (95% CI)"), N_("Weight"))
+
+
+EXPECTED: Mapping[Expected, str] = {
+    "lower": N_("lower"),
+    "higher": N_("higher"),
+    "different": N_("a difference"),
+}
+
+
+def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
+    """Verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
+    analysis = ANALYSIS.shown(report)
+    if analysis is None:
+        return
+    yield Text((Run(_verdict(analysis), "bold"),))
+    yield from bullets(analysis.key_findings)
+    for pool in analysis.pools:
+        title = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}")
+        yield Heading(title)
+        yield from figures.forest(title, pool) if drawn else ()
+        yield table(HEAD, _rows(pool))
+    if analysis.not_pooled:
+        yield Heading(_(LISTED_TITLE))
+        yield Bullets(tuple(_listed(one, quotes) for one in analysis.not_pooled))
+    if (program := analysis.generated) is not None:
+        yield Heading(_(PROGRAM_TITLE))
+        by = _("Written by {model}; run in a sandbox without network or files.")
+        by = by.format(model=program.model or _("a model"))
+        output = program.output.strip()
+        printed = _("Its output: {output}").format(output=output) if output else ""
+        yield from (Text((Run(clean(text)),)) for text in (program.method, by, printed) if text)
+        lines = program.code.expandtabs(4).splitlines()
+        yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
+    yield from bullets(analysis.limitations)
+
+
+def _listed(one: NotPooled, quotes: Quotes) -> Parts:
+    """An effect with its numbers, which open the sentence that has them, and why it was not pooled."""
+    effect, arms = one.effect, one.effect.arms
+    result = figures.stated_interval(effect)
+    told = (
+        _("{events} of {total} and {control_events} of {control_total}").format(
+            events=number(arms.events),
+            total=number(arms.total),
+            control_events=number(arms.control_events),
+            control_total=number(arms.control_total),
+        )
+        if arms
+        else "",
+        f"{effect.measure} {interval_text(result)}" if result else "",
+    )
+    support = Support(evidence_id=effect.evidence_id, quote=effect.quote)
+    why = _(REASONS[one.reason])
+    why += _(" as {study}, which is pooled").format(study=one.same_as) if one.same_as else ""
+    numbers = Run("; ".join(filter(None, told)), quote=quotes.quote("", support))
+    name = f"{clean(effect.study)} ({clean(effect.outcome)}):"
+    return (Run(name), *((numbers,) if any(told) else ()), Run(clean(why)))
+
+
+def _verdict(analysis: Analysis) -> str:
+    expected = _(EXPECTED[analysis.expected])
+    if not is_complete(analysis):
+        text = _("No verdict from the numbers: not every effect could be read (expected: {expected}).")
+        return text.format(expected=expected)
+    verdict = _(VERDICTS[analysis.verdict])
+    if analysis.confidence is None:
+        return _("Verdict from the numbers: {verdict} (expected: {expected}).").format(
+            verdict=verdict, expected=expected
+        )
+    text = _("Verdict from the numbers: {verdict}, confidence {confidence} (expected: {expected}).")
+    sure = decimals(f"{analysis.confidence:.2f}")
+    return text.format(verdict=verdict, confidence=sure, expected=expected)
+
+
+def _rows(pool: Pool) -> Iterator[tuple[str, str, str]]:
+    """The rows of a pool's table, its summaries last."""
+    for row in pool.rows:
+        yield clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)
+    yield _("Fixed effect"), interval_text(pool.fixed), ""
+    yield _("Random effects"), interval_text(pool.hartung_knapp), ""
+    if pool.prediction is not None:
+        yield _("Prediction interval"), interval_text(pool.prediction), ""
 
 
 PART = AnalysisReport("analysis")

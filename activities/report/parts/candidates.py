@@ -1,41 +1,50 @@
-"""Candidates for repurposing: which are named by a verified quote, and which of their fields are supported.
-
-Invariants:
+"""Candidates for repurposing: those that a verified quote names, and the fields of them that are supported.
 
 - A candidate stays only with a verified quote from an item that names it.
-- Mechanism, indications and status passed the gate when they were written. Here, like quotes, they are looked
-  up in the items that the candidate cites and that still stand; where none is left, the field falls, and the
-  report states which fields did.
+- Fields passed the gate when they were written. Here, like quotes, they are looked up in the items that the
+  candidate cites and that still stand; where none is left, the field falls, and the report states it.
 - What speaks for a candidate decides the grade of its evidence; quotes of labels, approvals and registrations
-  say where it stands, and count for nothing there.
+  count for nothing there.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import cast, get_args
 
-from activities.candidates.status import CODES
+from activities.candidates import reading
+from activities.candidates.fields import FIELDS
+from activities.candidates.status import CODES, STOPPED_TRIALS, foremost
 from activities.contracts.candidates import PART as CANDIDATES
-from activities.contracts.candidates import Candidate, CandidateFindings
+from activities.contracts.candidates import (
+    Candidate,
+    CandidateField,
+    CandidateFieldName,
+    CandidateFindings,
+    FieldEntry,
+)
 from activities.contracts.errors import StoreError
-from activities.contracts.evidence import Evidence, Statement, Support
+from activities.contracts.evidence import Evidence, Grade, Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.messages import N_, _
-from activities.report.candidate_pages import Said, page, quality
 from activities.report.claims import Checks, reasons_text
 from activities.report.evidence_lines import as_evidence
 from activities.report.formats import candidate_words
 from activities.report.formats.blocks import Chapter
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
-from activities.report.strength import best_grade
+from activities.report.strength import best_grade, design_name, is_in_people, kind_of, strength
 from activities.text.drugs import names_drug
+from activities.text.entities import of_kind, resolve, synonyms
+from activities.text.evidence_strength import TYPE_NAMES, WEIGHT, weight
+from activities.text.independence import independent, studies
 from activities.text.normal_form import normalise
 from activities.verification.field_places import passages_of, place_of, stems
 
+Said = Mapping[str, tuple[Evidence, str]]
+"""A field's name, or an indication, -> the item and the passage in which it is said."""
 _SIDES = ("support", "against", "records", "safety")
 _FIELDS = ("target", "pathway", "mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
 
@@ -107,7 +116,7 @@ class CandidatesReport(ReportPart):
 
 
 def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
-    """Mechanism, indications and status that neither a cited item nor a record says."""
+    """Name mechanism, indications and status that neither a cited item nor a record says."""
     cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
     works = [as_evidence(items[name]) for name in cited if name in items]
     for name in fields_not_said(candidate, works) if candidate.support else ():
@@ -123,8 +132,10 @@ def check_candidates(
     judgements: Iterable[JudgedWork] = (),
     judged: bool,
 ) -> tuple[Candidate, ...]:
-    """Check quotes, names and fields of every candidate, and make its page. `findings`: what was looked up,
-    by the candidate's name. `judged`: whether a model put it forward, so that its evidence has a quality."""
+    """Check quotes, names and fields of every candidate, and make its page.
+
+    `findings`: what was looked up, by name; `judged`: a model put them forward.
+    """
     documents, made = checks.documents, []
     by_id = {work.evidence_id: work for work in judgements}
     for candidate in candidates:
@@ -143,14 +154,9 @@ def check_candidates(
             left_out = Statement.of("candidate_left_out", name=name, reason=reasons_text(codes))
             checks.statements.append(left_out)
             continue
-        kept = candidate.replace(
-            name=name,
-            support=support,
-            against=checks.supports(candidate.against).support,
-            records=checks.supports(candidate.records).support,
-            safety=checks.supports(candidate.safety).support,
-            search_suggestions=tuple(filter(None, map(clean, candidate.search_suggestions))),
-        )
+        sides = {side: checks.supports(getattr(candidate, side)).support for side in _SIDES[1:]}
+        tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
+        kept = candidate.replace(name=name, support=support, search_suggestions=tests, **sides)
         items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
         kept = kept.replace(evidence_quality=best_grade(works, by_id))
@@ -166,8 +172,7 @@ def check_candidates(
 def _with_checked_fields(
     candidate: Candidate, items: Sequence[Evidence]
 ) -> tuple[Candidate, tuple[str, ...], Said]:
-    """The candidate without the fields that none of its items says, the names of those fields, and the
-    passage in which each of the others is said."""
+    """Leave out fields that no item says; return also their names, and where others are said."""
     passages = passages_of(items)
     name_stems = stems(f"{candidate.name} {candidate.generic_name}")
     update: dict[str, object] = {}
@@ -193,8 +198,7 @@ def _with_checked_fields(
 
 
 def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:
-    """The names of the fields of a published candidate that neither an item it cites says nor a record that
-    was looked up for its page."""
+    """Name fields of a published candidate that neither a cited item says nor a record that was looked up."""
     rest, removed, _basis = _with_checked_fields(candidate, items)
     entries = [e for field in candidate.fields for e in field.entries if not e.evidence_id]
     texts = {e.text for e in entries} | {e.code for e in entries}
@@ -205,6 +209,210 @@ def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[st
         return {value} if isinstance(value, str) else set(value) - set(rest.current_indications)
 
     return tuple(name for name in removed if not values(name) <= texts)
+
+
+VOCABULARY = "vocabulary"
+NAMES = 6
+"""Other names that are shown from the vocabularies."""
+_LITERATURE: Mapping[CandidateFieldName, str] = {
+    "safety": "safety",
+    "literature_for": "support",
+    "literature_against": "against",
+}
+"""Fields that are quotes of cited works."""
+
+_STATED: Mapping[CandidateFieldName, str] = {"regulatory": "regulatory_status", "trials": "trial_status"}
+"""Fields that no record tells, but words of a writer that a cited work says."""
+
+
+def page(
+    candidate: Candidate,
+    items: Sequence[Evidence],
+    basis: Said,
+    findings: CandidateFindings | None,
+    question: str,
+    *,
+    judged: bool,
+) -> Candidate:
+    """Fill the fields of a candidate, and its plain keys where those were empty.
+
+    `judged`: a model read the works for what they say of it.
+    """
+    known = {field.name: field for field in (findings.fields if findings else candidate.fields)}
+    own = _own_entries(candidate, items, basis, question)
+    for name, attribute in _STATED.items():
+        stated = getattr(candidate, attribute)
+        looked_up = known[name].entries if name in known else ()
+        if stated and stated not in CODES and attribute in basis and not (own[name] or looked_up):
+            own[name] = [_quoted(basis[attribute], stated, code="stated")]
+    fields = {
+        name: _field(name, known.get(name), own[name], read=judged and about.read)
+        for name, about in FIELDS.items()
+    }
+    texts = {name: tuple(entry.text for entry in field.entries[:1]) for name, field in fields.items()}
+    trial = next((entry for entry in fields["trials"].entries if entry.values.get("nct")), None)
+    phase_and_state = (trial.values.get("phase", ""), trial.code) if trial else ()
+    regulatory = "" if candidate.regulatory_status in CODES else candidate.regulatory_status
+    return candidate.replace(
+        fields=tuple(fields.values()),
+        looked_up="",
+        regulatory_status=foremost(entry.code for entry in fields["regulatory"].entries) or regulatory,
+        mechanism=candidate.mechanism or "".join(texts["mechanism"]),
+        current_indications=candidate.current_indications or texts["indications"],
+        trial_status=candidate.trial_status or ", ".join(filter(None, phase_and_state)),
+    )
+
+
+def _level(work: Evidence, judged: JudgedWork | None) -> tuple[int, float, int]:
+    """Order works by grade, weight and level of evidence, the strongest first."""
+    grades, kinds = get_args(Grade), list(WEIGHT)
+    return grades.index(strength(work, judged)), -weight(work), kinds.index(kind_of(work, judged))
+
+
+def quality(
+    candidate: Candidate, documents: Mapping[str, Evidence], judged: Mapping[str, JudgedWork]
+) -> tuple[Statement, ...]:
+    """State what the grade of a candidate's evidence follows from."""
+    works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in candidate.support)]
+    sound = [work for work in works if work.standing not in ("concern", "retracted")]
+    reasons: list[Statement] = []
+    if sound:
+        best = min(sound, key=lambda work: _level(work, judged.get(work.evidence_id)))
+        design = design_name(best, judged.get(best.evidence_id)) or TYPE_NAMES[best.evidence_type]
+        reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
+        count = independent(sound, studies(sound))
+        reasons.append(Statement.of("quality_studies", works=len(sound), studies=count))
+    if works and not any(is_in_people(work, judged.get(work.evidence_id)) for work in works):
+        reasons.append(Statement.of("quality_no_people"))
+    trials = next((field.entries for field in candidate.fields if field.name == "trials"), ())
+    counted = (
+        Statement.of("quality_concern", works=len(works) - len(sound)),
+        Statement.of("quality_against", works=len({s.evidence_id for s in candidate.against})),
+        Statement.of("quality_stopped_trials", trials=sum(e.code in STOPPED_TRIALS for e in trials)),
+    )
+    return (*reasons, *(one for one in counted if any(one.values.values())))
+
+
+def _field(
+    name: CandidateFieldName, field: CandidateField | None, own: Iterable[FieldEntry], *, read: bool
+) -> CandidateField:
+    """Put entries of cited items before those that were looked up, each once."""
+    looked_up = [e for e in field.entries if not e.evidence_id and e.source != VOCABULARY] if field else []
+    entries = _each_once((*own, *looked_up))
+    if name == "regulatory":
+        entries = _by_authority(entries)
+    if name == "trials":
+        entries = sorted(entries, key=reading.trial_order)[: reading.TRIALS]
+    silent = field.silent if field else ()
+    if entries:
+        return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent, read=read)
+    if name in ("literature_for", "literature_against"):
+        return CandidateField(name=name, status="not_found")
+    status = field.status if field and field.status != "found" else "not_looked_up"
+    return CandidateField(name=name, status=status, silent=silent, read=read)
+
+
+def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
+    """Keep of entries that say the same of one record the first, with the longer text."""
+    kept: list[FieldEntry] = []
+    for entry in entries:
+        place = next((place for place, other in enumerate(kept) if _is_same(entry, other)), None)
+        if place is None:
+            kept.append(entry)
+            continue
+        other = kept[place]
+        longer = max(other, entry, key=lambda e: len(e.text))
+        quote = longer.quote or other.quote or entry.quote
+        kept[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
+    return kept
+
+
+def _is_same(one: FieldEntry, other: FieldEntry) -> bool:
+    """Tell whether two entries say the same of one record, or one the beginning of the other."""
+    same_record = (one.url or one.evidence_id) == (other.url or other.evidence_id)
+    shorter, longer = sorted((one.text.casefold(), other.text.casefold()), key=len)
+    differ = one.code and other.code and one.code != other.code
+    return same_record and not differ and bool(shorter) and longer.startswith(shorter)
+
+
+def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:
+    """Put the status first that says most; a label adds nothing to the application it belongs to."""
+    applied = any(entry.values.get("application") for entry in entries)
+    kept = [entry for entry in entries if not (applied and entry.code == "labelled")]
+
+    def rank(entry: FieldEntry) -> tuple[int, bool, str]:
+        code: Sequence[str] = CODES
+        place = code.index(entry.code) if entry.code in code else len(code)
+        return place, entry.values.get("application", "A").startswith("A"), entry.values.get("date", "9")
+
+    return sorted(kept, key=rank)
+
+
+def _own_entries(
+    candidate: Candidate, items: Sequence[Evidence], basis: Said, question: str
+) -> dict[CandidateFieldName, list[FieldEntry]]:
+    """Collect what the vocabularies and the cited items say."""
+    name = candidate.generic_name or candidate.name
+    documents = {item.evidence_id: item for item in items}
+    entries: dict[CandidateFieldName, list[FieldEntry]] = {key: [] for key in FIELDS}
+    entity = resolve(name)
+    if entity is not None and entity.kind == "drug":
+        text = "; ".join((entity.name, *synonyms(entity.name, NAMES)))
+        entries["names"].append(FieldEntry(text=text, source=VOCABULARY))
+    chain = candidate.proposed_mechanism or candidate.mechanism
+    which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
+    if (candidate.mechanism or " -> " in chain) and which in basis:
+        entries["mechanism"].append(_quoted(basis[which], chain))
+    if candidate.target and "target" in basis:
+        entries["targets"].append(_quoted(basis["target"], candidate.target))
+    if candidate.pathway and "pathway" in basis:
+        entries["pathways"].append(_quoted(basis["pathway"], candidate.pathway))
+    together: dict[tuple[str, str], list[str]] = {}
+    for text in candidate.current_indications:
+        if text in basis:
+            together.setdefault((basis[text][0].evidence_id, basis[text][1]), []).append(text)
+    entries["indications"] += [_quoted(basis[texts[0]], "; ".join(texts)) for texts in together.values()]
+    for key, attribute in _LITERATURE.items():
+        entries[key] += [
+            _quoted((documents[s.evidence_id], s.quote), s.quote, code="stated" if key == "safety" else "")
+            for s in getattr(candidate, attribute)
+            if s.evidence_id in documents
+        ]
+    for item in items:
+        for key, rows in _of_record(item, name, question):
+            entries[key] += [entry.replace(evidence_id=item.evidence_id) for entry in rows]
+    return entries
+
+
+def _quoted(place: tuple[Evidence, str], text: str, *, code: str = "") -> FieldEntry:
+    item, passage = place
+    return FieldEntry(
+        text=" ".join(text.split()),
+        code=code,
+        source=item.source,
+        url=item.url,
+        evidence_id=item.evidence_id,
+        quote=passage if passage in item.text else "",
+    )
+
+
+def _of_record(
+    item: Evidence, name: str, question: str
+) -> list[tuple[CandidateFieldName, Sequence[FieldEntry]]]:
+    """Read a label, an approval or a registration among the cited items."""
+    if item.evidence_type == "trial_registration":
+        return [("trials", reading.trials([item], name))]
+    if item.evidence_type == "regulatory":
+        return [("regulatory", list(reading.applications(reading.of_drug([item], name))))]
+    if item.evidence_type == "drug_label" and reading.of_drug([item], name):
+        diseases = frozenset(entity.id for entity in of_kind(question, ("disease",)))
+        return [
+            ("mechanism", list(reading.label_mechanism(item))),
+            ("indications", list(reading.indications(item, diseases))),
+            ("regulatory", [reading.labelled(item)]),
+            ("safety", list(reading.label_safety(item))),
+        ]
+    return []
 
 
 PART = CandidatesReport("candidates")

@@ -15,7 +15,7 @@ from activities.report.claims import Checks
 from activities.report.formats import conclusion_words
 from activities.report.formats.blocks import Block, Chapter
 from activities.report.formats.figures import effects_of
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.references import Quotes
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
 from activities.report.strength import facts_of

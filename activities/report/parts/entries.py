@@ -10,7 +10,7 @@ from activities.entries.ledger import ledger, totals
 from activities.messages import N_, _, day
 from activities.report.claims import Checks
 from activities.report.formats.blocks import Block, Cell, Chapter, Run, Table, Text, cell, filled
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report

@@ -10,7 +10,7 @@ from lxml import html as lxml_html
 
 from activities.contracts.evidence import Evidence
 from activities.report.formats import render
-from activities.report.formats.quotes import words_of
+from activities.report.formats.references import words_of
 from activities.report.schema import Report
 from tests.activities.report.citations import citation_faults
 from tests.activities.report.generated import generated
