@@ -8,7 +8,7 @@ import pytest
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import MAX_BLOB_BYTES, BlobMemory, EvidenceStore
-from activities.report.names import report_name
+from activities.report.archive import report_name
 
 
 def paper(text: str = "Aspirin reduced the risk of stroke by a third.") -> Evidence:

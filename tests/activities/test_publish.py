@@ -13,7 +13,7 @@ from activities.contracts.write import DraftClaim
 from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
 from activities.publish_activity import PublishActivities, cited_refs
-from activities.report.names import report_name
+from activities.report.archive import report_name
 from activities.report.schema import Published, Report
 from activities.sources.standing_lookup import StandingVerdict
 from tests.activities.cases import (

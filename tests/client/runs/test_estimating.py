@@ -6,7 +6,7 @@ import pytest
 
 from activities.contracts.publish import Amount, Estimate
 from activities.evidence_store import EvidenceStore
-from activities.report.names import report_name
+from activities.report.archive import report_name
 from activities.settings import Settings
 from client.runs.estimating import limit_doubts, past_runs
 from tests.client.seen import a_report
