@@ -7,18 +7,17 @@ name and from what a system reserves, and has letters, digits and single spaces 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Evidence
 from activities.contracts.iterations import IterationRecord
-from activities.messages import _
-from activities.plural import plural
+from activities.messages import N_
 from activities.private_files import file_name, write_whole
 from activities.report.format_table import CHARTS, FORMATS
-from activities.report.formats.statements import STATUSES
-from activities.report.formats.text import clean, escape_markdown
+from activities.report.formats import MissingExtra
+from activities.report.formats.text import clean
 from activities.report.parts import parts_of
 from activities.report.schema import Report
 
@@ -41,9 +40,8 @@ def run_files(
 ) -> dict[str, bytes]:
     """The files by their names. A format or a chart that cannot be made is left out."""
     from activities.report.formats import render
-    from activities.report.formats.figures import chart_file
+    from activities.report.formats.prose import iteration_text
     from activities.report.formats.works_table import searches_csv
-    from activities.report.run_folder import iteration_text
 
     made: dict[str, bytes] = {"README.md": README.encode(), "searches.csv": searches_csv(report).encode()}
     for name in dict.fromkeys((form, *ALWAYS)):
@@ -91,43 +89,23 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, again: bool = True)
             write_whole(folder / name, data)
 
 
-def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
-    """What each row is, in a word, and its text: gaps, searches with their results, and the judgement."""
-    yield "Thought", record.thought
-    yield from (("Missing", gap) for gap in record.gaps)
-    for search in record.searches:
-        status = STATUSES[search.status]
-        yield "Searched", f"{search.source}: {search.query} ({status}, {search.kept} of {search.hits} kept)"
-    titles = "; ".join(one.title for one in record.findings)
-    if record.searches:
-        yield "Found", f"{plural(record.new_items, 'new work')}{f': {titles}' if titles else ''}"
-    if record.shared_items:
-        yield "Shared", f"{plural(record.shared_items, 'work')} of other sections"
-    yield "Reflected", record.reflection
-    if record.judged:
-        sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
-        enough = "sufficient" if record.sufficient else "not sufficient"
-        yield (
-            "Judged",
-            "; ".join(
-                filter(None, (scored(record.scores, record.score_reasons), sure, enough, record.verdict))
-            ),
-        )
-    shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
-    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in record.kinds_breakdown.items())
-    yield "Shown", f"{shown} ({kinds})" if kinds else shown
+def chart_file(report: Report, name: str, form: str) -> bytes | None:
+    """A chart in one of `CHART_FORMATS`; None where the report has nothing of it.
 
+    Raises KeyError, and MissingExtra for a PNG without the `pdf` extra.
+    """
+    from activities.report.formats.blocks import table
+    from activities.report.formats.figures import chart_of, picture, titled
+    from activities.report.formats.markdown import as_markdown
 
-def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
-    """`mechanism 6 (one trial), candidates 4`"""
-    return ", ".join(
-        f"{_(name.replace('_', ' '))} {score}{f' ({why})' if (why := reasons.get(name)) else ''}"
-        for name, score in scores.items()
-    )
-
-
-def iteration_text(record: IterationRecord) -> str:
-    """An iteration in Markdown, below a heading."""
-    where = f"{record.section}, iteration" if record.section else "Iteration"
-    listed = "\n".join(f"- {escape_markdown(f'{word}: {text}')}" for word, text in rows(record) if text)
-    return f"### {where} {record.iteration}\n\n{listed}"
+    chart = chart_of(report, name)
+    if chart is None:
+        return None
+    if form == "md":
+        head = (N_("Outcome"), N_("Study"), N_("Effect (95% CI)"))
+        return f"{as_markdown(table(head, chart.rows, chart.title))}\n".encode()
+    svg = titled(chart.svg(), chart.title)
+    data = svg.encode() if form == "svg" else picture(svg)
+    if data is None:
+        raise MissingExtra("pdf", "svg and md need nothing")
+    return data

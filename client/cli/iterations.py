@@ -69,7 +69,7 @@ def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
 
 
 def _lines(record: "IterationRecord") -> list[str]:
-    from activities.report.run_folder import rows
+    from activities.report.formats.prose import rows
 
     where = f"{record.section} iteration" if record.section else "iteration"
     time = record.started_at[11:19]

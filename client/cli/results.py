@@ -114,7 +114,7 @@ async def report(
 async def chart(client: "Determinator", run: str, name: str, form: str | None, output: Path | None) -> None:
     """Print a chart of a report as a table, or draw it: `--output years.svg` or `years.png`."""
     from activities.report.formats import MissingExtra
-    from activities.report.formats.figures import chart_file
+    from activities.report.run_folder import chart_file
 
     ending = form or (output.suffix.lower().removeprefix(".") if output else "md")
     if ending not in CHART_FORMATS:

@@ -15,9 +15,10 @@ from activities.contracts.prepare import PART as CONTINUES
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, random_key
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
-from activities.report.formats.figures import chart_file, chart_of
+from activities.report.formats.figures import chart_of
 from activities.report.formats.references import anchor_of
 from activities.report.formats.text import safe_url
+from activities.report.run_folder import chart_file
 from activities.report.schema import Report
 from client.access import unknown_run
 from client.reports.load import as_bytes

@@ -25,7 +25,6 @@ from activities.contracts.effects import MEASURE_NAMES, RATIOS, Effect, Interval
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.evidence import ANSWERED
 from activities.messages import N_, _, decimals, in_its_language, number, percent
-from activities.report.formats import MissingExtra
 from activities.report.formats.blocks import Figure, table
 from activities.report.formats.references import label_of
 from activities.report.formats.statements import source_title
@@ -295,26 +294,6 @@ def effects_of(report: Report, *, drawn: bool) -> Iterator[Figure]:
     """Draw the effects by outcome for the page, which has their numbers beside them."""
     if chart := chart_of(report, "effects"):
         yield Figure(chart.title, chart.svg() if drawn else "")
-
-
-def chart_file(report: Report, name: str, form: str) -> bytes | None:
-    """A chart in one of `CHART_FORMATS`; None where the report has nothing of it.
-
-    Raises KeyError, and MissingExtra for a PNG without the `pdf` extra.
-    """
-    from activities.report.formats.markdown import as_markdown
-
-    chart = chart_of(report, name)
-    if chart is None:
-        return None
-    if form == "md":
-        head = (N_("Outcome"), N_("Study"), N_("Effect (95% CI)"))
-        return f"{as_markdown(table(head, chart.rows, chart.title))}\n".encode()
-    svg = titled(chart.svg(), chart.title)
-    data = svg.encode() if form == "svg" else picture(svg)
-    if data is None:
-        raise MissingExtra("pdf", "svg and md need nothing")
-    return data
 
 
 def _pooled(report: Report) -> Iterator[Panel | None]:

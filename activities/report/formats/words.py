@@ -20,6 +20,7 @@ from activities.messages import (
     ngettext,
     number,
 )
+from activities.report.formats.prose import scored
 from activities.report.formats.statements import (
     STATUSES,
     because,
@@ -29,7 +30,6 @@ from activities.report.formats.statements import (
 )
 from activities.report.formats.text import clean
 from activities.report.parts import concludes
-from activities.report.run_folder import scored
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.report.strength import grade_of
 

@@ -6,7 +6,8 @@ from lxml import etree
 from activities.analysis.meta_analysis import analyse_effects
 from activities.contracts.effects import Effect
 from activities.report.format_table import CHARTS
-from activities.report.formats.figures import chart_file, chart_of
+from activities.report.formats.figures import chart_of
+from activities.report.run_folder import chart_file
 from activities.report.schema import Report
 from tests.activities.analysis.studies import bcg
 from tests.activities.report.wide import RICH
