@@ -50,8 +50,8 @@ class AnalysisActivities:
         The analysis is stored with what it returned. Where no sandbox can be made the answer says why, and
         the analysis stays as it is.
         """
-        from activities.analysis.generated import run_generated
         from activities.analysis.meta_analysis import effects_in, with_generated
+        from activities.analysis.sandbox import run_generated
 
         async with reporting_errors("program_failed", run_id=step.run_id):
             analysis = Analysis.model_validate_json(await self._store.get_bytes(step.blob))

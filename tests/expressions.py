@@ -1,16 +1,14 @@
 """Every regular expression of the product, strings that are hard for it, and whether its work grows in
 proportion to their length.
 
-Those that modules hold are read from the modules, constants in calls from the source. One that a function
-builds when it is called is seen by calling the function: `BUILT` has a call for each such function, and a
-function without one is an error.
+Those that modules hold are read from the modules, constants in calls from the source. None is built when a
+function is called (`builders`).
 """
 
 import ast
 import importlib
 import re
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,10 +18,6 @@ from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined]  # has no public name
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
-from unittest.mock import patch
-
-from activities.analysis import stated
-from activities.text import drugs
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("activities", "workflows", "worker", "client")
@@ -79,24 +73,14 @@ def expressions() -> dict[str, Expression]:
         for node in _nodes(source):
             if called := _called(node):
                 found[f"{place}:{getattr(node, 'lineno', 0)}"] = called
-    for place in builders(sources):
-        for number, pattern in enumerate(built(place)):
-            found[f"{place} built {number}"] = Expression(pattern, frozenset({"finditer"}))
     unique: dict[tuple[object, ...], str] = {}
     for place, one in found.items():
         unique.setdefault((one.pattern.pattern, one.pattern.flags, one.methods), place)
     return {place: found[place] for place in unique.values()}
 
 
-BUILT: dict[str, Callable[[], object]] = {
-    "activities/analysis/stated.py measures_in": lambda: stated.measures_in("The aHR and the odds ratios."),
-    "activities/text/drugs.py names_drug": lambda: drugs.names_drug("Aspirin helps.", "aspirin (oral)"),
-}
-"""Place of a function that builds expressions -> a call in which it does."""
-
-
 def builders(sources: Mapping[Path, str]) -> set[str]:
-    """The functions with an expression that is no constant: `activities/text/drugs.py names_drug`."""
+    """The functions with an expression that is no constant: `activities/made_up.py within`."""
     found: set[str] = set()
     for path, source in sources.items():
         nodes = _nodes(source)
@@ -121,26 +105,6 @@ def _is_dynamic(node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=called), args=[first, *_]):
             return called in CALLS and not isinstance(first, ast.Constant)
     return False
-
-
-def built(place: str) -> list[re.Pattern[str]]:
-    """The expressions that a function builds in its call of `BUILT`. Raises KeyError without a call,
-    ValueError for a call in which it builds none."""
-    found: list[re.Pattern[str]] = []
-    compiled = re._compile  # type: ignore[attr-defined]
-
-    def noted(pattern: str, flags: int) -> re.Pattern[str]:
-        made: re.Pattern[str] = compiled(pattern, flags)
-        frames = traceback.extract_stack(limit=6)  # a generator stands within its function
-        if any(place == f"{frame.filename.removeprefix(f'{ROOT}/')} {frame.name}" for frame in frames):
-            found.append(made)
-        return made
-
-    with patch.object(re, "_compile", noted):
-        BUILT[place]()
-    if not found:
-        raise ValueError(f"{place} builds no expression in its call")
-    return found
 
 
 def _methods(name: str, source: str) -> frozenset[str]:

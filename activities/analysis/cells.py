@@ -10,23 +10,26 @@ without it may say the opposite.
 from collections.abc import Mapping
 from decimal import Decimal
 
-from activities.analysis.stated import (
+from activities.analysis.figures import (
+    COUNTED,
+    INTERVAL,
     has_interval,
+    made,
     measure_of,
     measures_in,
-    numbers_in,
-    one_number,
-    sentence_with_effect,
+    states_effect,
+    value_of,
 )
 from activities.contracts.bounds import MAX_COUNT
 from activities.contracts.effects import Arms, Effect, Unread, UnreadReason
 from activities.contracts.judge import Cell, Table, TableRow
 from activities.text.normal_form import verbatim
+from activities.text.numbers import are_stated, stated
+from activities.text.sentences import split
 
-_EFFECT = ("outcome", "measure", "estimate", "low", "high")
+_EFFECT = ("outcome", "measure", *INTERVAL)
 """Without one of these, where the row has it, the effect is not read."""
-_COUNTS = ("events", "total", "control_events", "control_total")
-EFFECT_COLUMNS: tuple[str, ...] = (*_EFFECT, "n", *_COUNTS)
+EFFECT_COLUMNS: tuple[str, ...] = (*_EFFECT, "n", *COUNTED)
 """Columns that the analysis asks the extractor for."""
 MEASURED = frozenset(EFFECT_COLUMNS) - {"outcome"}
 """Those whose cells are a number or the name of a measure."""
@@ -42,78 +45,72 @@ def effects_of(
     for row in table.rows:
         text, name = texts.get(row.evidence_id, ""), names.get(row.evidence_id, "") or row.evidence_id
         effect, refused = _effect(row, text, name)
+        unread += refused
         if effect is not None:
             effects.append(effect)
-        elif not refused and (sentence := sentence_with_effect(text)):
-            one = Unread(study=name, evidence_id=row.evidence_id, reason="not_read", quote=sentence)
-            refused.append(one)
-        unread += refused
+        elif not refused:
+            stating = (one.quote for one in split(row.evidence_id, text) if states_effect(one.quote))
+            if quote := next(stating, ""):
+                unread.append(Unread(study=name, evidence_id=row.evidence_id, reason="not_read", quote=quote))
     return tuple(effects), tuple(unread)
 
 
 def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Unread]]:
     """The effect of a row, and what could not be read of it. Groups and participants that fail are left out;
     the estimate with its interval stands without them."""
-    kept: dict[str, Cell] = {}
-    refused: dict[str, UnreadReason] = {}
-    for column in EFFECT_COLUMNS:
-        cell = row.cells.get(column)
-        if cell is None or not cell.text.strip():
-            continue
-        if reason := _refusal(row.evidence_id, column, cell, text):
-            refused[column] = reason
-        else:
-            kept[column] = cell
-    values = {
-        column: one_number(kept[column].text) for column in kept if column not in ("outcome", "measure")
-    }
-    numbers = {column: value for column, value in values.items() if value is not None}
-    if {"outcome", "estimate", "low", "high"} <= kept.keys() and (reason := _misplaced(kept, numbers)):
-        refused["estimate"] = reason
-        for column in ("estimate", "low", "high"):
-            del numbers[column]
-    unread = [_unread(row, column, refused[column], name) for column in _EFFECT if column in refused]
-    if "outcome" not in kept or "measure" not in kept:
+    cells = {column: row.cells[column] for column in EFFECT_COLUMNS if _is_filled(row.cells.get(column))}
+    refused = {column: _refusal(row.evidence_id, column, cell, text) for column, cell in cells.items()}
+    kept = {column: cell for column, cell in cells.items() if not refused[column]}
+    found = {column: value_of(cell.text, _held(cell)) for column, cell in kept.items() if column in MEASURED}
+    numbers = {column: value for column, value in found.items() if value is not None}
+    if {"outcome", *INTERVAL} <= kept.keys() and not _stand_together(kept, numbers):
+        refused["estimate"] = "interval_elsewhere"
+        numbers = {column: value for column, value in numbers.items() if column not in INTERVAL}
+    unread = [
+        Unread(
+            study=name,
+            evidence_id=row.evidence_id,
+            reason=reason,
+            column=column,
+            text=cells[column].text,
+            quote=_quote(cells[column]),
+        )
+        for column in _EFFECT
+        if (reason := refused.get(column))
+    ]
+    arms = made(Arms, numbers, COUNTED)
+    if "outcome" not in kept or "measure" not in kept or (unread and arms is None):
         return None, unread
-    arms = _arms(numbers)
-    if unread and arms is None:
-        return None, unread
-    quotes = [support.quote for cell in kept.values() if (support := cell.support) is not None]
     n = numbers.get("n")
     effect = Effect(
         study=name,
         outcome=kept["outcome"].text.strip(),
         measure=measure_of(kept["measure"].text) or "RR",
-        estimate=as_float(numbers.get("estimate")),
-        low=as_float(numbers.get("low")),
-        high=as_float(numbers.get("high")),
-        n=int(n) if n is not None and _is_count(n, 1) else None,
+        **{field: float(numbers[field]) for field in INTERVAL if field in numbers},
+        n=int(n) if n is not None and 1 <= n <= MAX_COUNT and n == int(n) else None,
         arms=arms,
         evidence_id=row.evidence_id,
-        quote=" ".join(dict.fromkeys(quotes)),
+        quote=" ".join(dict.fromkeys(map(_quote, kept.values()))),
     )
     return effect, unread
 
 
-def _unread(row: TableRow, column: str, reason: UnreadReason, name: str) -> Unread:
-    cell = row.cells[column]
-    return Unread(
-        study=name,
-        evidence_id=row.evidence_id,
-        reason=reason,
-        column=column,
-        text=cell.text,
-        quote=cell.support.quote if cell.support else "",
-    )
+def _is_filled(cell: Cell | None) -> bool:
+    return cell is not None and bool(cell.text.strip())
 
 
-def _misplaced(kept: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> UnreadReason | None:
-    """Whether the numbers of a row are those of another effect that its sentence states."""
-    quotes = {support.quote for column in ("estimate", "low", "high") if (support := kept[column].support)}
-    estimate, low, high = numbers["estimate"], numbers["low"], numbers["high"]
-    if len(quotes) > 1 or not has_interval(next(iter(quotes)), estimate, low, high):
-        return "interval_elsewhere"
-    return None
+def _quote(cell: Cell) -> str:
+    return cell.support.quote if cell.support else ""
+
+
+def _held(cell: Cell) -> frozenset[Decimal]:
+    return stated(_quote(cell)).signed
+
+
+def _stand_together(kept: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> bool:
+    """Whether the numbers of a row are those of one effect that its sentence states."""
+    quotes = {_quote(kept[column]) for column in INTERVAL}
+    return len(quotes) == 1 and has_interval(quotes.pop(), *(numbers[column] for column in INTERVAL))
 
 
 def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> UnreadReason | None:
@@ -132,24 +129,7 @@ def cell_reason(column: str, text: str, quote: str) -> UnreadReason | None:
             return "unknown_measure"
         named = measures_in(quote)
         return None if not named or measure in named else "other_measure"
-    if not numbers_in(text) <= numbers_in(quote):
+    held = stated(quote).signed
+    if not are_stated(text, held):
         return "number_not_in_sentence"
-    if column != "outcome" and one_number(text) is None:
-        return "not_a_number"
-    return None
-
-
-def _arms(numbers: Mapping[str, Decimal]) -> Arms | None:
-    counts = [numbers.get(name) for name in _COUNTS]
-    least = (0, 1, 0, 1)
-    if any(value is None or not _is_count(value, low) for value, low in zip(counts, least, strict=True)):
-        return None
-    return Arms(**{name: int(numbers[name]) for name in _COUNTS})
-
-
-def _is_count(value: Decimal, least: int) -> bool:
-    return least <= value <= MAX_COUNT and value == int(value)
-
-
-def as_float(value: Decimal | None) -> float | None:
-    return None if value is None else float(value)
+    return "not_a_number" if column != "outcome" and value_of(text, held) is None else None

@@ -117,7 +117,7 @@ def is_refuted(conclusion: Conclusion) -> bool:
 
 def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
     quotes = [support.quote for support in one.support]
-    numbers = figures.read(one.figures, quotes, one.evidence_id, one.outcome, clustered=one.clustered)
+    numbers = figures.read_effect(one.figures, quotes, one.evidence_id, one.outcome, clustered=one.clustered)
     effect, result = numbers.effect, None
     if effect is not None:
         result = study_interval(effect, point_of(effect), LEVEL)
@@ -156,7 +156,7 @@ def numbers_stand(work: AppraisedWork) -> bool:
     """Whether effect, interval and direction of a work follow from figures that its quotes have."""
     quotes = [support.quote for support in work.support]
     outcome = work.effect.outcome if work.effect else ""
-    numbers = figures.read(work.figures, quotes, work.evidence_id, outcome, clustered=work.clustered)
+    numbers = figures.read_effect(work.figures, quotes, work.evidence_id, outcome, clustered=work.clustered)
     if numbers.effect != work.effect or numbers.missing:
         return False
     if work.effect is None or work.result is None:

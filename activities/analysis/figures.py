@@ -5,16 +5,19 @@ is turned round: an effect stays in the direction in which its work counts it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeVar
+from itertools import pairwise
+from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from activities.analysis.scale import NotUsable, agrees_with_counts, point_of
-from activities.analysis.stated import has_interval, measure_of, numbers_held, one_number
-from activities.contracts.effects import Arms, Effect, Measure
+from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Measure
+from activities.text.normal_form import normalise
+from activities.text.numbers import Number, figures, read, single, stated
 
 COUNTED = ("events", "total", "control_events", "control_total")
 SHARES = ("percent", "total", "control_percent", "control_total")
@@ -26,6 +29,25 @@ FIELDS = ("measure", *NUMBERS)
 REDUCTION = "reduction"
 """A measure: the percentage by which a risk or a rate fell, as of the efficacy of a vaccine."""
 Z95 = 1.959964
+MAX_TO_INTERVAL = 80
+"""Characters between an estimate and its interval: `0.72 (adjusted for age and sex; 95 % CI 0.49 to 1.06)`
+has 41."""
+MAX_WITHIN_INTERVAL = 8
+"""Characters between the ends of an interval: `0.49 to 1.06`, `0.49, 1.06`."""
+_FEW = re.compile(r"\b(?:(none|no)|single)\b", re.IGNORECASE)
+"""Counts of events in words that are no numbers elsewhere: `no deaths`, `a single case`."""
+_WORDED: Mapping[str, Measure] = {
+    **{name: measure for measure, name in MEASURE_NAMES.items()},
+    "relative risk": "RR",
+    "rate ratio": "RR",
+    "standardized mean difference": "SMD",
+}
+"""What works call a measure beside its letters."""
+_LETTERS = {measure: re.compile(rf"\ba?{measure}s?\b") for measure in get_args(Measure)}
+_NAMES = [
+    (re.compile(rf"\b{name.replace(' ratio', 's? ratio')}s?\b"), _WORDED[name])
+    for name in sorted(_WORDED, key=len, reverse=True)
+]
 Made = TypeVar("Made", Arms, "Means", "Shares")
 
 
@@ -67,7 +89,54 @@ class Numbers:
     """Fields whose numbers the sentences do not have."""
 
 
-def read(
+def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
+    """Every number that sentences state, with the events of a group in which there were none, or one."""
+    rows = [(stated(quote).signed, _FEW.finditer(quote)) for quote in quotes]
+    return frozenset(n for held, few in rows for n in (*held, *(Decimal(not one[1]) for one in few)))
+
+
+def measure_of(text: str) -> Measure | None:
+    """The measure of a cell, by its letters or its name; None where it names none or several."""
+    measures = measures_in(text.upper()) or measures_in(text)
+    return next(iter(measures)) if len(measures) == 1 else None
+
+
+def measures_in(text: str) -> frozenset[Measure]:
+    """The measures that a text names: by capital letters (`aHR` as well), or by name in the singular or
+    plural, of which the longest counts."""
+    measures = {measure for measure, letters in _LETTERS.items() if letters.search(text)}
+    words = normalise(text).casefold()
+    for name, measure in _NAMES:
+        words, count = name.subn(" ", words)
+        if count:
+            measures.add(measure)
+    return frozenset(measures)
+
+
+def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> bool:
+    """Whether a sentence has the estimate beside the interval, on either side of it."""
+    numbers = figures(quote)
+    spans = [(a.start, b.end) for a, b in pairwise(numbers) if _are_ends(a, b, low, high)]
+    spans += [(one.start, one.end) for one in numbers if (low, high) in one.readings]  # 0.49,1.06
+    return any(
+        0 <= start - one.end <= MAX_TO_INTERVAL or 0 <= one.start - end <= MAX_TO_INTERVAL
+        for one in numbers
+        if estimate in one.signed
+        for start, end in spans
+    )
+
+
+def _are_ends(one: Number, other: Number, low: Decimal, high: Decimal) -> bool:
+    return low in one.signed and high in other.signed and other.start - one.end <= MAX_WITHIN_INTERVAL
+
+
+def states_effect(sentence: str) -> bool:
+    """Whether a sentence states a measure with an interval of some level."""
+    has_level = any(one.role == "level" for one in read(sentence).numbers)
+    return has_level and len(figures(sentence)) > 1 and bool(measures_in(sentence))
+
+
+def read_effect(
     figures: Mapping[str, str], quotes: Sequence[str], name: str, outcome: str, *, clustered: bool
 ) -> Numbers:
     """The numbers of a work. Events give a risk ratio whatever the work computed of them, so that works can
@@ -91,12 +160,12 @@ def read(
     sizes = _sizes(stated, n) if effect is None else {}
     halves = bool(sizes) and not {"total", "control_total"} & stated.keys()
     stated |= sizes
-    arms = _made(Arms, stated, COUNTED)
-    shares = _made(Shares, stated, SHARES) if effect is None and arms is None else None
+    arms = made(Arms, stated, COUNTED)
+    shares = made(Shares, stated, SHARES) if effect is None and arms is None else None
     arms = _of_shares(shares) if shares else arms
     if arms is not None and not clustered:
         effect = _with_arms(arms, effect)
-    elif effect is None and (means := _made(Means, _with_deviations(stated), MEANS)):
+    elif effect is None and (means := made(Means, _with_deviations(stated), MEANS)):
         effect = of_means(means)
     total, control = stated.get("total"), stated.get("control_total")
     people = int(total + control) if total and control else int(n) if n else None
@@ -126,10 +195,14 @@ def of_means(means: Means) -> Effect:
 
 def _sum(text: str, held: frozenset[Decimal]) -> Decimal | None:
     """The number of a figure, or the sum that it shows, where every part is held."""
-    parts = [one_number(part) for part in text.split("+")]
-    if any(part is None or part not in held for part in parts):
-        return None
-    return sum((part for part in parts if part is not None), Decimal(0))
+    parts = [value_of(part, held) for part in text.split("+")]
+    return None if None in parts else sum(filter(None, parts), Decimal(0))
+
+
+def value_of(text: str, held: frozenset[Decimal]) -> Decimal | None:
+    """The value of a text that has one number, as it is held."""
+    number = single(text)
+    return next((value for value in number.signed if value in held), None) if number else None
 
 
 def _of_interval(measure: str, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
@@ -208,7 +281,8 @@ def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
     return made
 
 
-def _made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:
+def made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:
+    """A model of these fields; None where one is missing or no such value is possible."""
     if any(field not in stated for field in fields):
         return None
     try:

@@ -13,6 +13,8 @@ import os
 import resource
 import sys
 
+NOBODY = 65534
+
 
 def main() -> None:
     job = json.load(sys.stdin)
@@ -20,6 +22,10 @@ def main() -> None:
     for kind, most in job["limits"].items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, kind), (most, most))
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
     names: dict[str, object] = {"__name__": "__main__", "effects": job["effects"], "result": None}
     failed = ""
     try:

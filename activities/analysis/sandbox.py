@@ -2,15 +2,20 @@
 
 Invariants:
 
-- No network, no other processes to see or start, no file of the machine but the interpreter and its libraries
+- No network, no processes of others to see, no file of the machine but the interpreter and its libraries
   (read-only), no environment, no capability, no home. `/proc`, `/sys` and the evidence are not there.
-- Limits: 120 seconds of wall and processor time, 1 GiB of memory, 16 MiB of files (in memory), 64 KiB of what
-  is printed and 64 KiB of result. What exceeds a limit ends the program; nothing outside is affected.
-- Its result is data. A verdict is made of its numbers by `activities.analysis.verdict`, never of its words.
+- Limits: 120 seconds of wall and processor time, 1 GiB of memory a process, 16 processes, 16 MiB of
+  files (in memory), 64 KiB of what is printed and 64 KiB of result. What exceeds a limit ends the program;
+  what it started ends with it.
+- Its result is data. A verdict is made of its numbers (`activities.analysis.meta_analysis`), never of its
+  words.
+- It is run twice, the second time over effects whose numbers are all shifted: a program that returns the same
+  numbers again did not compute them, and has no result.
 """
 
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -21,26 +26,64 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from activities.analysis import harness, seccomp
-from activities.contracts.effects import Effect, GeneratedAnalysis
+from activities.analysis import harness
+from activities.contracts.effects import RATIOS, Arms, Effect, GeneratedAnalysis, Program
 from activities.extras import NotInstalled
 from activities.processes import run
 
 MAX_SECONDS = 120
 MAX_MEMORY_BYTES = 1 << 30
+MAX_PROCESSES = 16
 MAX_FILE_BYTES = 16 << 20
 MAX_OUTPUT_BYTES = 64 << 10
 MAX_RESULT_BYTES = 64 << 10
 MAX_CODE_CHARS = 20_000
+SHIFT = 1.5
+"""Factor of ratios and summand of differences in the second run."""
+NOT_COMPUTED = "it returns the same numbers for other effects"
 SCRATCH = "/sandbox"
 """The one folder inside that can be written to."""
+
+
+def run_generated(program: Program, effects: Sequence[Effect]) -> GeneratedAnalysis:
+    """What the program returns. Raises NotInstalled without bubblewrap."""
+    bare = [effect.replace(quote="") for effect in effects]
+    done = run_program(program.code, bare).replace(method=program.method)
+    if done.failed or done.estimate is None:
+        return done
+    other = run_program(program.code, [shifted(effect) for effect in bare])
+    same = not other.failed and _numbers(other) == _numbers(done)
+    return done.replace(failed=NOT_COMPUTED) if same else done
+
+
+def _numbers(done: GeneratedAnalysis) -> tuple[float | None, float | None, float | None]:
+    """What a program returned but for the value of no effect."""
+    return (done.estimate, done.low, done.high)
+
+
+def shifted(effect: Effect) -> Effect:
+    """The effect with other numbers that are as possible as its own."""
+
+    def moved(value: float | None) -> float | None:
+        if value is None:
+            return None
+        return value * SHIFT if effect.measure in RATIOS else value + SHIFT
+
+    arms = effect.arms
+    return effect.replace(
+        estimate=moved(effect.estimate),
+        low=moved(effect.low),
+        high=moved(effect.high),
+        n=effect.n * 2 if effect.n else None,
+        arms=arms and Arms(**arms.model_dump() | {"total": arms.total * 2}),
+    )
 
 
 def bwrap() -> str:
     """The path of bubblewrap. Raises NotInstalled where it is missing or cannot make a sandbox."""
     path = shutil.which("bwrap")
-    if sys.platform != "linux" or not seccomp.supported():
-        raise NotInstalled("the sandbox for generated programs is", "it needs Linux on x86-64 or ARM64")
+    if sys.platform != "linux":
+        raise NotInstalled("the sandbox for generated programs is", "it needs Linux")
     if path is None:
         raise NotInstalled(
             "bubblewrap (bwrap) is",
@@ -71,24 +114,19 @@ def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECON
         "RLIMIT_FSIZE": MAX_FILE_BYTES,
         "RLIMIT_CORE": 0,
         "RLIMIT_NOFILE": 64,
+        "RLIMIT_NPROC": MAX_PROCESSES,
     }
     job = {"code": code, "effects": [effect.model_dump(mode="json") for effect in effects], "limits": limits}
     failed = ""
-    with (
-        tempfile.TemporaryFile() as rules,
-        tempfile.TemporaryFile() as printed,
-        tempfile.TemporaryFile() as answer,
-    ):
-        rules.write(seccomp.program())
-        rules.seek(0)
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as answer:
         try:
             run(  # bubblewrap's children die with it
-                _command(path, rules.fileno(), answer.fileno()),
+                _command(path, answer.fileno()),
                 {},
                 input=json.dumps(job).encode(),
                 stdout=printed,
                 stderr=subprocess.STDOUT,
-                pass_fds=(rules.fileno(), answer.fileno()),
+                pass_fds=(answer.fileno(),),
                 start_new_session=True,
                 timeout=seconds,
             )
@@ -108,28 +146,40 @@ def _beginning(file: IO[bytes], most: int) -> tuple[bytes, bool]:
     return data[:most], len(data) > most
 
 
-def _command(path: str, rules: int, result: int) -> list[str]:
+def _command(path: str, result: int) -> list[str]:
     interpreter = str(Path(sys.executable).resolve())
     packages = list(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
     seen = (str(Path(sys.base_prefix) / "lib"), sysconfig.get_path("stdlib"), *packages, interpreter)
+    # bubblewrap lets only the owner pass the folders that it makes for a mount
+    above = sorted({"/usr", "/etc", *(str(one) for place in seen for one in list(Path(place).parents)[:-1])})
+    folders = [word for place in above for word in ("--perms", "0755", "--dir", place)]
     binds = [word for place in dict.fromkeys(seen) for word in ("--ro-bind", place, place)]
     script = f"{SCRATCH}.py"
     return [
         path,
-        "--unshare-all",
-        "--unshare-user",
-        *("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL", "--hostname", "sandbox"),
+        *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
+        *_as_nobody(),
+        *("--hostname", "sandbox"),
         *("--die-with-parent", "--new-session", "--clearenv"),
         *("--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "OMP_NUM_THREADS", "1"),
         *("--setenv", "PYTHONDONTWRITEBYTECODE", "1", "--setenv", "PYTHONPATH", ":".join(packages)),
-        *("--size", str(MAX_FILE_BYTES), "--tmpfs", SCRATCH),
+        *("--size", str(MAX_FILE_BYTES), "--perms", "1777", "--tmpfs", SCRATCH),
+        *folders,
         *_system_folders(),
         *binds,
         *("--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"),
         *("--ro-bind", str(Path(harness.__file__).resolve()), script),
-        *("--remount-ro", "/", "--chdir", SCRATCH, "--seccomp", str(rules)),
+        *("--remount-ro", "/", "--chdir", SCRATCH),
         *(interpreter, "-P", "-s", script, str(result)),
     ]
+
+
+def _as_nobody() -> list[str]:
+    """Return how the program gets a user without rights. That of root is left by the harness itself: the
+    kernel limits nobody's processes, and not root's, whatever their name in a namespace."""
+    if os.geteuid() == 0:
+        return ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    return ["--unshare-user", "--uid", str(harness.NOBODY), "--gid", str(harness.NOBODY), "--cap-drop", "ALL"]
 
 
 def _system_folders() -> list[str]:

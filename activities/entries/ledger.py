@@ -5,17 +5,13 @@ the amounts as they stand in their sentences, which is evaluated.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
 
-from babel import UnknownLocaleError
-from babel.numbers import NumberFormatError, parse_decimal
-
 from activities.contracts.entries import Entries, Entry, Ledger, Total
 from activities.text.normal_form import normalise
+from activities.text.numbers import Number, single
 from activities.verification.computed import MAX_WAYS, evaluations
-from activities.verification.numbers import Number, figures
 
 MIN_ADDED = 2
 """Amounts of one unit from which a total is made."""
@@ -47,21 +43,16 @@ def totals(entries: Sequence[Entry]) -> Iterator[Total]:
             yield Total(unit=unit, expression=expression, result=printed(total))
 
 
-def amount_of(amount: str) -> Number | None:
+def amount_of(amount: str, language: str = "") -> Number | None:
     """The number of an amount; None where it has none or several."""
-    numbers = figures(amount)
-    return numbers[0] if len(numbers) == 1 and not numbers[0].percent else None
+    number = single(amount, language)
+    return None if number is None or number.percent else number
 
 
 def value_of(amount: str, language: str) -> Decimal | None:
     """The number of an amount, as a language writes numbers (`1.250,00`), else as it is read first."""
-    number = amount_of(amount)
-    if number is None:
-        return None
-    with suppress(NumberFormatError, UnknownLocaleError, ValueError):
-        value = parse_decimal(number.shown, language, strict=True)
-        return value if value in number.values else number.value
-    return number.value
+    number = amount_of(amount, language)
+    return number.value if number else None
 
 
 def unit_of(amount: str, number: Number) -> str:

@@ -9,12 +9,15 @@ from activities.contracts.plan import ManagerInput, ParsedQuery, ParseQueryInput
 from activities.contracts.profile import Aspect
 from activities.contracts.step import Member, StepContext
 from activities.text.embeddings import MULTILINGUAL, embedder
-from activities.text.entities import Kind, of_kind
-from activities.text.language import ENGLISH, language_of
-from activities.text.stand_alone import entities, stand_alone
-from activities.text.tokens import terms, weak_stems
+from activities.text.entities import Kind, link, of_kind
+from activities.text.language import ENGLISH, language_of_question
+from activities.text.tokens import fold, phrases, terms, weak_stems
 from activities.verification.gate import names
 
+MAX_ENTITIES = 10
+"""Names and phrases that are read from a question."""
+MAX_ADDED = 6
+"""Names of an earlier question that are added to one that follows it up."""
 MAX_TITLE = 160
 """Characters of a report's title."""
 MIN_SHARED = 2
@@ -65,6 +68,23 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     )
 
 
+def stand_alone(question: str, earlier: str) -> str:
+    """A follow-up with the names of the earlier question that it lacks, in brackets at its end; the question
+    itself where it lacks none. What the earlier question has in such brackets was added to it in turn."""
+    head, _, added = earlier.removesuffix(")").partition(" (") if earlier.endswith(")") else (earlier, "", "")
+    named = dict.fromkeys((*entities(head), *(name.strip() for name in added.split(","))))
+    lacking = [name for name in named if name and fold(name) not in fold(question)]
+    return f"{question} ({', '.join(lacking[:MAX_ADDED])})" if lacking else question
+
+
+def entities(question: str) -> tuple[str, ...]:
+    """What a question names, as typed and in order: names of the vocabularies, and its other noun phrases."""
+    named = [entity.surface for entity in link(question)]
+    rest = [p for p in phrases(question) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in named)]
+    every = sorted((*named, *rest), key=question.find)
+    return tuple(dict.fromkeys(every))[:MAX_ENTITIES]
+
+
 def choose_profile(question: str, profiles: dict[str, str], default: str) -> tuple[str, str]:
     """A profile among those on offer (`default` where none are), and the reason: one whose name the question
     has (`drugs to repurpose`), a user's own whose description fits, else by the vocabularies of medicine."""
@@ -91,7 +111,7 @@ def choose_profile(question: str, profiles: dict[str, str], default: str) -> tup
 def is_biomedical(question: str) -> bool:
     """Tell whether a question is one of medicine, in any language: by the vocabularies, which are English, or
     by the encoder, to which it is nearer to questions of medicine than to others."""
-    language = language_of(question)
+    language = language_of_question(question)
     if language in ("", ENGLISH) and of_kind(question, _KINDS):
         return True
     # a short question does not tell its language

@@ -18,9 +18,8 @@ from activities.contracts.plan import (
 )
 from activities.contracts.profile import Aspect
 from activities.extractive.passages import near_enough
-from activities.extractive.planning import aspect_of, searched
+from activities.extractive.planning import aspect_of, entities, searched
 from activities.text.entities import link
-from activities.text.stand_alone import entities
 from activities.text.tokens import fold, terms
 
 MAX_NAMES = 4

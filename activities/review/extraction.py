@@ -17,7 +17,7 @@ from activities.report.formats.text import spreadsheet_cell
 from activities.review.protocol import PooledOutcome, Protocol
 from activities.review.studies import AskedField, Extraction, ExtractionDecision, FieldKind, Value
 from activities.text.normal_form import normalise
-from activities.verification.numbers import read
+from activities.text.numbers import single
 
 FIGURES: Mapping[str, str] = {
     "events": "people with the outcome in the group of the intervention",
@@ -122,12 +122,8 @@ def is_same(field: AskedField, first: Value | None, second: Value | None) -> boo
 
 def number_of(text: str) -> Decimal | None:
     """The number of a text that has exactly one; with its sign."""
-    numbers = [one for one in read(text).numbers if one.role == "figure"]
-    if len(numbers) != 1:
-        return None
-    number = numbers[0]
-    before = normalise(text)[: number.start].rstrip()
-    return -number.value if before.endswith("-") and number.value > 0 else number.value
+    number = single(text)
+    return number.signed[0] if number else None
 
 
 def _plain(text: str) -> str:

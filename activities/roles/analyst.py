@@ -1,5 +1,5 @@
 """Analyst: a program for effects that the fixed analysis lists and does not pool. Where it runs and what its
-numbers mean is not up to it (`activities.analysis.sandbox`, `activities.analysis.verdict`)."""
+numbers mean is not up to it (`activities.analysis.sandbox`, `activities.analysis.meta_analysis`)."""
 
 import re
 from collections.abc import Sequence

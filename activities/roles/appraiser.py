@@ -177,7 +177,7 @@ def _with_figures(effect: StudyEffect, row: EffectAnswer) -> tuple[StudyEffect, 
     quotes = [support.quote for support in effect.support]
 
     def read(of: dict[str, str]) -> tuple[str, ...]:
-        return figures.read(
+        return figures.read_effect(
             of, quotes, effect.evidence_id, effect.outcome, clustered=effect.clustered
         ).missing
 
@@ -190,7 +190,7 @@ def _contradicts(effect: StudyEffect) -> bool:
     """Whether the numbers lie on the other side of no effect than the direction that was read."""
     quotes = [support.quote for support in effect.support]
     name, outcome = effect.evidence_id, effect.outcome
-    made = figures.read(effect.figures, quotes, name, outcome, clustered=effect.clustered).effect
+    made = figures.read_effect(effect.figures, quotes, name, outcome, clustered=effect.clustered).effect
     if made is None:
         return False
     side = side_of(study_interval(made, point_of(made), 0.95), no_effect(made.measure))

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
-from activities.review.extraction import MAX_VALUE_CHARS, number_of
+from activities.review.extraction import MAX_VALUE_CHARS
 from activities.review.studies import AskedField, ExtractDataInput, Extraction, Value
 from activities.roles.fields import Loose, SentenceLabels, Text, limits
 from activities.roles.full_texts import compose_full_text, quotes_of
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, refusal
+from activities.text.numbers import missing_number, single, stated
 from activities.verification import gate
-from activities.verification.numbers import missing_number, stated
 
 MAX_FIELDS = 80
 TASK = "Fill the fields that the work states. Answer with JSON."
@@ -90,12 +90,9 @@ def _fault(field: AskedField, value: str | None, quotes: Sequence[str]) -> str:
     if field.kind == "choice":
         return ""
     if field.kind == "number":
-        number = number_of(value)
-        return (
-            ""
-            if number is not None and any(stated(quote).has(abs(number)) for quote in quotes)
-            else ("not_in_work")
-        )
+        number = single(value)
+        is_there = number and any(stated(quote).has(one) for quote in quotes for one in number.values)
+        return "" if is_there else "not_in_work"
     if missing_number(value, quotes):
         return "not_in_work"
     return "" if any(gate.are_spans(value, quote) for quote in quotes) else "not_in_work"

@@ -20,8 +20,8 @@ from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, limits
 from activities.roles.prompt import compose, concluded, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, refusal, sentence_text
+from activities.text.numbers import missing_numbers
 from activities.verification import gate
-from activities.verification.numbers import missing_numbers
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""

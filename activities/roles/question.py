@@ -17,12 +17,12 @@ from activities.contracts.plan import (
 )
 from activities.contracts.step import Reading
 from activities.extractive import planning
+from activities.extractive.planning import stand_alone
 from activities.messages import english_name
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import CUT, compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, lines, one_of
-from activities.text.stand_alone import stand_alone
 from activities.verification.gate import names, words
 
 MOST_ENTITIES = 8

@@ -32,11 +32,11 @@ from activities.roles.rewording import (
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, refusal, sentence_text, supports
 from activities.roles.works import compose_works
+from activities.text.numbers import missing_numbers
 from activities.text.sentences import language_in
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
-from activities.verification.numbers import missing_numbers
 from activities.verification.verdicts import printed
 
 MAX_ANSWER_SENTENCES = 5

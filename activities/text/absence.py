@@ -11,7 +11,7 @@ from typing import Protocol
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
-from activities.text.language import ENGLISH, STEMMERS, language_of
+from activities.text.language import ENGLISH, STEMMERS, language_of_question
 from activities.text.normal_form import is_unspaced
 from activities.text.sentences import language_in
 from activities.text.tokens import fold, is_function, terms, without_markup
@@ -73,7 +73,7 @@ class _Asked:
 
 def rarest_name(question: str) -> tuple[str, ...]:
     """Return the rarest name of a question with its other names; empty where it has none that is rare."""
-    asked = (one for one in _asked(question, language_of(question) or ENGLISH) if one.is_name)
+    asked = (one for one in _asked(question, language_of_question(question) or ENGLISH) if one.is_name)
     rarest = min(asked, key=lambda one: one.rarity, default=None)
     return (rarest.text, *rarest.others) if rarest and rarest.rarity < MAX_OF_RARE else ()
 
@@ -82,7 +82,7 @@ def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[A
     """List the words of a question that occur in no document, the rarest first. `languages`: those of the
     documents. Of a question in a language without a stemmer nothing is listed: its words would be missed in
     other forms."""
-    asked_in = language_of(question)
+    asked_in = language_of_question(question)
     if not asked_in and all(c.isascii() for c in fold(question) if c.isalpha()):
         asked_in = languages[0] if len(set(languages)) == 1 else ENGLISH
     if asked_in not in STEMMERS:

@@ -3,6 +3,7 @@
 Languages are ISO 639-1 codes. A text too short to tell has none.
 """
 
+import re
 import threading
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -27,42 +28,12 @@ MIN_SHARE = 0.02
 """Share of documents from which their language counts among those of a folder."""
 READ = 300
 """Characters at the beginning of a text, and in its middle, that are read for its language."""
-STEMMERS = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
-"""Languages whose words PyStemmer reduces, by its names."""
-OTHERS = ("bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh")
+STEMMERS = frozenset({
+    "ar", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr", "ga", "hi", "hu", "hy",
+    "id", "it", "lt", "ne", "nl", "no", "pl", "pt", "ro", "ru", "sr", "sv", "ta", "tr", "yi",
+})  # fmt: skip
+"""Languages whose words PyStemmer reduces."""
+OTHERS = frozenset({"bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh"})
 """Further languages that are told apart; their words are compared as they stand."""
 SAME = {"wuu": "zh", "yue": "zh", "nb": "no", "nn": "no"}
 _local = threading.local()
@@ -79,13 +50,16 @@ def language_of(text: str) -> str:
     return _classified(text)[0]
 
 
+@lru_cache(maxsize=2048)
 def language_of_question(question: str) -> str:
-    """Tell the language of a question; of one that is too short for `language_of` where it can be told with
-    `SURE`, else empty."""
+    """Tell the language of a question. One that is too short for `language_of` is in its likeliest language
+    where that is `SURE`, or where it has a function word of it that English has not; else the answer is
+    empty."""
     if language := language_of(question):
         return language
     language, sure = _classified(question)
-    return language if sure >= SURE else ""
+    own = stop_words(language) - stop_words(ENGLISH)
+    return language if sure >= SURE or not own.isdisjoint(re.findall(r"\w+", question.casefold())) else ""
 
 
 def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -128,7 +102,7 @@ def stemmer(language: str) -> "Stemmer.Stemmer | None":
     if language not in mine:  # a Stemmer must not be shared between threads
         import Stemmer
 
-        mine[language] = Stemmer.Stemmer(STEMMERS[language])
+        mine[language] = Stemmer.Stemmer(language)
     found: Stemmer.Stemmer = mine[language]
     return found
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from activities.contracts.evidence import Evidence
 from activities.text.embeddings import Embedder, embedder
 from activities.text.entities import link
-from activities.text.language import ENGLISH, language_of, main_languages
+from activities.text.language import ENGLISH, language_of_question, main_languages
 from activities.text.parts import Part
 from activities.text.sentences import OF_THE_USER, Kept, Sentence, language_in, sentences
 from activities.text.tokens import terms, weak_stems
@@ -200,7 +200,7 @@ def words(text: str, language: str = ENGLISH) -> list[str]:
 
 def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[str]:
     """The words of a question as documents of these languages may have them."""
-    every = dict.fromkeys((language_of(question) or ENGLISH, *languages))
+    every = dict.fromkeys((language_of_question(question) or ENGLISH, *languages))
     return list(dict.fromkeys(chain.from_iterable(words(question, language) for language in every)))
 
 
@@ -283,7 +283,7 @@ class _Corpus:
 
     def encoder(self, *texts: str) -> Embedder | None:
         """The encoder that knows the languages of these texts and of the documents."""
-        return embedder((*self.languages, *map(language_of, texts)))
+        return embedder((*self.languages, *map(language_of_question, texts)))
 
     def likeness(self, texts: Sequence[str], by_whole: Sequence[Scores]) -> list[list[Scores]]:
         """For each text and document the cosine of each of its sentences, NaN where it was not computed, and

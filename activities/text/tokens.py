@@ -68,11 +68,7 @@ def fold(text: str) -> str:
 def stem(word: str) -> str:
     """The comparison form of a folded word: of an irregular form its word, British spellings made American,
     Snowball's English stem."""
-    return snowball(irregular().get(word, word))
-
-
-def snowball(word: str) -> str:
-    """Snowball's English stem of the American spelling of a folded word."""
+    word = irregular().get(word, word)
     if len(word) > 4:
         word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
         word = re.sub(r"our(s?)$", r"or\1", word) if "our" in word else word
@@ -96,25 +92,33 @@ def _terms(text: str, language: str) -> tuple[str, ...]:
 
 
 def _read_terms(text: str, language: str) -> list[str]:
-    if language != ENGLISH:
-        plain = unicodedata.normalize("NFKC", text).casefold()
-        return [term for word in _WORD.findall(plain) for term in _of_foreign(word, language)]
-    return [term for word in _WORD.findall(fold(text)) for term in _of_word(word)]
+    # another language than English is folded when its words are reduced
+    plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
+    return [term for word in _WORD.findall(plain) for term in _of_word(word, language)]
 
 
 @lru_cache(maxsize=65_536)
-def _of_foreign(word: str, language: str) -> tuple[str, ...]:
-    """The terms of a word of another language than English: its stem, folded; of scripts without blanks its
-    pairs of characters."""
-    if any(map(is_unspaced, word)):
+def _of_word(word: str, language: str) -> tuple[str, ...]:
+    """The terms of a word: most words of a text are met again."""
+    word = word.removesuffix("'s")
+    if not word.isascii() and any(map(is_unspaced, word)):
         return _pairs_of_characters(word)
-    reduced = stemmer(language)
-    parts = [part for part in re.split(r"[-/']", word) if len(part) > 1 and not part.isdigit()]
+    parts = re.split(r"[-/]", word)
+    if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
+        parts = ["".join(parts)]
+    bare = (part.replace("'", "").replace(".", "") for part in parts)
     return tuple(
-        fold(str(reduced.stemWord(part)) if reduced else part)
-        for part in parts
-        if part not in stop_words(language)
+        _reduced(part, language)
+        for part in bare
+        if part not in _topicless(language) and (len(part) > 1 or part in _SINGLES) and not part.isdigit()
     )
+
+
+def _reduced(word: str, language: str) -> str:
+    if language == ENGLISH:
+        return stem(word)
+    own = stemmer(language)
+    return fold(str(own.stemWord(word)) if own else word)
 
 
 def _pairs_of_characters(word: str) -> tuple[str, ...]:
@@ -124,21 +128,8 @@ def _pairs_of_characters(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=65_536)
-def _of_word(word: str) -> tuple[str, ...]:
-    """The terms of a folded word: most words of a text are met again."""
-    word = word.removesuffix("'s")
-    if not word.isascii() and any(map(is_unspaced, word)):
-        return _pairs_of_characters(word)
-    parts = re.split(r"[-/]", word)
-    if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
-        parts = ["".join(parts)]
-    bare = (part.replace("'", "").replace(".", "") for part in parts)
-    return tuple(
-        stem(part)
-        for part in bare
-        if part not in _FUNCTION and (len(part) > 1 or part in _SINGLES) and not part.isdigit()
-    )
+def _topicless(language: str) -> frozenset[str]:
+    return _FUNCTION if language == ENGLISH else stop_words(language)
 
 
 def pairs(row: Sequence[str]) -> list[str]:

@@ -5,14 +5,15 @@ a constant that has a name; code evaluates it, and what it gives has to be what 
 rounded. Nothing is searched for: what no expression gives does not follow.
 """
 
+import ast
+import operator
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, DecimalException
-from itertools import product
+from itertools import islice, product
 
 from activities.text.normal_form import normalise
-from activities.verification.numbers import Number, figures, missing_numbers, rounded_to
+from activities.text.numbers import Number, figures, missing_numbers, rounded_to, single
 
 MAX_NUMBERS = 40
 """Numbers of one expression."""
@@ -25,20 +26,13 @@ FACTORS = WHOLES | frozenset(map(Decimal, (7, 12, 24, 28, 29, 30, 31, 52, 60, 36
 MAX_EXPRESSION_CHARS = 300
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
-_PART = re.compile(r"\s*+(?:(?P<sign>[-+*/()])|(?P<number>[^-+*/()=]*?\d[^-+*/()=]*))")
-
-
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """A computation that holds."""
-
-    expression: str
-    """As its writer shows it."""
-    result: str
-    """What the sentence prints."""
-
-    def __str__(self) -> str:
-        return f"{self.expression} = {self.result}"
+_OPERAND = re.compile(r"(?<![^-+*/()=])[^-+*/()=\d]*+\d[^-+*/()=]*")
+_OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
 class NotAnExpressionError(ValueError):
@@ -52,14 +46,14 @@ def computed_from(
     does not follow; empty where all do. `quotes`: the cited sentences, whose figures are computed with.
     `works`: all that the cited works say."""
     known = [number for quote in quotes for number in figures(quote)]
-    holding: list[Computed] = []
+    holding: dict[str, None] = {}
     for number in missing_numbers(text, works):
         way = next((one for one in expressions if follows(one, number, known)), None)
         if way is None:
             return (), number.shown
-        holding.append(Computed(_shown(way), number.shown))
+        holding[f"{_shown(way)} = {number.shown}"] = None
         known.append(number)  # what was computed may be computed with
-    return tuple(dict.fromkeys(map(str, holding))), ""
+    return tuple(holding), ""
 
 
 def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
@@ -75,100 +69,54 @@ def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
 def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:
     """What an expression gives, by each reading of its numbers that is a known figure. Raises
     NotAnExpressionError."""
-    parts = _parts(expression)
-    choices: list[list[Decimal]] = []
-    quoted = signs = 0
-    held = {value for number in known if not number.is_year for value in number.values}
-    for place, part in enumerate(parts):
-        if isinstance(part, str):
-            signs += part in "+-*/"
-            continue
-        own = [value for value in part.values if value in held]
-        quoted += bool(own)
-        beside = {*parts[max(0, place - 1) : place], *parts[place + 1 : place + 2]}
-        allowed = FACTORS if beside & {"*", "/"} else WHOLES
-        constants = [value for value in part.values if value in allowed]
-        if not (own or constants):
-            raise NotAnExpressionError(part.shown)
-        choices.append(own or constants)
-    if not quoted or not signs or len(choices) > MAX_NUMBERS:
+    numbers: dict[str, Number] = {}
+
+    def named(match: re.Match[str]) -> str:
+        name = f"n{len(numbers)}"
+        numbers[name] = _operand(match[0])
+        return f" {name} "
+
+    try:
+        tree = ast.parse(_OPERAND.sub(named, expression).strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise NotAnExpressionError(expression) from None
+    operations = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
+    if not operations or len(numbers) > MAX_NUMBERS:
         raise NotAnExpressionError(expression)
-    for place, chosen in enumerate(product(*choices)):
-        if place >= MAX_WAYS:
-            return
-        numbers = iter(chosen)
-        yield _Parser([part if isinstance(part, str) else next(numbers) for part in parts]).value()
+    scaled = (node for node in operations if isinstance(node.op, ast.Mult | ast.Div))
+    factors = {one.id for node in scaled for one in (node.left, node.right) if isinstance(one, ast.Name)}
+    held = {value for number in known if not number.is_year for value in number.values}
+    choices: list[list[Decimal]] = []
+    for name, number in numbers.items():
+        allowed = FACTORS if name in factors else WHOLES
+        own = [value for value in number.values if value in held]
+        choices.append(own or [value for value in number.values if value in allowed])
+    if not any(number.values & held for number in numbers.values()):
+        raise NotAnExpressionError(expression)
+    for chosen in islice(product(*choices), MAX_WAYS):
+        yield _value(tree, dict(zip(numbers, chosen, strict=True)))
+
+
+def _operand(text: str) -> Number:
+    """The figure of an operand, which may stand beside a unit."""
+    number = single(text)
+    unit = text.replace(number.shown, "", 1) if number else "?"
+    if number is None or not all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit):
+        raise NotAnExpressionError(text)
+    return number
+
+
+def _value(node: ast.expr, values: Mapping[str, Decimal]) -> Decimal:
+    match node:
+        case ast.Name(id=name) if name in values:
+            return values[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, values)
+        case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
+            return compute(_value(left, values), _value(right, values))
+    raise NotAnExpressionError(ast.unparse(node))
 
 
 def _shown(expression: str) -> str:
     """An expression without what it gives."""
     return normalise(expression)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
-
-
-def _parts(expression: str) -> list[str | Number]:
-    """Signs and numbers, in order."""
-    parts: list[str | Number] = []
-    at = 0
-    while expression[at:].strip():
-        match = _PART.match(expression, at)
-        if match is None:
-            raise NotAnExpressionError(expression[at:])
-        at = match.end()
-        if match["sign"]:
-            parts.append(match["sign"])
-            continue
-        numbers = figures(match["number"])
-        unit = match["number"].replace(numbers[0].shown, "", 1) if len(numbers) == 1 else "?"
-        if not all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit):
-            raise NotAnExpressionError(match["number"])
-        parts.append(numbers[0])
-    return parts
-
-
-class _Parser:
-    """Recursive descent over signs and values."""
-
-    def __init__(self, parts: Sequence[str | Decimal]) -> None:
-        self._parts = parts
-        self._at = 0
-
-    def value(self) -> Decimal:
-        value = self._sum()
-        if self._at < len(self._parts):
-            raise NotAnExpressionError(str(self._parts[self._at]))
-        return value
-
-    def _sign(self, signs: str) -> str:
-        part = self._parts[self._at] if self._at < len(self._parts) else None
-        if not isinstance(part, str) or part not in signs:
-            return ""
-        self._at += 1
-        return part
-
-    def _sum(self) -> Decimal:
-        value = self._product()
-        while sign := self._sign("+-"):
-            other = self._product()
-            value = value + other if sign == "+" else value - other
-        return value
-
-    def _product(self) -> Decimal:
-        value = self._factor()
-        while sign := self._sign("*/"):
-            other = self._factor()
-            value = value * other if sign == "*" else value / other
-        return value
-
-    def _factor(self) -> Decimal:
-        if self._sign("-"):
-            return -self._factor()
-        if self._sign("("):
-            value = self._sum()
-            if not self._sign(")"):
-                raise NotAnExpressionError("a parenthesis is open")
-            return value
-        part = self._parts[self._at] if self._at < len(self._parts) else None
-        if not isinstance(part, Decimal):
-            raise NotAnExpressionError(str(part))
-        self._at += 1
-        return part

@@ -17,8 +17,8 @@ from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
+from activities.text.numbers import Number, figures
 from activities.text.sentences import Sentence, quotable
-from activities.verification.numbers import Number, figures
 
 MIN_PLANTED = 4
 """Planted errors of a call, as far as the works have sentences for so many; as many true ones."""

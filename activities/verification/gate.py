@@ -22,12 +22,12 @@ from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, 
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
+from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
 from activities.text.parts import LABEL
 from activities.text.sentences import quotable, readable
 from activities.text.tokens import terms
 from activities.verification.computed import computed_from
 from activities.verification.field_places import passages_of, place_of, stems
-from activities.verification.numbers import missing_code, missing_number, missing_numbers, read, stated
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")

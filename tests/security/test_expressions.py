@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.expressions import BUILT, ROOT, builders, built, expressions, growth, probes, slow
+from tests.expressions import ROOT, builders, expressions, growth, probes, slow
 
 
 @pytest.mark.timeout(900)
@@ -20,8 +20,7 @@ def test_an_expression_that_a_function_builds_is_seen() -> None:
     source = "import re\ndef within(text, name):\n    return re.search(name + r'\\s+x', text)\n"
     assert builders({ROOT / "activities" / "made_up.py": source}) == {"activities/made_up.py within"}
     files = (file for package in ("activities", "client") for file in (ROOT / package).rglob("*.py"))
-    assert builders({file: file.read_text() for file in files}) == set(BUILT)
-    assert r"(?<!\w)aspirin\ \(oral\)" in {p.pattern for p in built("activities/text/drugs.py names_drug")}
+    assert builders({file: file.read_text() for file in files}) == set()
 
 
 TAKE_MORE = [

@@ -27,7 +27,7 @@ COMMAND = "import sys, client.cli.ask, client.cli.watch, client.runs.follow, cli
 LOADED = "; print(*(name for name in sys.modules if name.split('.')[0] in ('activities', 'workflows')))"
 OF_PARTS = ("activities.candidates", "activities.analysis", "activities.report.parts")
 """Folders of parts."""
-OF_GATE = {"activities.analysis.cells", "activities.analysis.stated"}
+OF_GATE = {f"activities.analysis.{name}" for name in ("cells", "figures", "scale")}
 """What the gate reads the numbers of any cell with."""
 OF_RUNS = {f"workflows.parts.{name}" for name in ("active", "part", "rows")}
 

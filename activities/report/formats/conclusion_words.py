@@ -11,8 +11,8 @@ from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, is_refuted, is_turned
+from activities.analysis.figures import numbers_held
 from activities.analysis.meta_analysis import interval_text
-from activities.analysis.stated import numbers_held, numbers_in
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import (
     AppraisedWork,
@@ -41,6 +41,7 @@ from activities.report.formats.blocks import (
 from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
+from activities.text.numbers import are_stated
 
 TITLE = N_("Conclusions")
 HEAD = (N_("Effect (95% CI)"), N_("Direction"), N_("Participants"))
@@ -282,7 +283,8 @@ def absolute(one: Conclusion) -> str:
         result, turned = works[0].result, is_turned(works[0], works[0].effect)
     if result is None or turned or not arms or not (event and time) or one.certainty == "very_low":
         return ""
-    if not numbers_in(time) <= numbers_held(quoted.quote for work in works for quoted in work.support):
+    held = numbers_held(quoted.quote for work in works for quoted in work.support)
+    if not are_stated(time, held):
         return ""
     risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
     middle, low, high = (

@@ -41,8 +41,8 @@ from activities.report.formats.text import clean
 from activities.report.formats.works_table import works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
+from activities.text.numbers import missing_numbers
 from activities.text.tokens import terms
-from activities.verification.numbers import missing_numbers
 from activities.verification.verdicts import leaned_on
 
 REFUSED_NOTE = N_("Texts that did not pass the checks or were removed, each with the reason.")

@@ -34,7 +34,7 @@ from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.progress import Report
 from activities.text.absence import MIN_WITHIN, absent
 from activities.text.embeddings import embedder
-from activities.text.language import language_of
+from activities.text.language import language_of_question
 from activities.text.ranking import (
     OTHER_NAMES,
     TITLE_TIMES,
@@ -79,7 +79,7 @@ class LibraryIndex:
     def _encoding(self, query: str) -> Encoding | None:
         """The vectors by the encoder that knows the languages of the folder and of a question; None where
         documents are ranked by words only."""
-        model = embedder((*self.languages, language_of(query)))
+        model = embedder((*self.languages, language_of_question(query)))
         if model is None:
             return None
         if model.name not in self._encodings:

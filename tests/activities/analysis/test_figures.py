@@ -2,12 +2,12 @@
 
 import pytest
 
-from activities.analysis.figures import Means, of_means, read
+from activities.analysis.figures import Means, of_means, read_effect
 from activities.contracts.effects import Arms, Effect
 
 
 def effect(quote: str, figures: dict[str, str], *, clustered: bool = False) -> Effect | None:
-    return read(figures, [quote], "a", "death", clustered=clustered).effect
+    return read_effect(figures, [quote], "a", "death", clustered=clustered).effect
 
 
 def test_a_second_group_in_a_sentence_is_no_other_outcome() -> None:
@@ -53,7 +53,7 @@ def test_counts_as_abstracts_write_them(
 def test_a_sum_with_a_part_that_no_sentence_has_does_not_stand() -> None:
     quote = "12 of 50 at low dose, 9 of 52 at high dose and 30 of 51 with placebo."
     figures = {"events": "12 + 8", "total": "102", "control_events": "30", "control_total": "51"}
-    made = read(figures, [quote], "a", "death", clustered=False)
+    made = read_effect(figures, [quote], "a", "death", clustered=False)
     assert made.effect is None
     assert set(made.missing) == {"events", "total"}
 
@@ -79,7 +79,9 @@ def test_the_interval_of_a_clustered_trial_counts_before_its_events() -> None:
 
 def test_totals_without_events_and_a_p_value_are_read() -> None:
     quote = "Pain fell more in the 60 treated than in the 58 controls (P = 0.03)."
-    made = read({"total": "60", "control_total": "58", "p": "0.03"}, [quote], "a", "pain", clustered=False)
+    made = read_effect(
+        {"total": "60", "control_total": "58", "p": "0.03"}, [quote], "a", "pain", clustered=False
+    )
     assert (made.effect, made.people, made.p) == (None, 118, "0.03")
 
 
@@ -92,11 +94,11 @@ def test_means_are_standardised_differences() -> None:
 def test_percentages_give_events_and_one_total_gives_halves() -> None:
     quote = "We randomised 120 adults. Mortality was 12.5% with placebo and 5% with the drug."
     figures = {"percent": "5", "control_percent": "12.5", "n": "120"}
-    made = read(figures, [quote], "a", "death", clustered=False)
+    made = read_effect(figures, [quote], "a", "death", clustered=False)
     assert made.effect is not None
     assert made.effect.arms == Arms(events=3, total=60, control_events=8, control_total=60)
     assert (made.halves, made.from_shares) == (True, True)
-    assert read({**figures, "n": "130"}, [quote], "a", "death", clustered=False).effect is None
+    assert read_effect({**figures, "n": "130"}, [quote], "a", "death", clustered=False).effect is None
 
 
 def test_numbers_that_contradict_each_other_are_no_effect() -> None:

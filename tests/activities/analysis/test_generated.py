@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.analysis.generated import NOT_COMPUTED, run_generated
+from activities.analysis.sandbox import NOT_COMPUTED, run_generated
 from activities.contracts.effects import Effect, Program
 
 pytestmark = pytest.mark.usefixtures("sandbox")

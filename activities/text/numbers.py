@@ -1,17 +1,20 @@
 """The one reader of numbers: what a text states in digits and in number words, in any language.
 
-A text that can be read in two ways has both readings: `1.000` is a thousand and one, `12 345` is one number
-and two. Rows of tables are cells before they are text. Dates, clock times, pages and the levels of intervals
-are numbers that stand, and no figures to compute with; digits within a name (`IL-6`) are part of its code.
+A text that can be read in two ways has both readings, first that of its language: `1.000` is one in English
+and a thousand in German, `12 345` is one number and two. Rows of tables are cells before they are text.
+Dates, clock times, pages and the levels of intervals are numbers that stand, and no figures to compute with;
+digits within a name (`IL-6`) are part of its code.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
+from babel import UnknownLocaleError
+from babel.numbers import get_decimal_symbol
 from text_to_num import find_numbers
 
 from activities.text.language import ENGLISH, language_of
@@ -93,6 +96,8 @@ class Number:
     role: Role = "figure"
     code: str = ""
     """The code that it is where it stands before letters (`3D`)."""
+    sign: Literal["", "-", "?"] = ""
+    """A minus before it; `?` where that may be a dash, as in `5-7`."""
 
     @property
     def value(self) -> Decimal:
@@ -106,8 +111,15 @@ class Number:
 
     @property
     def values(self) -> frozenset[Decimal]:
-        """All that it may state."""
+        """All that it may state, without a sign."""
         return frozenset(value for reading in self.readings for value in reading)
+
+    @property
+    def signed(self) -> tuple[Decimal, ...]:
+        """All that it may state with its sign, the likeliest first."""
+        values = dict.fromkeys(value for reading in self.readings for value in reading)
+        plain = () if self.sign == "-" else values
+        return (*plain, *(-value for value in values if self.sign))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +146,8 @@ class Stated:
     percents: frozenset[Decimal]
     """Those that may be percentages."""
     codes: frozenset[str]
+    signed: frozenset[Decimal]
+    """Its values with their signs."""
 
     def has(self, value: Decimal, *, percent: bool = False) -> bool:
         """Whether a value stands in the text, or another one that is rounded to it."""
@@ -162,6 +176,8 @@ def read(text: str, language: str = "") -> Read:
     """The numbers and codes of a text without tables, in order. `language`: of its number words; empty for
     that of the text."""
     plain = rest = normalise(text)
+    language = language or language_of(plain) or ENGLISH
+    decimal = _decimal_mark(language)
     numbers: list[Number] = []
     codes: list[Code] = []
     rest = _MARK.sub(_blank, rest)
@@ -178,17 +194,28 @@ def read(text: str, language: str = "") -> Read:
     rest = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], rest)
     for match in _NUMBER.finditer(rest):
         if len(match["digits"]) <= MAX_DIGITS:
-            numbers.append(_number(match, rest))
+            numbers.append(_number(match, rest, decimal))
         else:
             codes.append(Code(match["digits"], _joined(match["digits"])))
     rest = _NUMBER.sub(lambda match: "#" * len(match[0]), rest)
-    numbers = _with_words(rest, numbers, language or language_of(plain) or ENGLISH)
+    numbers = _with_words(rest, numbers, language)
     return Read(tuple(sorted(numbers, key=lambda one: one.start)), tuple(codes))
 
 
-def figures(text: str) -> tuple[Number, ...]:
+def figures(text: str, language: str = "") -> tuple[Number, ...]:
     """The numbers of a text that one may compute with."""
-    return tuple(one for one in read(text).numbers if one.role == "figure")
+    return tuple(one for one in read(text, language).numbers if one.role == "figure")
+
+
+def single(text: str, language: str = "") -> Number | None:
+    """The figure of a text that has exactly one."""
+    numbers = figures(text, language)
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def are_stated(text: str, held: frozenset[Decimal]) -> bool:
+    """Whether each number of a text is one of those held (`Stated.signed`), with its sign."""
+    return all(not held.isdisjoint(number.signed) for number in read(text).numbers)
 
 
 @lru_cache(maxsize=256)
@@ -205,7 +232,8 @@ def stated(text: str) -> Stated:
     values |= {one.value for one in every.codes if one.value is not None}
     plain = normalise(text)
     codes |= {_joined(match[0]) for match in _WORD_AND_NUMBER.finditer(plain)}
-    return Stated(frozenset(values), frozenset(percents), frozenset(codes))
+    signed = {value for one in numbers for value in one.signed}
+    return Stated(frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed))
 
 
 _WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
@@ -278,9 +306,9 @@ def _joined(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _number(match: re.Match[str], text: str) -> Number:
+def _number(match: re.Match[str], text: str, decimal: str) -> Number:
     unit, shown = match["unit"] or "", match[0].removesuffix(match["unit"] or "")
-    readings = list(readings_of(match["digits"]))
+    readings = list(_readings(match["digits"], decimal))
     if unit in _GLUED:
         readings += [(reading[0] * _GLUED[unit],) for reading in readings if len(reading) == 1]
     percent: bool | None = bool(match["percent"])
@@ -297,19 +325,26 @@ def _number(match: re.Match[str], text: str) -> Number:
     elif _PAGE.search(before):
         role = "page"
     code = _joined(match["digits"] + unit) if unit else ""
-    return Number(shown.strip(), match.start(), match.end(), tuple(readings), percent, role, code)
+    sign: Literal["", "-", "?"] = ""
+    if before.endswith("-"):
+        sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
+    return Number(shown.strip(), match.start(), match.end(), tuple(readings), percent, role, code, sign)
 
 
-def readings_of(digits: str) -> Iterator[Reading]:
+@cache
+def _decimal_mark(language: str) -> str:
+    try:
+        return get_decimal_symbol(language)
+    except (UnknownLocaleError, ValueError):
+        return "."
+
+
+def _readings(digits: str, decimal: str) -> Iterator[Reading]:
     """Each way to read a run of digits with marks or blanks between them."""
     if " " in digits:
-        yield from _one(digits.replace(" ", ""))
-        yield tuple(next(_one(part))[0] for part in digits.split(" "))
-    else:
-        yield from _one(digits)
-
-
-def _one(digits: str) -> Iterator[Reading]:
+        yield from _readings(digits.replace(" ", ""), decimal)
+        yield tuple(next(_readings(part, decimal))[0] for part in digits.split(" "))
+        return
     marks = _SEPARATOR.findall(digits)
     if not marks:
         yield (Decimal(digits),)
@@ -322,16 +357,16 @@ def _one(digits: str) -> Iterator[Reading]:
     if len(set(marks)) == 1:
         mark = marks[0]
         grouped = mark in ".,'" and _are_groups(head, groups)
-        if grouped:
-            yield (Decimal("".join((head, *groups))),)
+        ways = [(Decimal("".join((head, *groups))),)] if grouped else []
         if len(groups) == 1 and mark != "'":
-            yield (Decimal(f"{head}.{groups[0]}"),)
+            ways.insert(0 if mark == decimal else 1, (Decimal(f"{head}.{groups[0]}"),))
+        yield from ways
         if not grouped and (mark in ",'" or len(groups) > 1):
             yield separate
     elif len(set(marks[:-1])) == 1 and _are_groups(head, groups[:-1]):
         yield (Decimal(f"{head}{''.join(groups[:-1])}.{groups[-1]}"),)
     elif "," in marks:  # 4350.00,12
-        yield tuple(value for part in digits.split(",") for value in next(_one(part)))
+        yield tuple(value for part in digits.split(",") for value in next(_readings(part, decimal)))
     else:
         yield separate
 
@@ -373,9 +408,8 @@ def _with_words(text: str, numbers: list[Number], language: str) -> list[Number]
         if place is not None and value >= MIN_SCALE and not one.is_ordinal:
             scaled = numbers[place]
             more = tuple((reading[0] * value,) for reading in scaled.readings if len(reading) == 1)
-            numbers[place] = Number(
-                f"{scaled.shown} {words[one.start].word}", scaled.start, end, (*scaled.readings, *more)
-            )
+            shown = f"{scaled.shown} {words[one.start].word}"
+            numbers[place] = replace(scaled, shown=shown, end=end, readings=(*scaled.readings, *more))
             continue
         # the word for one is more often no number
         role: Role = "ordinal" if one.is_ordinal or value <= 1 else "figure"

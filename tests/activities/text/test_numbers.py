@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from activities.verification.numbers import figures, missing_code, missing_number, read, stated
+from activities.text.numbers import are_stated, figures, missing_code, missing_number, read, single, stated
 
 BILL = """date,item,amount
 2024-04-03,rent,4350.00
@@ -20,7 +20,8 @@ BILL = """date,item,amount
         ("1 234", ["1234", "1 234"]),
         ("1\u2009234 and 2\u202f345\u00a0678", ["1234", "1 234", "2345678", "2 345 678"]),
         ("1 234,5", ["1234.5", "1234 5", "1 234.5"]),
-        ("1.000", ["1000", "1.000"]),
+        ("1.000", ["1.000", "1000"]),
+        ("65,600", ["65600", "65.600"]),
         ("1,00,000", ["100000"]),
         ("1'234", ["1234"]),
         (".05", ["0.05"]),
@@ -59,6 +60,45 @@ def test_a_number_is_read_however_it_is_written(text: str, readings: list[str]) 
     """Every reading that it may have; what is no figure has none."""
     made = [reading for one in figures(text) for reading in one.readings]
     assert made == [tuple(map(Decimal, one.split())) for one in readings]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("1.000", "de", "1000"),
+        ("1.000", "en", "1.000"),
+        ("65,600", "en", "65600"),
+        ("65,600", "es", "65.600"),
+        ("1,250", "zh", "1250"),
+        ("1.250", "unknown", "1.250"),
+        ("-0.45", "en", "-0.45"),
+        ("12 480 Euro", "de", "12480"),
+        ("5-7", "en", ""),
+        ("none", "en", ""),
+    ],
+)
+def test_a_number_that_can_be_read_in_two_ways_is_first_read_as_its_language_writes_it(
+    text: str, language: str, value: str
+) -> None:
+    number = single(text, language)
+    assert (number.signed[0] if number else None) == (Decimal(value) if value else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "work", "is_stated"),
+    [
+        ("-0.45", "the difference was \u22120.45", True),
+        ("0.45", "the difference was \u22120.45", False),
+        ("-0.45", "the difference was 0.45", False),
+        ("1.06", "0\u00b772 (0\u00b749\u20131\u00b706)", True),
+        ("5-7", "5-7 days", True),
+        ("353", "three hundred fifty-three patients", True),
+        ("1615", "49 of 1,615 patients", True),
+        ("1620", "49 of 1,615 patients", False),  # nothing is rounded
+    ],
+)
+def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool) -> None:
+    assert are_stated(text, stated(work).signed) is is_stated
 
 
 @pytest.mark.parametrize(
