@@ -11,6 +11,7 @@ from client.api import Determinator
 from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
 from client.listing import Filter, Row, matching
 from client.run import Run
+from client.runs.options import SharedOptions
 
 LOCAL_USER = "local"
 """The one user of a page without sign-in."""
@@ -119,6 +120,15 @@ class Folders:
                 "its operator names such folders when the server starts"
             )
         return str(path)
+
+
+def folder_of(options: SharedOptions, settings: Settings, folders: Folders) -> str | None:
+    """The folder that a caller's question searches, resolved. Raises BadInput for one that may not be read,
+    and for a model that the settings do not name."""
+    model, library = options.get("model"), options.get("library")
+    if model not in (None, "extractive", *models_of(settings)):
+        raise BadInput(f"the model {str(model)[:100]!r} is not offered here")
+    return folders.check(library) if library else None
 
 
 class RateLimit:

@@ -7,7 +7,7 @@ import click
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from activities.configuration.declaration import Key, flag_of
+from activities.configuration.declaration import Key, declared, flag_of
 from activities.settings import Settings
 from client.cli.common import Amount, Duration, Filled, Name, Names, Words, duration
 from client.cli.modes import ModeName
@@ -51,6 +51,11 @@ def filter_options(command: Command) -> Command:
     """Decorate a command with the options that narrow a search; years have names of the sources' own, too."""
     also = {"since": ["--year-from"], "until": ["--year-to"]}
     return _with([_option(name, OWN[name], FIELDS[name], also.get(name, ())) for name in FILTERS], command)
+
+
+def options_of(fields: Mapping[str, FieldInfo], command: Command) -> Command:
+    """Decorate a command with an option for each declared field."""
+    return _with([_option(name, key, fields[name]) for name, key in declared(fields).items()], command)
 
 
 def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
@@ -112,7 +117,7 @@ def default_of(key: Key, field: FieldInfo) -> str:
         value = Limits.model_fields[key.limit].default
         if value is None:
             return "" if "default:" in key.help else "none"
-    if field.default_factory is not None or value is None or isinstance(value, bool):
+    if field.default_factory is not None or not value or isinstance(value, bool):
         return ""
     if key.unit == "seconds":
         return duration(value)

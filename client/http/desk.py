@@ -11,13 +11,13 @@ from fastapi import Depends, Header, HTTPException, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import Field
 
-from client.access import Access, Folders, RateLimit, models_of
+from client.access import Access, Folders, RateLimit, folder_of
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.tokens import Scope, Token, TokenFile, of_session
+from client.messages import Extend, Message
 from client.run import Run
 from client.runs.options import QuestionText, SharedOptions
-from workflows.types import BudgetStatus
 
 BEARER = HTTPBearer(auto_error=False)
 HOUR = 3600.0
@@ -143,26 +143,21 @@ class Desk:
         self.admit_run(case.token)
         return case.token.max_cost
 
-    async def extend(
-        self, run: Run, token: Token, *, tokens: int, cost: float, seconds: float, iterations: int
-    ) -> BudgetStatus:
-        """Add to the budget of a run, its cost up to what the token allows. Raises BadInput."""
+    async def send(self, case: Case, message: Message) -> None:
+        """Send a message to a run; its cost is extended up to what the token allows. Raises BadInput."""
         async with self._extending:
-            if token.max_cost is not None and cost:
-                seen = await run.progress()
+            most = case.token.max_cost
+            if most is not None and isinstance(message, Extend) and message.cost:
+                seen = await case.run.progress()
                 limit = seen.budget.limits.max_cost_microusd if seen else None
-                if limit is None or limit / 1e6 + cost > token.max_cost:
-                    raise BadInput(f"a run of this token may cost {token.max_cost:g} US dollars")
-            return await run.extend(tokens=tokens, cost=cost, seconds=seconds, iterations=iterations)
+                if limit is None or limit / 1e6 + message.cost > most:
+                    raise BadInput(f"a run of this token may cost {most:g} US dollars")
+            await message.send(case.run, case.by)
 
     def _checked(self, asked: Question, token: Token) -> Question:
         """Raises BadInput for what this server does not offer to a caller."""
-        model, library, most = asked.get("model"), asked.get("library"), asked.get("max_cost")
-        if model not in (None, "extractive", *models_of(self.client.settings)):
-            raise BadInput(f"the model {model!r} is not offered here")
-        asked = {**asked}
-        if library is not None:
-            asked["library"] = self._folders.check(library)
+        most = asked.get("max_cost")
+        asked = {**asked, "library": folder_of(asked, self.client.settings, self._folders)}
         if token.max_cost is not None:
             asked["max_cost"] = token.max_cost if most is None else min(token.max_cost, most)
         return asked

@@ -5,57 +5,36 @@ What calls a model needs the scope `ask` and counts as a run; what decides needs
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Query
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from activities.contracts.evidence import Gate, Length, ReportPlan
+from activities.contracts.evidence import Length
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
-from activities.contracts.step import Reading
 from activities.report.format_table import FORMATS
 from client.access import line_of
 from client.api import EXPECTED
 from client.http.desk import Case, Desk, Once, Question
 from client.http.tokens import Token
-from client.messages import MESSAGES
+from client.messages import MESSAGES, Message, Text
 from client.reports.load import as_bytes
 from client.reports.replies import Changed, Told
 from client.run import Run
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.types import BudgetStatus, PlanView
 
-Text = Annotated[str, Field(max_length=2000)]
 Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
-Action = Literal["approve", "reject", "pause", "resume", "finish", "cancel", "steer"]
 
 
 class Body(BaseModel):
     """What a request says; a field that no route takes is refused."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class Message(Body):
-    gate: Annotated[Gate | None, Field(description="approve, reject: null for the one that waits")] = None
-    note: Text = ""
-    text: Annotated[Text, Field(description="steer: the instruction")] = ""
-    section: Annotated[str | None, Field(max_length=200, description="cancel: this section only")] = None
-
-
-class Addition(Body):
-    tokens: Annotated[int, Field(ge=0)] = 0
-    cost: Annotated[float, Field(ge=0, description="US dollars")] = 0.0
-    seconds: Annotated[float, Field(ge=0)] = 0.0
-    iterations: Annotated[int, Field(ge=0)] = 0
-
-
-class Candidates(BaseModel):
-    names: Annotated[list[str], Field(max_length=200)]
 
 
 class Instruction(Body):
@@ -70,10 +49,6 @@ class Decided(Body):
     sentence: Sentence
     upheld: Annotated[bool, Field(description="true: the sentence goes, its quote stands in its place")]
     note: Text = ""
-
-
-class Answers(Body):
-    answers: Annotated[list[Text], Field(max_length=10, description="In order; empty: what is assumed")]
 
 
 def rest(desk: Desk) -> APIRouter:
@@ -134,11 +109,6 @@ def rest(desk: Desk) -> APIRouter:
         """Its plan."""
         return await case.run.plan()
 
-    @router.put("/{run_id}/plan")
-    async def edit_plan(body: ReportPlan, case: Case = deciding) -> PlanView:
-        """Replace the plan while it waits for approval."""
-        return await case.run.edit_plan(body, by=case.by)
-
     @router.get("/{run_id}/budget")
     async def budget(case: Case = reading) -> BudgetStatus:
         """What it may use, has used and has left."""
@@ -146,28 +116,6 @@ def rest(desk: Desk) -> APIRouter:
         if seen is None:
             raise HTTPException(503, "no worker answers at the moment", {"Retry-After": "5"})
         return seen.budget
-
-    @router.post("/{run_id}/budget")
-    async def extend(body: Addition, case: Case = deciding) -> BudgetStatus:
-        """Add to its budget, its cost up to what the token allows."""
-        return await desk.extend(
-            case.run,
-            case.token,
-            tokens=body.tokens,
-            cost=body.cost,
-            seconds=body.seconds,
-            iterations=body.iterations,
-        )
-
-    @router.post("/{run_id}/candidates")
-    async def candidates(body: Candidates, case: Case = deciding) -> list[str]:
-        """Keep these candidates, which opens the gate."""
-        return await case.run.choose_candidates(body.names, by=case.by)
-
-    @router.post("/{run_id}/answer")
-    async def answer(body: Answers, case: Case = deciding) -> list[Reading]:
-        """Answer what a run asks before it searches."""
-        return [*await case.run.answer(body.answers, by=case.by)]
 
     @router.post("/{run_id}/tell")
     async def tell(body: Instruction, case: Case = telling) -> Told:
@@ -194,27 +142,24 @@ def rest(desk: Desk) -> APIRouter:
         decided = client.decide(case.run.id, body.sentence, upheld=body.upheld, by=case.by, note=body.note)
         return Changed.of(await decided)
 
-    @router.post("/{run_id}/{action}")
-    async def act(action: Action, body: Message | None = None, case: Case = deciding) -> RunState:
-        """Decide at a gate, or tell the run what to do. `finish` stops the searching; after `cancel`, too, a
-        report is written."""
-        await send(case, action, body or Message())
-        return await state_of(case.run)
-
+    for kind in MESSAGES.values():
+        router.post(f"/{{run_id}}/{kind.name}", summary=kind.__doc__)(act_of(desk, kind))
     return router
 
 
-async def send(case: Case, action: Action, message: Message) -> None:
-    run = case.run
-    match action:
-        case "approve" | "reject":
-            await run.decide(action, message.gate, by=case.by, note=message.note)
-        case "steer":
-            await run.steer(message.text, by=case.by)
-        case "cancel":
-            await run.cancel(message.section)
-        case "pause" | "resume" | "finish":
-            await MESSAGES[action].send(run)
+def act_of(desk: Desk, kind: type[Message]) -> Callable[..., Awaitable[RunState]]:
+    """The route of a message: its fields are the body, which may be left out where none is needed."""
+    is_needed = any(field.is_required() for field in kind.model_fields.values())
+    form = kind if is_needed else kind | None
+
+    async def act(
+        body: form = ... if is_needed else None,  # type: ignore[valid-type]  # FastAPI reads it as it is then
+        case: Case = Depends(desk.run_for("decide", changes=True)),  # noqa: B008 - FastAPI's way
+    ) -> RunState:
+        await desk.send(case, kind() if body is None else body)
+        return await state_of(case.run)
+
+    return act
 
 
 async def sent(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:

@@ -5,21 +5,23 @@ While a caller waits, progress is reported with each event of the run.
 """
 
 import asyncio
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import InputRequiredResult, ToolAnnotations
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationError
 
-from activities.contracts.evidence import Gate, Length, ReportPlan
+from activities.contracts.evidence import Length
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
 from activities.report.formats import render
 from activities.report.schema import Report
-from client.access import Folders
+from client.access import Folders, folder_of
 from client.api import Determinator
-from client.failures import BadInput
+from client.failures import BadInput, faults_of
 from client.mcp.answers import (
     CollectedWork,
     ReportAnswer,
@@ -31,21 +33,7 @@ from client.mcp.elicitation import ask_back
 from client.messages import MESSAGES
 from client.reports.verify import is_file_name
 from client.run import Run
-from client.runs.options import (
-    Approve,
-    AskOptions,
-    Columns,
-    Dollars,
-    Iterations,
-    LanguageTag,
-    Library,
-    Mode,
-    Profile,
-    QuestionText,
-    Sections,
-    Sources,
-    setting,
-)
+from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
 from client.runs.planning import Planned
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
@@ -55,6 +43,7 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
+T = TypeVar("T")
 
 
 def named_by_id(run: str) -> str:
@@ -62,6 +51,13 @@ def named_by_id(run: str) -> str:
     if run == "last":
         raise ValueError("name the run by its id, not `last`: list_runs has the ids")
     return run
+
+
+def known_action(action: str) -> str:
+    """Raises ValueError for what is no message."""
+    if action not in MESSAGES:
+        raise ValueError(f"there is no action {action[:50]}; there are {', '.join(MESSAGES)}")
+    return action
 
 
 AnyRun = Annotated[
@@ -83,18 +79,38 @@ Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
-RunAction = Literal[
-    "approve",
-    "reject",
-    "answer",
-    "edit_plan",
-    "steer",
-    "extend",
-    "pause",
-    "resume",
-    "finish",
-    "cancel",
-]
+RunAction = Annotated[str, Field(json_schema_extra={"enum": [*MESSAGES]}), AfterValidator(known_action)]
+
+
+def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
+    """The tool with these arguments, none of which must be given, in place of those that it does not name."""
+    signature = inspect.signature(tool)
+    named = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in arguments.items()
+    ]
+
+    @functools.wraps(tool)
+    async def called(*args: object, **values: object) -> T:
+        return await tool(*args, **values)
+
+    called.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
+    return called
+
+
+def fields_of_messages() -> dict[str, Any]:
+    """The fields of all messages, each with the actions that it is for."""
+    actions: dict[str, list[str]] = {}
+    kinds: dict[str, tuple[Any, str | None]] = {}
+    for message in MESSAGES.values():
+        for name, field in message.model_fields.items():
+            actions.setdefault(name, []).append(message.name)
+            kinds[name] = field.annotation, field.description
+    return {
+        name: Annotated[kind | None, Field(description=f"{', '.join(actions[name])}: {about}")]
+        for name, (kind, about) in kinds.items()
+    }
 
 
 class Research:
@@ -103,9 +119,14 @@ class Research:
         self._folders = folders
 
     def register(self, server: MCPServer) -> None:
-        changing = (self.start_research, self.change_run, self.ask_report)
+        options = get_type_hints(SharedOptions, include_extras=True)
+        changing = (
+            taking(self.start_research, options),
+            taking(self.change_run, fields_of_messages()),
+            self.ask_report,
+        )
         reading = (
-            *(self.plan_research, self.list_runs, self.research_status, self.get_report),
+            *(taking(self.plan_research, options), self.list_runs, self.research_status, self.get_report),
             *(self.search_evidence, self.verify_report),
         )
         for tools, kind in ((changing, CHANGES), (reading, READS)):
@@ -115,27 +136,18 @@ class Research:
     async def plan_research(
         self,
         question: QuestionText,
-        mode: Mode = "auto",
-        profile: Profile = "auto",
-        sources: Sources = (),
-        library: Library = "",
-        max_sections: Sections | None = None,
+        **options: Any,  # noqa: ANN401 - those of `SharedOptions`
     ) -> Planned:
         """How a question would be researched: how it is read, which mode and sources fit, and the sections of
         a report on it. No run is started and nothing is searched. To use a changed plan, start_research with
         mode deep and approve ["plan"], then change_run with `edit_plan` and `approve`."""
-        return await self._client.plan(
-            question,
-            **(self._narrowed(profile, sources, library) | AskOptions(mode=mode, max_sections=max_sections)),
-        )
+        return await self._client.plan(question, **self._allowed(options))
 
-    def _narrowed(self, profile: str, sources: Sequence[str], library: str) -> AskOptions:
-        """What a question is narrowed to. Raises BadInput for a folder that may not be named."""
-        return {
-            "profile": None if profile == "auto" else profile,
-            "sources": list(sources),
-            "library": self._folders.check(library) if library else None,
-        }
+    def _allowed(self, options: Mapping[str, Any]) -> AskOptions:
+        """The options of a question. Raises BadInput for a folder that may not be named."""
+        asked = chosen(options)
+        asked["library"] = folder_of(asked, self._client.settings, self._folders)
+        return asked
 
     async def start_research(
         self,
@@ -146,22 +158,12 @@ class Research:
             Field(max_length=200, description="A finished run it builds on"),
             AfterValidator(named_by_id),
         ] = "",
-        mode: Mode = "auto",
         graph: Annotated[
             str,
             Field(description=f"Of mode graph: {', '.join(builtin_names())}, or a file the operator allows"),
         ] = "",
-        profile: Profile = "auto",
-        sources: Sources = (),
-        library: Library = "",
-        columns: Columns = (),
-        length: Annotated[Length | None, setting("length")] = None,
-        language: Annotated[LanguageTag | None, setting("language")] = None,
-        max_cost: Dollars | None = None,
-        max_minutes: Annotated[float | None, Field(gt=0, description="Working time at most")] = None,
-        max_iterations: Iterations | None = None,
-        approve: Approve = (),
         wait_seconds: Seconds = 0,
+        **options: Any,  # noqa: ANN401 - those of `SharedOptions`
     ) -> ResearchState | InputRequiredResult:
         """Start the research of a question; its report quotes a source for every claim. The same question
         with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
@@ -169,19 +171,12 @@ class Research:
         `follow_up` it begins with what that run found, and reads "it" as what that run was about."""
         caps = ctx.session.client_capabilities
         asks = caps is not None and caps.elicitation is not None and self._client.settings.clarify is None
-        options = self._narrowed(profile, sources, library) | AskOptions(
-            mode=mode if mode != "auto" else None,
-            graph=(graph if graph in builtin_names() else self._folders.check(graph)) if graph else None,
-            columns=list(columns) or None,
-            length=length,
-            language=language,
-            max_cost=max_cost,
-            max_time=None if max_minutes is None else max_minutes * 60,
-            max_iterations=max_iterations,
-            approve=list(approve) or None,
-            clarify="ask" if asks else None,
-        )
-        run = await self._client.ask(question, follow_up=follow_up or None, **options)
+        asked = self._allowed(options)
+        if graph:
+            asked["graph"] = graph if graph in builtin_names() else self._folders.check(graph)
+        if asks:
+            asked["clarify"] = "ask"
+        run = await self._client.ask(question, follow_up=follow_up or None, **asked)
         if asks and (question_back := await ask_back(run, ctx, BY)) is not None:
             return question_back
         return await self._state(run, ctx, wait_seconds)
@@ -233,41 +228,23 @@ class Research:
         self,
         run: OneRun,
         action: RunAction,
-        gate: Annotated[Gate | None, Field(description="approve, reject: none: the one that waits")] = None,
-        text: Annotated[
-            str, Field(max_length=2000, description="steer: what to do. approve, reject: why")
-        ] = "",
         sentence: Annotated[str, Field(max_length=20, description="approve, reject: of a dispute")] = "",
-        answers: Annotated[
-            Sequence[str], Field(description="answer: in order; empty: what the run assumes")
-        ] = (),
-        plan: Annotated[ReportPlan | None, Field(description="edit_plan: as research_status has it")] = None,
-        tokens: Annotated[int, Field(ge=0, description="extend")] = 0,
-        cost: Annotated[float, Field(ge=0, description="extend: US dollars")] = 0.0,
-        minutes: Annotated[float, Field(ge=0, description="extend")] = 0.0,
-        iterations: Annotated[int, Field(ge=0, description="extend")] = 0,
+        **fields: Any,  # noqa: ANN401 - those of the messages
     ) -> RunState:
         """Tell a run something: decide what waits at its gate (its plan, its candidates, its report, a
         dispute of a finished report; ask the person first), answer what it asks back, replace its plan while
         that waits, give it an instruction or more budget, pause it, have it write its report, cancel it."""
         handle = await self._client.run(run)
-        match action:
-            case "approve" | "reject" if sentence:
-                await self._client.decide(run, sentence, upheld=action == "approve", by=BY, note=text)
-            case "approve" | "reject":
-                await handle.decide(action, gate, by=BY, note=text)
-            case "answer":
-                await handle.answer(answers, by=BY)
-            case "edit_plan":
-                if plan is None:
-                    raise BadInput("edit_plan needs the plan")
-                await handle.edit_plan(plan, by=BY)
-            case "steer":
-                await handle.steer(text, by=BY)
-            case "extend":
-                await handle.extend(tokens=tokens, cost=cost, seconds=minutes * 60, iterations=iterations)
-            case "pause" | "resume" | "finish" | "cancel":
-                await MESSAGES[action].send(handle)
+        told = {name: value for name, value in fields.items() if value is not None}
+        if sentence and action in ("approve", "reject"):
+            note = str(told.get("note", ""))
+            await self._client.decide(run, sentence, upheld=action == "approve", by=BY, note=note)
+        else:
+            try:
+                message = MESSAGES[action].model_validate(told)
+            except ValidationError as error:
+                raise BadInput(faults_of(error, action)) from error
+            await message.send(handle, BY)
         return await state_of(handle)
 
     async def search_evidence(

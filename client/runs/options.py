@@ -28,10 +28,10 @@ def setting(name: str) -> Any:  # noqa: ANN401 - as pydantic's `Field`
     return field
 
 
-def option(help: str, flag: str | Literal[True] = True) -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
+def option(help: str, flag: str | Literal[True] = True, unit: str = "") -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
     """The help of an option that is no setting, and its flag where that does not follow from its name."""
     field = Field(description=help)
-    field.metadata.append(Key(help, flag=flag))
+    field.metadata.append(Key(help, flag=flag, unit=unit))
     return field
 
 

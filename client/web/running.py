@@ -1,6 +1,7 @@
 """A run on the page: what it does, what it waits for, and what it is told."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import get_origin
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
@@ -10,8 +11,7 @@ from starlette.datastructures import FormData
 from activities.contracts.evidence import ReportPlanSection
 from client.access import line_of
 from client.api import EXPECTED
-from client.failures import BadInput
-from client.messages import MESSAGES
+from client.messages import MESSAGES, Answer, Approve, Message
 from client.reports.load import NoReport
 from client.run import Run
 from client.web.frame import Frame
@@ -19,10 +19,6 @@ from client.web.home import Home
 from client.web.live import Live, steps_later, stream
 from client.web.reading import Reading
 from client.web.talking import Talking
-
-NOTE_CHARS = 2_000
-Act = Callable[[Run, str, FormData], Awaitable[str]]
-"""What a button does with a run, for a user, with the fields of its form; returns what is said of it."""
 
 
 class Running:
@@ -75,48 +71,37 @@ class Running:
         return HTMLResponse(await steps_later(await self._frame.run(request, run_id)))
 
     async def act(self, request: Request, run_id: str, act: str) -> Response:
-        """Do what a button says."""
-        if act not in ACTS and act not in MESSAGES:
+        """Do what a button says: send the message of its name, made of the fields of its form."""
+        if act not in MESSAGES and act not in FORMS:
             raise HTTPException(404, "there is no such button")
         run, user = await self._frame.run(request, run_id), self._frame.user(request)
         form = await request.form()
-        return await self._frame.answer(request, run.id, await ACTS.get(act, plain(act))(run, user, form))
+        if act in FORMS:
+            message = await FORMS[act](run, user, form)
+        else:
+            message = message_of(MESSAGES[act], form)
+        return await self._frame.answer(request, run.id, f"The run {await message.send(run, user)}.")
 
 
-def plain(name: str) -> Act:
-    """The message of this name, which has no content."""
-
-    async def act(run: Run, _user: str, _form: FormData) -> str:
-        message = next(message for key, message in MESSAGES.items() if key == name)
-        await message.send(run)
-        return f"It {message.sent}."
-
-    return act
-
-
-def text_of(form: FormData, name: str) -> str:
-    """A field as text, empty where there is none. Raises BadInput for one that is too long."""
-    text = str(form.get(name, "")).strip()
-    if len(text) > NOTE_CHARS:
-        raise BadInput(f"that is too long; write {NOTE_CHARS:,} characters at most")
-    return text
+def message_of(kind: type[Message], form: FormData) -> Message:
+    """The message that a form is; what is left empty is as it would be. Raises ValidationError."""
+    values: dict[str, object] = {}
+    for name, field in kind.model_fields.items():
+        texts = texts_of(form, name)
+        if get_origin(field.annotation) is list:
+            values[name] = texts
+        elif any(texts):
+            values[name] = texts[-1]
+    return kind.model_validate(values)
 
 
 def texts_of(form: FormData, name: str) -> list[str]:
     return [str(value).strip() for value in form.getlist(name)]
 
 
-async def approve(run: Run, user: str, form: FormData) -> str:
-    return f"The {await run.approve(by=user, note=text_of(form, 'note'))} is approved."
-
-
-async def reject(run: Run, user: str, form: FormData) -> str:
-    return f"The {await run.reject(by=user, note=text_of(form, 'note'))} is rejected."
-
-
-async def plan(run: Run, user: str, form: FormData) -> str:
-    """Approve the plan as it was edited; a section without a title is left out. Raises BadInput for what the
-    run refuses."""
+async def plan(run: Run, user: str, form: FormData) -> Message:
+    """Replace the plan where it was edited, a section without a title left out; then it is approved. Raises
+    BadInput for what the run refuses."""
     present = (await run.plan()).plan
     rows = zip(*(texts_of(form, name) for name in ("section", "title", "asked")), strict=False)
     if present is not None:
@@ -130,41 +115,15 @@ async def plan(run: Run, user: str, form: FormData) -> str:
         )
         if outline != present.report_outline:
             await run.edit_plan(present.replace(report_outline=outline), by=user)
-    await run.approve("plan", by=user, note=text_of(form, "note"))
-    return "The plan is approved; the run follows it."
+    return Approve(gate="plan", note=" ".join(texts_of(form, "note")))
 
 
-async def candidates(run: Run, user: str, form: FormData) -> str:
-    """Keep the candidates that are ticked."""
-    kept = await run.choose_candidates(texts_of(form, "name"), by=user)
-    return f"Kept: {', '.join(kept) or 'none'}."
+async def answers(_run: Run, _user: str, form: FormData) -> Message:
+    """Answer what the run asks back, or accept what it assumes."""
+    message = message_of(Answer, form)
+    assumes = "assumed" in form or not any(texts_of(form, "answers"))
+    return Approve(gate="clarification") if assumes else message
 
 
-async def answers(run: Run, user: str, form: FormData) -> str:
-    """Answer what the run asks back; an empty answer keeps what is assumed."""
-    given = texts_of(form, "answer")
-    if any(given) and "assumed" not in form:
-        await run.answer(given, by=user)
-    else:
-        await run.approve("clarification", by=user)
-    return "It searches what you mean."
-
-
-async def steer(run: Run, user: str, form: FormData) -> str:
-    await run.steer(text_of(form, "text"), by=user)
-    return "The run follows it from its next step on."
-
-
-async def extend(run: Run, _user: str, form: FormData) -> str:
-    try:
-        tokens, cost, minutes = (float(text_of(form, name) or 0) for name in ("tokens", "cost", "minutes"))
-    except ValueError as error:
-        raise BadInput("tokens, dollars and minutes are numbers") from error
-    await run.extend(tokens=int(tokens), cost=cost, seconds=minutes * 60)
-    return "The budget is extended."
-
-
-ACTS: Mapping[str, Act] = {
-    act.__name__: act for act in (approve, reject, plan, candidates, answers, steer, extend)
-}
-"""Buttons by their names, beside those of `MESSAGES`."""
+FORMS: Mapping[str, Callable[[Run, str, FormData], Awaitable[Message]]] = {"plan": plan, "answers": answers}
+"""Forms that are more than the fields of a message."""

@@ -211,7 +211,7 @@ def test_a_deep_run_does_what_its_reviewers_say(slow: SlowSource, tmp_path: Path
     names = [found["name"] for found in good("candidates", run_id, "--json").json()]
     assert sorted(names) == ["aspirin", "metformin"]
     assert f"there are {', '.join(names)}" in refused("candidates", run_id, "--keep", "Nonsense")
-    assert good("candidates", run_id, "--keep", "Metformin").out == "kept: metformin\n"
+    assert good("candidates", run_id, "--keep", "Metformin").out == f"{run_id} keeps metformin\n"
 
     wait_for_gate(run_id, "report")
     assert "is still under way" in refused("export", run_id)

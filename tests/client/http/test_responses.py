@@ -176,10 +176,10 @@ def test_gates_and_budgets_are_decided_over_rest(served: Served) -> None:
         wait_until(lambda: http.get(f"/runs/{run}").json()["waiting_for"] == "plan")
         plan = http.get(f"/runs/{run}/plan").json()["plan"]
         plan["report_outline"][0]["title"] = "A title of my own"
-        assert http.put(f"/runs/{run}/plan", json=plan).status_code == 200
+        assert http.post(f"/runs/{run}/edit_plan", json={"plan": plan}).status_code == 200
         limit = http.get(f"/runs/{run}/budget").json()["limits"]["max_tokens"]
-        more = http.post(f"/runs/{run}/budget", json={"tokens": 1_000}).json()
-        assert more["limits"]["max_tokens"] == limit + 1_000
+        assert http.post(f"/runs/{run}/extend", json={"tokens": 1_000}).status_code == 200
+        assert http.get(f"/runs/{run}/budget").json()["limits"]["max_tokens"] == limit + 1_000
         assert http.post(f"/runs/{run}/approve", json={"gate": "report"}).status_code == 400
         assert http.post(f"/runs/{run}/approve", json={"note": "fine"}).status_code == 200
         wait_until(lambda: http.get(f"/runs/{run}").json()["status"] == "completed", every=0.3)

@@ -89,7 +89,7 @@ def test_no_user_reads_or_changes_a_run_of_another_and_limits_hold(library: Path
             run = ada.post("/runs", json=body).json()["run"]
             limits = ada.get(f"/runs/{run}/budget").json()["limits"]
             assert limits["max_cost_microusd"] == 2_000_000, "the token's, not what was asked"
-            more = ada.post(f"/runs/{run}/budget", json={"cost": 1})
+            more = ada.post(f"/runs/{run}/extend", json={"cost": 1})
             assert (more.status_code, "2 US dollars" in more.text) == (400, True)
             never = ada.post("/runs", json={**body, "since": 2020, "until": 2019})
             assert (never.status_code, "`since` 2020 is after" in never.text) == (400, True), never.text
@@ -98,7 +98,7 @@ def test_no_user_reads_or_changes_a_run_of_another_and_limits_hold(library: Path
                 for place in ("", "/events", "/report", "/evidence", "/plan", "/budget"):
                     assert eve.get(f"/runs/{other}{place}").status_code == 404, (other, place)
             for action in ("approve", "cancel", "steer", "finish"):
-                assert eve.post(f"/runs/{run}/{action}", json={"text": "x" * 9}).status_code == 404
+                assert eve.post(f"/runs/{run}/{action}").status_code == 404
             assert eve.get(f"/v1/responses/resp_{run}").status_code == 404
             assert eve.get(f"/v1/responses/resp_{run}", params={"stream": True}).status_code == 404
             assert eve.post(f"/v1/responses/resp_{run}/cancel").status_code == 404

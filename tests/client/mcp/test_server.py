@@ -220,7 +220,7 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
         more = await called(client, "change_run", run=run, action="extend", iterations=2)
         assert more["max_iterations"] > 2
         assert (await called(client, "change_run", run=run, action="pause"))["run"] == run
-        await called(client, "change_run", run=run, action="approve", gate="plan", text="fine")
+        await called(client, "change_run", run=run, action="approve", gate="plan", note="fine")
         await called(client, "change_run", run=run, action="resume")
         await called(client, "change_run", run=run, action="finish")
         ended = await called(client, "research_status", run=run, wait_seconds=120)

@@ -53,7 +53,7 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(file_home
             assert drafted.xpath("//*[@class='paper']"), "who decides of a report reads it"
             streaming = asyncio.create_task(ada.get(f"{at}/live"))
             answer = await ada.post(f"{at}/do/approve", headers=PART, data={"note": "well done"})
-            assert "The report is approved" in answer.text
+            assert "has its report approved" in answer.text
             assert "event: run-changed" in (await streaming).text
             page = await page_with(ada, at, "//*[@class='paper' and not(//section[@id='gate-report'])]")
             assert "A title of my own" in page.xpath("string()")
