@@ -8,6 +8,7 @@ import math
 import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -163,10 +164,17 @@ def print_text(text: str) -> None:
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
+    """Print what a verb has as JSON: models and dataclasses, also within lists and tables."""
     ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")  # \u escapes lose nothing
-    click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=ascii_only, default=str)))
+    click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=ascii_only, default=_as_json)))
+
+
+def _as_json(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def print_json_line(value: object) -> None:

@@ -131,9 +131,9 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 def _as_json(file: "FileState", of_run: OfRun | None) -> dict[str, object]:
     if of_run is None:
-        return file.model_dump(mode="json")
+        return dict(file)
     return {
-        **file.model_dump(mode="json"),
+        **dict(file),
         "found": sorted({*file.evidence_ids} & of_run.found),
         "cited_as": of_run.numbers(file),
         "unused_because": of_run.reasons(file),

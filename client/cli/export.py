@@ -1,6 +1,5 @@
 """`determinator export`: a finished run as files that anybody can check."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,6 @@ async def export(client: "Determinator", run: str, output: Path | None, force: b
     for gap in made.missing:
         say(gap)
     if as_json:
-        print_json({**asdict(made), "path": str(made.path)})
+        print_json(made)
     else:
         click.echo(str(made.path))

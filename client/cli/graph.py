@@ -79,7 +79,7 @@ async def status(run: "Run", as_json: bool) -> None:
     if walked is None:
         raise BadInput(f"{run.id} is a run of the mode {seen.mode}; only one of the mode graph has nodes")
     if as_json:
-        print_json({"run_id": run.id, "phase": seen.phase, **walked.model_dump(mode="json")})
+        print_json({"run_id": run.id, "phase": seen.phase, **dict(walked)})
         return
     console = to_stdout()
     title = plain(f"{run.id}  {walked.name}  {seen.phase.replace('_', ' ')}")

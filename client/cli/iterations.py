@@ -38,9 +38,7 @@ async def inspect(run: "Run", as_json: bool) -> None:
     records = await run.iterations()
     read = readers.totals(run.settings.home)
     if as_json:
-        counts = {model: vigilance.model_dump() for model, vigilance in read.items()}
-        rows = [record.model_dump(mode="json") for record in records]
-        print_json({"run_id": run.id, "iterations": rows, "second_readers": counts})
+        print_json({"run_id": run.id, "iterations": records, "second_readers": read})
         return
     if not records:
         print_text(f"{run.id} has no iteration yet")

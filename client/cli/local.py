@@ -1,7 +1,5 @@
 """`determinator up`, `down` and `doctor`: the embedded server, and what works on this machine."""
 
-from dataclasses import asdict
-
 import click
 
 from client.checkup import Check, checks
@@ -77,5 +75,5 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
 
     run_async(body)
     if as_json:
-        print_json([asdict(check) for check in results])
+        print_json(results)
     return Exit.FAILED if any(check.state == "fail" for check in results) else Exit.DONE

@@ -47,9 +47,9 @@ async def refresh(
     """Ask PubMed, Crossref and Europe PMC again for retractions, expressions of concern and corrections of
     what a finished report cites, and print what has changed since.
 
-    With --search the searches of the report are run again on the server, and works that the run had not found
-    are listed. When anything is new, a version is kept beside the report, in which nothing rests on retracted
-    work; `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
+    With --search the searches of the report are run again, and works that the run had not found are listed.
+    When anything is new, a version is kept beside the report, in which nothing rests on retracted work;
+    `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
     answered for some reference.
     """
     from client.runs.refreshing import check_online, refreshed
@@ -61,7 +61,7 @@ async def refresh(
     outcome = await refreshed(client, finished, search=search)
     path = await save(client.settings, finished, outcome)
     if as_json:
-        print_json({**outcome.model_dump(mode="json"), "report": str(path) if path else None})
+        print_json({**dict(outcome), "report": path})
     else:
         show(finished, outcome, path)
     for why in outcome.failures:
@@ -97,9 +97,9 @@ async def schedule(
     finally:
         connection.release()
     if as_json:
-        print_json(as_data(scheduled))
+        print_json(scheduled)
     else:
-        times = scheduled.next_times
+        times = scheduled.next
         first = f", first at {times[0].astimezone():%Y-%m-%d %H:%M}" if times else ""
         print_text(f"{scheduled.schedule_id} every {duration(every)}{first}")
     where = "the embedded server and its worker" if connection.embedded else "a worker"
@@ -199,7 +199,7 @@ async def list_schedules(client: "Determinator", as_json: bool) -> None:
 
     listed = await refreshing.schedules((await client.connect(worker=False)).client)
     if as_json:
-        print_json([as_data(one) for one in listed])
+        print_json(listed)
         return
     if not listed:
         say("No schedules. Create one with `determinator refresh RUN --search --every 7d`.")
@@ -220,7 +220,7 @@ async def delete(client: "Determinator", name: str, as_json: bool) -> None:
 
     gone = await delete_schedule((await client.connect(worker=False)).client, name)
     if as_json:
-        print_json(as_data(gone))
+        print_json(gone)
     else:
         print_text(f"deleted {gone.schedule_id}")
 
@@ -229,25 +229,10 @@ def line(one: "Scheduled") -> str:
     """`refresh-ask-...  every 7d  next 2026-03-08 09:00  last ...`"""
     parts = [
         one.schedule_id,
-        f"every {duration(one.every.total_seconds())}" if one.every else "",
+        f"every {duration(one.every_seconds)}" if one.every_seconds else "",
         "paused" if one.paused else "",
+        f"next {one.next[0].astimezone():%Y-%m-%d %H:%M}" if one.next else "",
+        f"last {one.last.astimezone():%Y-%m-%d %H:%M}" if one.last else "",
+        "searches and references" if one.search else "references",
     ]
-    if one.next_times:
-        parts.append(f"next {one.next_times[0].astimezone():%Y-%m-%d %H:%M}")
-    if one.last_time:
-        parts.append(f"last {one.last_time.astimezone():%Y-%m-%d %H:%M}")
-    parts.append("searches and references" if one.search else "references")
-    return plain("  ".join(part for part in parts if part))
-
-
-def as_data(one: "Scheduled") -> dict[str, object]:
-    return {
-        "schedule_id": one.schedule_id,
-        "run_id": one.run_id,
-        "every_seconds": one.every.total_seconds() if one.every else None,
-        "search": one.search,
-        "paused": one.paused,
-        "next": [time.isoformat() for time in one.next_times],
-        "last": one.last_time.isoformat() if one.last_time else None,
-        "refreshes": list(one.refreshes),
-    }
+    return plain("  ".join(filter(None, parts)))

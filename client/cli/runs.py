@@ -41,9 +41,9 @@ async def status(run: "Run", as_json: bool) -> None:
         print_json(
             {
                 **as_data(now.row),
-                "progress": now.progress.model_dump(mode="json") if now.progress else None,
-                "model_calls": [call.model_dump(mode="json") for call in now.calls],
-                "graph": now.graph.model_dump(mode="json") if now.graph else None,
+                "progress": now.progress,
+                "model_calls": now.calls,
+                "graph": now.graph,
                 "ui": run.link,
                 "address": run.connection.address,
             }

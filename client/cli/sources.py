@@ -30,7 +30,7 @@ def sources(as_json: bool) -> None:
     """List the sources, which of them are enabled, and how to enable the others."""
     options = run_async(lambda: available(load_settings()))
     if as_json:
-        print_json([option.model_dump(mode="json") for option in options])
+        print_json(options)
         return
     from rich.text import Text
 
@@ -86,8 +86,8 @@ async def search(
                 "hits": result.hits,
                 "set_aside": result.set_aside,
                 "sent": result.sent,
-                "details": list(result.details),
-                "records": [record.model_dump(mode="json") for record in result.records],
+                "details": result.details,
+                "records": result.records,
             }
         )
         return

@@ -96,7 +96,7 @@ async def answer(
     else:
         readings = (await known(target)).readings
     if as_json:
-        print_json([one.model_dump(mode="json") for one in readings])
+        print_json(readings)
         return
     if not readings:
         say(f"{target.id} asks nothing back")
@@ -135,7 +135,7 @@ async def candidates(
         return
     listed = (await known(target)).candidates
     if as_json:
-        print_json([candidate.model_dump(mode="json") for candidate in listed])
+        print_json(listed)
         return
     if not listed:
         say("no candidates have been put forward (yet)")

@@ -145,8 +145,7 @@ async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") ->
         return False
     path = save_report(run.settings, report, output, say=say)
     if put is not None:
-        answer = answer_of(report).model_dump(mode="json")
-        put({"run_id": run.id, "status": "cancelled", "answer": answer, "report": str(path)})
+        put({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
     else:
         show_answer(report, "cancelled", path)
     return True
@@ -180,13 +179,13 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     if put is not None:
         put(
             {
-                **outcome.model_dump(mode="json", exclude={"events"}),
+                **{name: value for name, value in outcome if name != "events"},
                 "status": "completed",
                 # without a model nothing says whether what is quoted answers
                 "answered": None if report and report.written_by == "extractive" else outcome.answered,
-                "answer": answer_of(report).model_dump(mode="json") if report else None,
-                "claims": [claim.model_dump(mode="json") for claim in claims_of(report)] if report else [],
-                "report": str(path) if path else None,
+                "answer": answer_of(report) if report else None,
+                "claims": claims_of(report) if report else [],
+                "report": path,
                 "ui": run.link,
                 "exit_code": int(code),
                 **({"error": fault} if fault else {}),

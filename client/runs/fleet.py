@@ -6,7 +6,7 @@ documents come back through the evidence store, as in a run.
 """
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
@@ -17,10 +17,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, StoreError, Unavailable
 from activities.contracts.evidence import ANSWERED, Frozen, Query, SourceInfo
-from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
-from activities.publish_activity import CHECK_PUBMED
 from activities.search_activity import activity_name, narrowed
 from activities.settings import Settings
 from activities.sources.base import Exchange, SearchResult
@@ -112,15 +110,6 @@ class FleetSource:
             sent=hits.query,
             detail=hits.detail,
         )
-
-
-async def pubmed_said(client: Client, ncbi: SourceInfo, run_id: str, pmids: Sequence[str]) -> PubMedSaid:
-    """What PubMed says now of works, all asked about at once; its failure is part of the answer."""
-    check = PubMedCheck(run_id=run_id, pmids=tuple(pmids))
-    try:
-        return await _ask(client, CHECK_PUBMED, check, PubMedSaid, ncbi, f"standing of {len(pmids)} works")
-    except SourceError as error:
-        return PubMedSaid(asked=check.pmids, failure=str(error))
 
 
 async def _ask(

@@ -6,9 +6,8 @@ it is up again; a refresh that still runs at the next time is not started twice.
 """
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -30,18 +29,15 @@ from temporalio.client import (
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contracts.errors import SourceError
-from activities.contracts.evidence import EvidenceRef
+from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.evidence_store import EvidenceStore
 from activities.permits import sign
-from activities.refresh_activity import RefreshActivities, RefreshFindings, RefreshOutcome, RefreshRequest
+from activities.refresh_activity import RefreshOutcome, RefreshRequest
 from activities.settings import Settings
-from client.failures import BadInput, Failure, Hint, NoConnection
+from client.failures import BadInput, Failure, Hint
 from client.listing import find_run, matching
 
 if TYPE_CHECKING:
-    from activities.contracts.publish import PubMedSaid
-    from activities.sources.standing_lookup import StandingVerdict
     from client.api import Determinator
     from client.connection import Connection
     from client.reports.finished import Finished
@@ -60,17 +56,16 @@ class NoSuchSchedule(BadInput):
     """No schedule, or more than one, has that name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduled:
+class Scheduled(Frozen):
     schedule_id: str
     run_id: str
-    every: timedelta | None
+    every_seconds: float | None
     search: bool
-    next_times: tuple[datetime, ...]
-    last_time: datetime | None
+    paused: bool
+    next: tuple[datetime, ...]
+    last: datetime | None
     refreshes: tuple[str, ...]
     """Ids of the latest refreshes that it has started."""
-    paused: bool = False
 
 
 async def known_items(store: EvidenceStore, refs: Sequence[EvidenceRef]) -> str:
@@ -153,16 +148,16 @@ async def _scheduled(listed: ScheduleDescription | ScheduleListDescription) -> S
     return Scheduled(
         schedule_id=listed.id,
         run_id=str(memo.get("run_id") or listed.id.removeprefix(PREFIX)),
-        every=intervals[0].every if intervals else None,
+        every_seconds=intervals[0].every.total_seconds() if intervals else None,
         search=bool(memo.get("search")),
-        next_times=tuple(info.next_action_times[:TIMES_SHOWN]) if info else (),
-        last_time=recent[-1].started_at.astimezone(UTC) if recent else None,
+        paused=bool(schedule and schedule.state.paused),
+        next=tuple(info.next_action_times[:TIMES_SHOWN]) if info else (),
+        last=recent[-1].started_at.astimezone(UTC) if recent else None,
         refreshes=tuple(
             result.action.workflow_id
             for result in recent
             if isinstance(result.action, ScheduleActionExecutionStartWorkflow)
         ),
-        paused=bool(schedule and schedule.state.paused),
     )
 
 
@@ -199,53 +194,10 @@ def check_online(settings: Settings) -> None:
 
 
 async def refreshed(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
-    """Refresh the report of a finished run and wait for it, on the server where it searches, else in this
-    process. Raises BadInput when this machine may ask nobody, Failure, StoreError."""
+    """Refresh the report of a finished run and wait for it; the refresh goes on when the wait ends. Raises
+    BadInput when this machine may ask nobody, Failure, NoConnection, StoreError."""
     check_online(client.settings)
-    if search:  # as a workflow, which goes on when the wait ends
-        return await send(client, lambda connection: the_request(client, connection, run, search=True))
-    refreshing = RefreshActivities(client.settings, {}, _AskedHere(client, run.run_id))
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    request = RefreshRequest(run_id=run.run_id, search=False)
-    return await refreshing.keep(RefreshFindings(request=request, at=at))
-
-
-class _AskedHere:
-    """Asks the authorities from this process. Where a fleet runs, it asks PubMed, whose rate holds for all of
-    it."""
-
-    def __init__(self, client: "Determinator", run_id: str) -> None:
-        self._client = client
-        self._run_id = run_id
-
-    async def check_many(
-        self, refs: Sequence[EvidenceRef], *, pubmed: "PubMedSaid | None" = None, library: bool = False
-    ) -> "Mapping[str, StandingVerdict]":
-        """See `activities.publish_activity.StandingChecker`."""
-        from activities.contracts.publish import PubMedSaid
-        from activities.publish_activity import pubmed_name
-        from activities.sources.http.client import open_http
-        from activities.sources.pubmed import PubMed
-        from activities.sources.standing_lookup import StandingLookup
-        from client.runs.fleet import fleet, pubmed_said
-
-        settings = self._client.settings
-        pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref, library=library))))
-        async with open_http(settings) as http:
-            ncbi = PubMed(settings, http).info
-            try:
-                workers = await fleet(settings, self._client.address) if pmids else None
-            except NoConnection:
-                workers = None
-            lookup = StandingLookup(http, settings)
-            if workers is not None:
-                pubmed = await pubmed_said(workers, ncbi, self._run_id, pmids)
-            else:
-                try:
-                    pubmed = await lookup.ask_pubmed(pmids)
-                except SourceError as error:
-                    pubmed = PubMedSaid(asked=tuple(pmids), failure=str(error))
-            return await lookup.check_many(refs, pubmed=pubmed, library=library)
+    return await send(client, lambda connection: the_request(client, connection, run, search=search))
 
 
 async def the_request(

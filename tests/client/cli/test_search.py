@@ -15,7 +15,7 @@ from activities.settings import Settings, user_config_path
 from activities.sources.http.client import open_http
 from activities.sources.pubmed import PubMed
 from client.embedded.server import start_embedded
-from client.runs.fleet import FleetSource, fleet, pubmed_said
+from client.runs.fleet import FleetSource
 from tests.client.harness import determinator, processes_of
 from tests.replay import ReplayServer, Reply, recorded
 
@@ -44,14 +44,6 @@ async def test_the_fleet_searches_where_one_runs(
     assert [asked.path for asked in ncbi.asked] == ["/esearch.fcgi", "/efetch.fcgi"]
     # Documents come through the evidence store only from a worker.
     assert list((file_home / "evidence" / "blobs").rglob("*.json"))
-
-    # The standing of cited works is asked there too.
-    workers = await fleet(Settings(), address)
-    assert workers is not None
-    async with open_http(Settings()) as http:
-        info = PubMed(Settings(), http).info
-    said = await pubmed_said(workers, info, "ask-1", ["22663011"])
-    assert (said.asked, said.failure, list(said.notices)) == (("22663011",), "", ["22663011"])
 
     ncbi.on("/esearch.fcgi", Reply(400, "bad"))
     refused = determinator("search", "pubmed", "another", "--address", address)

@@ -3,19 +3,26 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from activities.contracts.candidates import PART as CANDIDATES
+from activities.contracts.errors import SourceError
 from activities.contracts.evidence import Evidence, Standing, StandingNotice
+from activities.contracts.publish import PubMedSaid
 from activities.contracts.write import Edited
+from activities.refresh_activity import RefreshActivities, RefreshFindings, RefreshOutcome, RefreshRequest
 from activities.report import versions
 from activities.report.archive import Archive
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
-from activities.sources.standing_lookup import StandingVerdict
+from activities.sources.http.client import open_http
+from activities.sources.standing_lookup import StandingLookup, StandingVerdict
+from determinator import Determinator
 from tests.activities.cases import DOCUMENTS, FULL, INCREASED, REDUCED, TRIAL, planned, quoting, ref_of
 from tests.client.harness import Ran
 from tests.client.shelf import RUN, authorities, command, crossref, nobody_knows, shelve
@@ -32,6 +39,27 @@ def known(home: Path) -> Iterator[ReplayServer]:
     shelve(home)
     with ReplayServer() as server:
         yield nobody_knows(server)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a refresh made by its activities in this process, and not by a worker."""
+
+    async def send(client: Determinator, prepare: object) -> RefreshOutcome:
+        settings, request = client.settings, RefreshRequest(run_id=RUN, search=False)
+        async with open_http(settings) as http:
+            lookup = StandingLookup(http, settings)
+            activities = RefreshActivities(settings, {}, lookup)
+            check = (await ActivityEnvironment().run(activities.plan_refresh, request)).check
+            pmids = check.pmids if check else ()
+            try:
+                pubmed = await lookup.ask_pubmed(pmids)
+            except SourceError as error:
+                pubmed = PubMedSaid(asked=pmids, failure=str(error))
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            return await activities.keep(RefreshFindings(request=request, at=at, pubmed=pubmed))
+
+    monkeypatch.setattr("client.runs.refreshing.send", send)
 
 
 def refresh(server: ReplayServer, *flags: str, **env: str) -> Ran:
