@@ -33,7 +33,6 @@ from client.embedded.server import keep_alive, serve, start_embedded
 from client.failures import BadInput, Failure, no_such_run
 from client.listing import Filter, Row, description, find_run, list_runs, status_of
 
-# what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from client.runs.planning import Planned
     from client.runs.revising import Answered
     from workflows.types import ResearchRequest
+
 
 EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
 """What the methods raise for a person to read; `client.failures.as_failure` words it."""
@@ -131,7 +131,7 @@ class Determinator:
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
-        from client.runs.estimating import limit_doubts
+        from client.runs.planning import limit_doubts
 
         request = await self._request(question, follow_up, options)
         expected = request.estimate
@@ -146,8 +146,7 @@ class Determinator:
 
         Raises BadInput, Failure, NoConnection, RPCError.
         """
-        from client.runs.estimating import estimated, limit_doubts
-        from client.runs.planning import plan_question
+        from client.runs.planning import estimated, limit_doubts, plan_question
 
         request = await self._request(question, None, options)
         connection = await self.connect(for_run=True)
@@ -168,7 +167,7 @@ class Determinator:
     ) -> "ResearchRequest":
         """The request of a question, which the embedded worker can run where that one serves."""
         from client.runs.destinations import destinations
-        from client.runs.estimating import estimated
+        from client.runs.planning import estimated
         from client.runs.request import build_request, checked
 
         if follow_up is None:
@@ -187,7 +186,7 @@ class Determinator:
         """Start the run of a request that was built by other means; see `ask` for `user` and `once`."""
         from client.reports.report_files import has_report
         from client.run import Run
-        from client.runs.model_addresses import remember_address
+        from client.runs.revising import remember_address
         from client.runs.start import signing_key, start
 
         # each time: whatever ended meanwhile is started again, and the worker has these settings

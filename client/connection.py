@@ -9,22 +9,74 @@ chooses between the configured server and the embedded one.
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryConfig
 
 from activities.codec import CodecError, codec_of
+from activities.extras import install
 from activities.payloads import data_converter
+from activities.proxies import spare_this_machine
 from activities.settings import Settings
 from client.failures import BadConnectionSettings as BadConnectionSettings
 from client.failures import NoConnection as NoConnection
-from client.tracing import NoTracing, tracing
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+
+VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+FLUSH_MILLISECONDS = 3_000
+"""How long the end of a process waits for a collector."""
+
+
+class NoTracing(Exception):
+    """Tracing is configured and not installed. The message says how to install it."""
+
+
+def tracing(environment: Mapping[str, str] = os.environ) -> list[Interceptor]:
+    """The interceptors that trace a client and the workers on it; none where no collector is named. Raises
+    NoTracing."""
+    if not any(environment.get(name) for name in VARIABLES):
+        return []
+    try:
+        from temporalio.contrib.opentelemetry import TracingInterceptor
+
+        tracer = provider().get_tracer("determinator")
+    except ImportError as error:
+        raise NoTracing(f"{VARIABLES[0]} is set, and tracing is not installed: {install('otel')}") from error
+    return [TracingInterceptor(tracer)]
+
+
+@cache
+def provider() -> "TracerProvider":
+    """What sends the spans of this process. Raises ImportError."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    spare_this_machine()
+    # OTEL_SERVICE_NAME goes over it
+    tracers = TracerProvider(resource=Resource.create({"service.name": "determinator"}))
+    tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return tracers
+
+
+def flush_traces() -> None:
+    """Send the spans that wait; called before a process ends."""
+    if provider.cache_info().currsize:
+        with suppress(Exception):  # a collector that is away must not change how a process ends
+            provider().force_flush(FLUSH_MILLISECONDS)
+
 
 CONNECT_SECONDS = 8.0
 """How long to wait for an address before it counts as unreachable."""

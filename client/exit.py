@@ -16,8 +16,8 @@ def leave(code: int) -> NoReturn:
     The interpreter's own clean-up can crash a process that used a Temporal client (a native runtime is torn
     down under running threads), which would turn a good exit code into 134 or 139.
     """
-    if (tracing := sys.modules.get("client.tracing")) is not None:
-        tracing.flush()
+    if (connection := sys.modules.get("client.connection")) is not None:
+        connection.flush_traces()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may close it
             stream.flush()

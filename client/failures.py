@@ -2,7 +2,9 @@
 a configuration may have a line for each of its mistakes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -151,3 +153,22 @@ def as_failure(error: Exception) -> Failure | None:
         case RPCError():
             return Failure(f"the Temporal server: {error.message}")
     return None
+
+
+in_python = "`{}`".format
+_naming: ContextVar[Callable[[str], str]] = ContextVar("naming", default=in_python)
+
+
+def named(option: str) -> str:
+    """The option `max_cost` as the reader gives it: `--max-cost` on a command line."""
+    return _naming.get()(option)
+
+
+@contextmanager
+def naming(name_of: Callable[[str], str]) -> Iterator[None]:
+    """Within, what is raised and said is read on a surface that names options so."""
+    token = _naming.set(name_of)
+    try:
+        yield
+    finally:
+        _naming.reset(token)

@@ -16,9 +16,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nexusrpc.handler import service_handler
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.nexus import WorkflowHandle, WorkflowRunOperationContext, workflow_run_operation
 from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import (
     RestrictedWorkflowAccessError,
@@ -30,9 +32,31 @@ from activities.configuration.values import Part
 from activities.hooks import HookInterceptor, load_hooks
 from worker.resources import Resources
 from workflows.graph.definition import GraphCheck, GraphDefinition
+from workflows.modes import WORKFLOW_OF_MODE
+from workflows.temporal import ResearchService, memo_of, summary_of
+from workflows.types import Outcome, ResearchRequest
 
 if TYPE_CHECKING:
     from worker.queues import WorkerGroup
+
+
+@service_handler(service=ResearchService)
+class ResearchHandler:
+    @workflow_run_operation
+    async def research(
+        self, context: WorkflowRunOperationContext, request: ResearchRequest
+    ) -> WorkflowHandle[Outcome]:
+        """Start a run. The server repeats a request under one id: it is one run."""
+        number = hashlib.sha256(context.request_id.encode()).hexdigest()[:8]
+        return await context.start_workflow(
+            WORKFLOW_OF_MODE[request.mode],
+            request,
+            id=f"hired-{number}",
+            result_type=Outcome,
+            memo=memo_of(request),
+            static_summary=summary_of(request),
+        )
+
 
 BUGS: tuple[type[Exception], ...] = (
     ArithmeticError,
@@ -84,9 +108,8 @@ def build_worker(
 ) -> Worker:
     """One worker on one queue, with the settings that all workers share.
 
-    That of the workflows can be hired (`worker.nexus`).
+    That of the workflows can be hired (`worker.build`).
     """
-    from worker.nexus import ResearchHandler
 
     versioned = deployment()
     return Worker(

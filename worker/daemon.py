@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,11 +33,71 @@ from activities.proxies import proxy_fault
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import IDLE, leave
+from client.runs.stuck import give_up, standstill
 from worker.logs import configure_logging
 
 if TYPE_CHECKING:
     from worker.lanes import Build
     from worker.queues import WorkerGroup
+
+
+STUCK_LOOK_SECONDS = 60.0
+"""How often open runs are looked at."""
+PATIENCE_SECONDS = 300.0
+"""How long a step of a run may be tried: a worker that is replaced meanwhile may decide it."""
+MAX_RUNS = 500
+"""Open runs that are looked at, the newest."""
+
+
+async def end_stuck_runs(
+    client: Client, every: float = STUCK_LOOK_SECONDS, patience: float = PATIENCE_SECONDS
+) -> None:
+    """Look at open runs again and again, and give up those whose next step could not be decided for so long.
+
+    Ends by being cancelled only.
+    """
+    while True:
+        await asyncio.sleep(every)
+        try:
+            query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
+            async for execution in client.list_workflows(query, limit=MAX_RUNS):
+                still = await standstill(client, execution.id)
+                if still is not None and still.may_end and still.seconds > patience:
+                    reported = await give_up(client, still)
+                    log.warning("stuck_run_ended", run=still.run_id, reported=reported, reason=still.reason)
+        except RPCError as error:
+            log.warning("stuck_runs_not_checked", error=str(error))
+
+
+CHECK_SECONDS = 3.0
+"""How long the Temporal server may take to answer a check."""
+TOUCH_SECONDS = 10.0
+"""Between two checks."""
+
+
+async def touch_while_ready(path: Path | None, client: Client, polls: Callable[[], bool]) -> None:
+    """Touch the file again and again while the worker polls and its server answers; never returns.
+
+    An exec probe fails when the file is older than a minute: `test -n "$(find FILE -mmin -1)"`.
+    """
+    while True:
+        if path is not None and await can_work(client, polls):
+            try:
+                path.touch()  # noqa: ASYNC240 - one system call
+            except OSError as error:
+                log.warning("ready_file_not_written", path=str(path), error=str(error))
+        await asyncio.sleep(TOUCH_SECONDS)
+
+
+async def can_work(client: Client, polls: Callable[[], bool]) -> bool:
+    """Return true while the worker polls and its server answers."""
+    if not polls():
+        return False
+    try:
+        return await asyncio.wait_for(client.service_client.check_health(), CHECK_SECONDS)
+    except (RPCError, TimeoutError, RuntimeError):
+        return False
+
 
 Result = TypeVar("Result")
 
@@ -98,9 +158,7 @@ async def serve(
         import numpy  # noqa: F401 - first, so that it does not start a thread for each processor
     from worker.build import research_worker
     from worker.rate_gate_holder import keep_gates
-    from worker.readiness import touch_while_ready
     from worker.resources import open_resources
-    from worker.stuck_runs import end_stuck_runs
 
     client = await _connect(connection, stop, embedded, settings.metrics)
     if client is None:

@@ -1,9 +1,15 @@
 """What a worker process opens once and injects into its activities: store, HTTP, sources, model, thinker."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import importlib
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from temporalio import activity
+from temporalio.common import RawValue
 
 from activities.contracts.evidence import ModelChoice
 from activities.event_store_activity import EventActivities
@@ -23,12 +29,39 @@ from activities.sources.base import Source
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import build_sources
 from activities.sources.standing_lookup import StandingLookup
-from worker.late import Late
 from worker.run_folder import RunFolders
 from workflows.rules import dedup
 
 if TYPE_CHECKING:
     from activities.models.client import OpenAIModel
+
+
+@dataclass(frozen=True)
+class Late:
+    """A class of activities, as `module:Class`, with the names of its activities and what opens it."""
+
+    entry: str
+    names: tuple[str, ...]
+    arguments: tuple[object, ...]
+
+    @cached_property
+    def _owner(self) -> object:
+        module, _, name = self.entry.partition(":")
+        return getattr(importlib.import_module(module), name)(*self.arguments)
+
+    def definitions(self) -> list[Callable[..., Awaitable[object]]]:
+        """Return the activities as a worker registers them."""
+        return [self._definition(name) for name in self.names]
+
+    def _definition(self, name: str) -> Callable[..., Awaitable[object]]:
+        @activity.defn(name=name)
+        async def step(value: RawValue) -> object:
+            method = getattr(self._owner, name)
+            (parameter,) = inspect.signature(method).parameters.values()
+            typed = activity.payload_converter().from_payload(value.payload, parameter.annotation)
+            return await method(typed)
+
+        return step
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ DEFAULT = "default"
 
 def visible(settings: Settings) -> dict[str, object]:
     """The settings with secrets as `set` or nothing, and addresses without what they may carry."""
-    from client.secrets import is_secret
+    from client.configuration import is_secret
 
     shown: dict[str, object] = {}
     for name, value in settings:

@@ -15,8 +15,7 @@ import click
 
 from activities.configuration.values import did_you_mean
 from client.exit import leave
-from client.failures import BadSettings, Exit, Failure
-from client.naming import naming
+from client.failures import BadSettings, Exit, Failure, naming
 from client.terminal import open_streams, print_error
 
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -42,7 +41,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "chart": ("client.cli.results:chart", "Print or draw a chart of a run's report."),
         "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
         "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
-        "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
+        "verify": ("client.cli.export:verify", "Check every quote of a report against the stored text."),
         "tell": ("client.cli.dialogue:tell", "Ask a finished report a question; its evidence answers."),
         "change": ("client.cli.dialogue:change", "Have a finished report changed in your own words."),
         "dispute": ("client.cli.dialogue:dispute", "Say that a sentence of a report is wrong."),
@@ -52,7 +51,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),
         "reject": ("client.cli.steering:reject", "Reject what waits at a gate."),
         "review": ("client.cli.review:review", "Screen and report a systematic review."),
-        "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
+        "plan": ("client.cli.gate:plan", "Show or edit the plan of a deep run."),
         "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
         "answer": ("client.cli.steering:answer", "Answer what a run asks back before it searches."),
     },

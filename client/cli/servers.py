@@ -19,11 +19,11 @@ from activities.private_files import random_key, write_whole
 from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
-from client.failures import BadInput, unknown
-from client.naming import in_python, naming
+from client.failures import BadInput, in_python, naming, unknown
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
 
 OPEN_SECONDS = 0.5
 """Time until the page answers to the browser that is opened."""

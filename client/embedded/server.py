@@ -28,12 +28,22 @@ from activities.processes import for_python, python
 from activities.settings import Settings
 from client.connection import Connection, Say, open_client, quiet
 from client.embedded.binary import check_binary, find_temporal, server_version
-from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, state_of
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import holder, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
 from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
-from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waiting_line, waits_for
+from client.embedded.workers import (
+    IDLE_SECONDS,
+    Answer,
+    NoSupervisor,
+    ProcessesEnded,
+    Wanted,
+    have_worker,
+    open_runs,
+    state_of,
+    waiting_line,
+    waits_for,
+)
 from client.failures import Hint, NoConnection
 
 START_SECONDS = 60.0

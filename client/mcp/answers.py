@@ -7,7 +7,7 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from activities.contracts.evidence import Evidence, Identifiers, ReportPlan, SearchStatus
+from activities.contracts.evidence import Claim, Evidence, Identifiers, ReportPlan, SearchStatus
 from activities.credentials import redacted
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
@@ -147,36 +147,6 @@ class PaperDetails(BaseModel):
     references_status: SearchStatus = Field(description="Whether the references could be asked for")
 
 
-class Quote(BaseModel):
-    evidence_id: str
-    quote: str
-    reference: int | None = None
-
-
-class ReportClaim(BaseModel):
-    """A sentence of a report with its quotes."""
-
-    section: str
-    text: str
-    support: list[Quote]
-
-
-def claims_in(report: Report) -> list[ReportClaim]:
-    numbers = {reference.evidence_id: reference.number for reference in report.references}
-    return [
-        ReportClaim(
-            section=section.title,
-            text=claim.text,
-            support=[
-                Quote(evidence_id=s.evidence_id, quote=s.quote, reference=numbers.get(s.evidence_id))
-                for s in claim.support
-            ],
-        )
-        for section in report.sections
-        for claim in section.claims
-    ]
-
-
 class ReportAnswer(BaseModel):
     run: RunId
     question: str
@@ -185,7 +155,7 @@ class ReportAnswer(BaseModel):
     confidence: float | None
     stop_reason: str
     draft: bool = Field(description="The run has not ended: this is how the report stands")
-    claims: list[ReportClaim]
+    claims: list[Claim]
     references: list[Work]
     limitations: list[str]
     written_by: str = Field(description="`extractive`: no model has read it, these are the nearest passages")
@@ -202,7 +172,7 @@ class ReportAnswer(BaseModel):
             confidence=report.confidence,
             stop_reason=report.stop_reason,
             draft=report.draft,
-            claims=claims_in(report),
+            claims=[*report.claims()],
             references=[Work.model_validate(reference) for reference in report.references],
             limitations=list(report.limitations),
             written_by=report.written_by,

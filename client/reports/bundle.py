@@ -26,14 +26,14 @@ from activities.report.formats import FORMATS, MissingExtra
 from activities.report.formats.text import escape_markdown
 from activities.report.formats.works_table import searches_csv
 from activities.report.schema import Report
-from client.failures import BadInput, Failure
-from client.naming import named
+from client.configuration import known_secrets, without
+from client.failures import BadInput, Failure, named
 from client.reports.finished import Finished
 from client.runs.checks import check_writable
-from client.secrets import known_secrets, without
 
 if TYPE_CHECKING:
     from client.api import Determinator
+
 
 README, REPORT, EVIDENCE, SEARCHES = "README.md", "report.json", "evidence.jsonl", "searches.csv"
 CHECK, HISTORY = "check.py", "versions/history.jsonl"

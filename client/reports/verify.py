@@ -24,13 +24,13 @@ from activities.report.check_bundle import SUMS, check_sums
 from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.failures import BadInput
-from client.naming import named
+from client.failures import BadInput, named
 from client.reports.bundle import CHECK, EVIDENCE, REPORT, check_script, compare
 from client.reports.finished import cited_items, find_finished
 
 if TYPE_CHECKING:
     from client.api import Determinator
+
 
 MAX_BYTES = 512 * 1024 * 1024
 """Bytes that are read of one report, unpacked: more is no report."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from activities.report.format_table import FORMATS
 from client.configuration import source_names
-from client.failures import BadInput, unknown
-from client.naming import named
+from client.failures import BadInput, named, unknown
 
 if TYPE_CHECKING:
     from activities.settings import Settings
+
 
 EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
 MIN_LETTERS = 3

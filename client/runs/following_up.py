@@ -11,8 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.codec import CodecError
 from activities.configuration.declaration import declared
 from activities.permits import Permits
-from client.failures import BadInput, NoConnection, NoSuchRun
-from client.naming import named
+from client.failures import BadInput, NoConnection, NoSuchRun, named
 from client.runs.history import request_of
 from client.runs.options import chosen
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from client.api import Determinator
     from client.runs.options import AskOptions
     from workflows.types import ResearchRequest
+
 
 MODEL_OPTIONS = ("model", "fallback", "effort")
 

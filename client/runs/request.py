@@ -12,8 +12,7 @@ from activities.credentials import without_credentials
 from activities.proxies import is_here
 from activities.settings import Settings, choice
 from client.configuration import is_loopback, source_names
-from client.failures import BadInput, faults_of, unknown
-from client.naming import named
+from client.failures import BadInput, faults_of, named, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 from client.runs.options import FIELDS, KEYS, AskOptions
 from workflows.modes import AUTO, MODES, TABLE, Available, refusal

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
+from activities.credentials import without_credentials
 from activities.private_files import file_name, write_whole
 from activities.report.schema import Report
 from client.embedded.home import Places
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome
     from client.api import Determinator
     from client.connection import Connection
+
 
 Kind = Literal["tell", "change", "dispute", "decide"]
 
@@ -98,7 +100,6 @@ async def revise(
     from activities.settings import choice
     from client.run import named
     from client.runs.history import request_of
-    from client.runs.model_addresses import address_of
     from client.runs.refreshing import known_items, send
 
     text = " ".join(text.split())
@@ -162,3 +163,28 @@ async def revise(
     elif outcome.made:
         report, _ = await newest(Archive(settings.evidence_url), original.first)
     return Answered(outcome, original.report, report)
+
+
+NOTE = "model_addresses.json"
+MAX_RUNS = 1_000
+"""Runs whose address is kept, the newest."""
+
+
+def remember_address(home: Path, run_id: str, address: str | None) -> None:
+    """Keep the address of a run; one that holds a password is not kept. Raises OSError."""
+    if address and without_credentials(address) == address:
+        kept = {**_addresses(home), run_id: address}
+        write_whole(Places(home).state / NOTE, json.dumps(dict([*kept.items()][-MAX_RUNS:])).encode())
+
+
+def address_of(home: Path, run_id: str) -> str | None:
+    """The address that was kept for a run; None for a run without one."""
+    return _addresses(home).get(run_id)
+
+
+def _addresses(home: Path) -> dict[str, str]:
+    with suppress(OSError, ValueError):
+        kept = json.loads((Places(home).state / NOTE).read_bytes())
+        if isinstance(kept, dict):
+            return {str(name): str(address) for name, address in kept.items()}
+    return {}

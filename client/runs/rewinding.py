@@ -25,9 +25,8 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from client.failures import NoSuchRun, no_such_run
+from client.failures import NoSuchRun, named, no_such_run
 from client.listing import description
-from client.naming import named
 from client.runs.history import Execution, Step, activities_of, executions
 
 LEFT_BEHIND = (

@@ -11,6 +11,7 @@ from starlette.datastructures import FormData
 from activities.contracts.evidence import ReportPlanSection
 from client.access import line_of
 from client.api import EXPECTED
+from client.failures import BadInput
 from client.messages import MESSAGES, Answer, Approve, Message
 from client.reports.load import NoReport
 from client.run import Run
@@ -19,6 +20,8 @@ from client.web.home import Home
 from client.web.live import Live, steps_later, stream
 from client.web.reading import Reading
 from client.web.talking import Talking
+
+NOTE_CHARS = 2_000
 
 
 class Running:
@@ -95,6 +98,14 @@ def message_of(kind: type[Message], form: FormData) -> Message:
     return kind.model_validate(values)
 
 
+def text_of(form: FormData, name: str) -> str:
+    """A field as text, empty where there is none. Raises BadInput for one that is too long."""
+    text = str(form.get(name, "")).strip()
+    if len(text) > NOTE_CHARS:
+        raise BadInput(f"that is too long; write {NOTE_CHARS:,} characters at most")
+    return text
+
+
 def texts_of(form: FormData, name: str) -> list[str]:
     return [str(value).strip() for value in form.getlist(name)]
 
@@ -115,7 +126,7 @@ async def plan(run: Run, user: str, form: FormData) -> Message:
         )
         if outline != present.report_outline:
             await run.edit_plan(present.replace(report_outline=outline), by=user)
-    return Approve(gate="plan", note=" ".join(texts_of(form, "note")))
+    return Approve(gate="plan", note=text_of(form, "note"))
 
 
 async def answers(_run: Run, _user: str, form: FormData) -> Message:

@@ -15,8 +15,7 @@ from activities.report.formats.html import script
 from client.access import Access
 from client.api import Determinator
 from client.guard import Guard
-from client.sign_in.sessions import SESSION_SECONDS
-from client.sign_in.signing_in import SignIn
+from client.sign_in.signing_in import SESSION_SECONDS, SignIn
 from client.web.frame import HANDLED, Frame
 from client.web.home import Home
 from client.web.reading import Reading

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
@@ -19,11 +19,11 @@ from activities.private_files import write_whole
 from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
 from activities.report.instructions import differences
+from activities.text.embeddings import embedder
 from client.api import EXPECTED
 from client.reports.answer import answer_of, claims_of
 from client.reports.replies import cited_of
 from client.run import Run
-from client.runs.intent import likely
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.home import Home
 from client.web.rendering import rendered, run_url
@@ -163,3 +163,48 @@ class Talking:
         lines = [dispute_line(one) for one in answered.report.disputes if one.sentence == sentence]
         html = rendered("disputed", sentence=sentence, lines=lines, open=False, run_id=run.id)
         return await self._put(request, run, user, html)
+
+
+Verb = Literal["ask", "change", "on"]
+VERBS: tuple[Verb, ...] = get_args(Verb)
+"""Ask the report, change it, or ask on with new searches."""
+LIKE: dict[Verb, tuple[str, ...]] = {
+    "ask": (
+        "What does the report say about it?",
+        "How many were in the study?",
+        "Which of them is the strongest, and why?",
+        "Explain this to me.",
+        "Is this true?",
+    ),
+    "change": (
+        "Make the report shorter.",
+        "Rewrite it for other readers.",
+        "Leave this part out of the report.",
+        "Add this to the text.",
+        "Use a simpler language.",
+    ),
+    "on": (
+        "Search for newer studies.",
+        "Look for more trials.",
+        "Find other works on this.",
+        "Research this as well.",
+        "Search again for something else.",
+    ),
+}
+"""Messages of each kind."""
+
+
+def likely(text: str) -> Verb:
+    """What a message is most like, by the meaning of whole sentences; a question where no model of sentences
+    is installed. It is shown and not acted upon."""
+    encoder = embedder()
+    if encoder is None:
+        return "ask"
+    vectors = encoder.encode([text, *(like for verb in VERBS for like in LIKE[verb])])
+    nearness = [float(vectors[0] @ other) for other in vectors[1:]]
+    best: dict[Verb, float] = {}
+    place = 0
+    for verb in VERBS:
+        best[verb] = max(nearness[place : place + len(LIKE[verb])])
+        place += len(LIKE[verb])
+    return max(VERBS, key=lambda verb: best[verb])

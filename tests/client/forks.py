@@ -27,7 +27,7 @@ from typing import BinaryIO, NoReturn
 from client.cli.main import main
 
 IMPORTED = (
-    *("client.cli.ask", "client.cli.plan", "client.cli.results", "client.cli.runs", "client.cli.sources"),
+    *("client.cli.ask", "client.cli.gate", "client.cli.results", "client.cli.runs", "client.cli.sources"),
     *("client.cli.steering", "client.cli.watch", "client.reports.finished", "client.reports.run_report"),
     *("client.reports.answer_panel", "client.runs.follow", "client.runs.start", "rich.table"),
 )

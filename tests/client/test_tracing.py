@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from temporalio.client import Client
 
 from activities.evidence_store import EvidenceStore
-from client import tracing
+from client import connection as tracing
 from client.connection import open_client
 from client.runs.start import start
 from tests.replay import ReplayServer, Reply
@@ -48,7 +48,7 @@ async def test_a_run_is_one_trace_from_the_command_to_each_step(
     async with a_worker(client, Fakes(EvidenceStore.at(str(tmp_path))), queue):
         started = await start(client, a_request("deep"), queue)
         await client.get_workflow_handle(started.run_id).result()
-    tracing.flush()
+    tracing.flush_traces()
     found = spans(collector)
     names = {span.name for span in found}
     assert {"StartWorkflow:DeepResearch", "RunWorkflow:DeepResearch", "RunActivity:publish_report"} <= names

@@ -15,7 +15,7 @@ from activities.evidence_store import EvidenceStore
 from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from client.secrets import known_secrets
+from client.configuration import known_secrets
 from tests.activities.test_search import one
 from tests.client.harness import determinator, inside
 from tests.replay import ReplayServer, Reply

@@ -29,7 +29,7 @@ from activities.sources.http.addresses import networks
 from activities.sources.http.client import open_http
 from activities.sources.http.pages import SafePages
 from activities.sources.mcp import McpToolSource
-from client import tracing
+from client import connection as tracing
 from client.checkup import check_model
 from client.connection import open_client as open_temporal
 from client.failures import BadInput
@@ -141,7 +141,7 @@ async def traces(url: str, settings: Settings) -> None:
     try:
         with tracing.provider().get_tracer("test").start_as_current_span("a"):
             pass
-        await asyncio.to_thread(tracing.flush)
+        await asyncio.to_thread(tracing.flush_traces)
         tracing.provider().shutdown()
     finally:
         del os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"]

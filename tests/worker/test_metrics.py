@@ -23,7 +23,7 @@ from client.embedded.binary import free_port
 from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker, until
 from tests.workflows.fakes import Fakes
-from worker import readiness
+from worker import daemon as readiness
 from worker.logs import logging_runtime
 from worker.metrics import CannotListen, MetricsInterceptor, count_failure, prometheus, worker_runtime
 

@@ -20,7 +20,7 @@ from determinator import temporal
 from tests.workflows.conftest import QUEUE, Stage, a_worker, until
 from tests.workflows.fakes import Fakes
 from tests.workflows.script import failing
-from worker.nexus import ResearchHandler
+from worker.build import ResearchHandler
 from workflows.types import DEFAULT_TASK_QUEUE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

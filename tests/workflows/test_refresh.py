@@ -205,8 +205,8 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
     """However many of its times the server passes at once, which on a busy machine may be two."""
     now = datetime.now(UTC)
     made = await schedule_refresh(case.client, await case.request(), case.queue, WEEK, now)
-    assert made.every == WEEK
-    assert abs(made.next_times[0] - (now + WEEK)) < timedelta(minutes=1)
+    assert made.every_seconds == WEEK.total_seconds()
+    assert abs(made.next[0] - (now + WEEK)) < timedelta(minutes=1)
     handle = case.client.get_schedule_handle(made.schedule_id)
     clock = case.client.get_workflow_handle(f"{SCHEDULER}{made.schedule_id}")
     skipper, outcomes, times = TimeSkipper(case.client), list[RefreshOutcome](), list[datetime]()
@@ -224,7 +224,7 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
             run = case.client.get_workflow_handle(started.action.workflow_id, result_type=RefreshOutcome)
             outcomes.append(await run.result())
             times.append(started.scheduled_at)
-    assert times == [made.next_times[0] + week * WEEK for week in range(len(times))]
+    assert times == [made.next[0] + week * WEEK for week in range(len(times))]
     assert [len(one.new) for one in outcomes if one.new] == [1]
     assert [[c.after for c in one.changes] for one in outcomes if one.changes] == [["retracted"]]
     assert [one.claims_lost for one in outcomes if one.claims_lost] == [("s1.1",)]
@@ -242,10 +242,12 @@ async def test_a_schedule_is_listed_replaced_and_deleted(case: RefreshCase) -> N
     for every in (WEEK, 2 * WEEK):
         await schedule_refresh(case.client, request, case.queue, every, datetime.now(UTC))
 
-    async def mine() -> list[tuple[str, timedelta | None, bool]]:
-        return [(s.run_id, s.every, s.search) for s in await schedules(case.client) if s.run_id == run_id]
+    async def mine() -> list[tuple[str, float | None, bool]]:
+        return [
+            (s.run_id, s.every_seconds, s.search) for s in await schedules(case.client) if s.run_id == run_id
+        ]
 
-    assert await until(mine, lambda found: found == [(run_id, 2 * WEEK, False)])
+    assert await until(mine, lambda found: found == [(run_id, (2 * WEEK).total_seconds(), False)])
     assert (await delete_schedule(case.client, run_id)).run_id == run_id
     await until(mine, lambda found: not found)
     with pytest.raises(NoSuchSchedule):

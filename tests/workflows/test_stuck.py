@@ -20,7 +20,7 @@ from client.runs.stuck import standstill
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from worker.build import BUGS
-from worker.stuck_runs import end_stuck_runs
+from worker.daemon import end_stuck_runs
 from workflows.handlers import ResearchHandlers
 from workflows.steps.judging import JudgeSteps
 from workflows.types import Outcome

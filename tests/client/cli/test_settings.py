@@ -15,8 +15,7 @@ from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.config import markdown, template
 from client.cli.main import flag
-from client.failures import BadInput
-from client.naming import in_python, naming
+from client.failures import BadInput, in_python, naming
 from client.runs.options import AskOptions
 from client.runs.request import build_request, limits, with_options
 from tests.client.harness import determinator

@@ -15,9 +15,9 @@ from activities.contracts.iterations import Finding, IterationRecord, IterationS
 from activities.report.assemble import build_report
 from activities.report.check_bundle import check_sums
 from activities.text.normal_form import verbatim
+from client.configuration import MIN_CHARS, known_secrets, without
 from client.reports.bundle import check_script, make_bundle
 from client.reports.finished import Finished
-from client.secrets import MIN_CHARS, known_secrets, without
 from tests.activities.cases import DOCUMENTS, FULL, TRIAL
 from tests.activities.sources.faults import settings
 from tests.client.shelf import RUN, command, shelve

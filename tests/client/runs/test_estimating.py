@@ -8,7 +8,7 @@ from activities.contracts.publish import Amount, Estimate
 from activities.evidence_store import EvidenceStore
 from activities.report.archive import report_name
 from activities.settings import Settings
-from client.runs.estimating import limit_doubts, past_runs
+from client.runs.planning import limit_doubts, past_runs
 from tests.client.seen import a_report
 from tests.workflows.conftest import a_request
 

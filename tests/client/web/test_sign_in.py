@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 from client.access import SIGN_INS_A_MINUTE, Access, RateLimit
 from client.failures import BadInput, SeveralRuns
-from client.sign_in.sessions import SESSION_SECONDS, Sessions
-from client.sign_in.signing_in import SignIn
+from client.sign_in.signing_in import SESSION_SECONDS, Sessions, SignIn
 from client.sign_in.users import UserList, add_user, hash_of, verifies
 from client.web.rendering import rendered
 
