@@ -45,7 +45,7 @@ class OwnStepOutput(Frozen):
     """What a step of one's own changes. What is empty changes nothing."""
 
     said: str = ""
-    """Its result in a few words, as `graph status` shows it."""
+    """Its result in a few words, as `status --json` has it."""
     gaps: tuple[str, ...] = ()
     """What is to be searched for next, in place of the gaps that were open."""
     facts: tuple[str, ...] = ()

@@ -100,7 +100,7 @@ def test_the_graph_with_a_role_and_a_step_of_ones_own_runs_and_is_refused_where_
     graph = str(EXAMPLES / "critic.toml")
     ran = determinator("ask", QUESTION, "--graph", graph, "--source", "notes")
     assert ran.code == 0, ran
-    results = inside("graph", "status", ran.run_id, "--json").json()["results"]
+    results = inside("status", ran.run_id, "--json").json()["graph"]["results"]
     assert results["count"] == "1 of 1 works report a randomized trial"
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
     refused = determinator("graph", "check", graph)

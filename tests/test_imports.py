@@ -15,7 +15,15 @@ MAY_IMPORT = {
     "activities": ("activities",),
     "workflows": ("workflows", "activities"),
     "client": ("client", "workflows", "activities"),
-    "worker": ("worker", "workflows", "activities", "client.connection", "client.exit", "client.runs.stuck"),
+    "worker": (
+        "worker",
+        "workflows",
+        "activities",
+        "client.connection",
+        "client.exit",
+        "client.runs.stuck",
+        "client.runs.query",
+    ),
 }
 """Package -> what its modules may import of ours."""
 COMPOSITION_ROOTS = ("client.cli.worker",)

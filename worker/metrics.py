@@ -46,24 +46,20 @@ class CannotListen(DeterminatorError):
     """The address for metrics cannot be listened on."""
 
 
-def prometheus(address: str) -> PrometheusConfig:
-    """Serve metrics at `http://ADDRESS/metrics`, with Prometheus' own conventions for names and units."""
-    return PrometheusConfig(
-        bind_address=address,
+def worker_runtime(address: str | None) -> Runtime:
+    """Return the SDK's native core, which serves metrics at `http://ADDRESS/metrics` where one is named.
+
+    Names and units are as Prometheus has them. Raises CannotListen.
+    """
+    config = PrometheusConfig(
+        bind_address=address or "",
         counters_total_suffix=True,
         unit_suffix=True,
         durations_as_seconds=True,
         histogram_bucket_overrides=dict.fromkeys(TIMED, WAITS),
     )
-
-
-def worker_runtime(address: str | None) -> Runtime:
-    """Return the SDK's native core, whose warnings are among our records.
-
-    By default they are lines of its own on stdout.
-    """
     try:
-        return logging_runtime(prometheus(address) if address else None)
+        return logging_runtime(config if address else None)
     except (RuntimeError, ValueError) as error:
         raise CannotListen(f"metrics cannot be served on {address}: {error}") from error
 

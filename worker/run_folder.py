@@ -5,23 +5,19 @@ they would not fit through that step's input. Nothing that fails here harms the 
 """
 
 import asyncio
-from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
 
 from temporalio import activity
-from temporalio.client import Client
 
 from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.private_files import file_name
 from activities.report.schema import Report
-from workflows.types import EvidenceIndex, ItemsAfter, IterationHistory
+from client.runs.query import evidence_index, iterations
 
 SECONDS = 20.0
 """For all of it."""
-QUERY = timedelta(seconds=5)
 
 
 class RunFolders:
@@ -44,26 +40,8 @@ class RunFolders:
         from activities.report.run_folder import run_files, write_files
 
         client = activity.client()
-        pages = await _pages(client, report.run_id, "evidence_index", EvidenceIndex)
-        rounds = await _pages(client, report.run_id, "iterations", IterationHistory)
-        refs = [ref for page in pages for ref in page.items]
-        records = [record for page in rounds for record in page.items]
+        refs = await evidence_index(client, report.run_id)
+        records = await iterations(client, report.run_id)
         works = [one for one in await self._store.read_all(refs) if isinstance(one, Evidence)]
         files = await asyncio.to_thread(run_files, report, self._form, works, records)
         await asyncio.to_thread(write_files, self._folder / file_name(report.run_id), files)
-
-
-Page = TypeVar("Page", EvidenceIndex, IterationHistory)
-
-
-async def _pages(client: Client, run_id: str, query: str, kind: type[Page]) -> list[Page]:
-    """Return the whole answer to a query that answers in pages."""
-    pages, count = list[Page](), 0
-    while True:
-        page = await client.get_workflow_handle(run_id).query(
-            query, ItemsAfter(after=count), result_type=kind, rpc_timeout=QUERY
-        )
-        pages.append(page)
-        count += len(page.items)
-        if not page.items or count >= page.total:
-            return pages

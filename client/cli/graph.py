@@ -1,28 +1,24 @@
-"""`determinator graph`: the built-in graphs, a picture of one, whether a file is valid, and where a run is in
-its graph."""
+"""`determinator graph`: the built-in graphs, a picture of one, and whether a file is valid."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import Name, json_option, on_run, print_json, print_text, say
-from client.failures import BadInput, NoAnswer
+from client.cli.common import Name, json_option, print_json, print_text, say
 from client.runs.request import read_graph
-from client.terminal import plain, plain_table, to_stdout
+from client.terminal import to_stdout
 from workflows.graph.library import builtin, builtin_names
 from workflows.graph.validation import title_of
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.tree import Tree
 
-    from client.run import Run
-    from workflows.graph.definition import GraphDefinition, GraphView
+    from workflows.graph.definition import GraphDefinition
 
 
 @click.group()
 def graph() -> None:
-    """List, show and check the graphs that `ask --graph` runs, and show where a run is in its graph."""
+    """List, show and check the graphs that `ask --graph` runs; `status` shows where a run is in its own."""
 
 
 @graph.command("list")
@@ -65,42 +61,6 @@ def check(file: str) -> None:
     """Check a graph file; each problem is named with its node. Exit code 2 when there is one."""
     definition = read_graph(file)
     say(f"{definition.name} is valid: {len(definition.nodes)} nodes, {len(definition.edges)} edges")
-
-
-@graph.command()
-@json_option
-@on_run
-async def status(run: "Run", as_json: bool) -> None:
-    """Show where a run is in its graph: the nodes that run, those it visited, and their results."""
-    now = await run.status()
-    seen, walked = now.progress, now.graph
-    if seen is None:
-        raise NoAnswer(f"no worker answers for {run.id}, and only the run knows its graph")
-    if walked is None:
-        raise BadInput(f"{run.id} is a run of the mode {seen.mode}; only one of the mode graph has nodes")
-    if as_json:
-        print_json({"run_id": run.id, "phase": seen.phase, **dict(walked)})
-        return
-    console = to_stdout()
-    title = plain(f"{run.id}  {walked.name}  {seen.phase.replace('_', ' ')}")
-    console.print(title, highlight=False, markup=False)
-    console.print(as_table(walked))
-
-
-def as_table(view: "GraphView") -> "Table":
-    """Each node: whether it runs, how often it was visited, and the result of its latest visit."""
-    from rich.text import Text
-
-    table = plain_table("node", "", "visits", "result", right=("visits",))
-    for name in view.nodes:
-        runs = name in view.running
-        table.add_row(
-            Text(name, "bold cyan" if runs else "default"),
-            "running" if runs else "",
-            str(view.visits.get(name, 0)),
-            Text(plain(view.results.get(name, ""))),
-        )
-    return table
 
 
 def as_tree(definition: "GraphDefinition") -> "Tree":

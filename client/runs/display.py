@@ -113,21 +113,6 @@ class EventLines(PlainLines):
             self._put(event)
 
 
-class ModeLines(PlainLines):
-    """One line an event that says something, after the mode of the run: for several runs at once."""
-
-    def __init__(self, mode: str) -> None:
-        self._mode = mode
-
-    def events(self, events: Sequence[AgentEvent]) -> None:
-        for event in events:
-            if event.type in SPOKEN:
-                self.note(event_line(event))
-
-    def note(self, message: str) -> None:
-        super().note(f"{self._mode:13} {message}")
-
-
 class LivePanel(Display):
     """The run as one panel that is redrawn."""
 

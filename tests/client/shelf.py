@@ -33,7 +33,7 @@ VERBS_OF_A_RUN = (
         ("refresh", "RUN"),
         ("plan", "show", "RUN"),
     ),
-    *(("candidates", "RUN"), ("graph", "status", "RUN"), ("inspect", "RUN")),
+    *(("candidates", "RUN"), ("inspect", "RUN")),
     *(("answer", "RUN"), ("tell", "RUN", "Why?"), ("change", "RUN", "shorter")),
     ("dispute", "RUN", "s1.1", "It says 34."),
     *(("rewind", "RUN", "--to-iteration", "1"), *STEERING),

@@ -24,8 +24,7 @@ from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker, until
 from tests.workflows.fakes import Fakes
 from worker import daemon as readiness
-from worker.logs import logging_runtime
-from worker.metrics import CannotListen, MetricsInterceptor, count_failure, prometheus, worker_runtime
+from worker.metrics import CannotListen, MetricsInterceptor, count_failure, worker_runtime
 
 
 class Samples:
@@ -56,7 +55,7 @@ async def test_a_run_is_counted_with_its_steps_searches_and_tokens(
     dev_server: str, temporal_client: Client, tmp_path: Path
 ) -> None:
     port, queue = free_port(), f"metrics-{uuid.uuid4().hex[:8]}"
-    runtime = logging_runtime(prometheus(f"127.0.0.1:{port}"))
+    runtime = worker_runtime(f"127.0.0.1:{port}")
     client = await open_client({"target_host": dev_server}, runtime=runtime)
     fakes = Fakes(EvidenceStore.at(str(tmp_path)))
     async with a_worker(client, fakes, queue, interceptors=[MetricsInterceptor()]):
