@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from activities.configuration.values import seconds as duration
 from activities.contracts.evidence import Gate, ReportPlan
+from client.runs.checks import check_addition, check_instruction, check_sources
 from client.runs.options import option
 from workflows.progress_rows import budget_rows
 
@@ -94,10 +95,15 @@ class Steer(Message):
     text: Annotated[Text, option("The instruction.")] = ""
     add_source: Annotated[str | None, option("Search this source as well.")] = None
 
+    def model_post_init(self, _: object) -> None:
+        """Raise BadInput for an instruction without words, and for a source that does not exist."""
+        check_instruction(self.text or self.add_source or "")
+        check_sources((self.add_source,) if self.add_source else ())
+
     async def send(self, run: "Run", by: str | None = None) -> str:
         if self.add_source is not None:
             await run.add_source(self.add_source)
-        if self.text or self.add_source is None:
+        if self.text:
             await run.steer(self.text, by=by)
         return "follows it from its next step on"
 
@@ -114,6 +120,10 @@ class Extend(Message):
         option("Time to add, as in 90s, 30m or 2h.", flag="--time", unit="seconds"),
     ] = Field(0.0, ge=0)
     iterations: Annotated[int, option("Iterations to add.")] = Field(0, ge=0)
+
+    def model_post_init(self, _: object) -> None:
+        """Raise BadInput where nothing would be added."""
+        check_addition(self.model_dump().values())
 
     async def send(self, run: "Run", by: str | None = None) -> str:
         rows = budget_rows(await run.extend(**self.model_dump()))

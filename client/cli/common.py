@@ -61,7 +61,7 @@ class Duration(click.ParamType[float]):
 def duration(seconds: float) -> str:
     """`7d`, `1h`, `30m`, `150s`: by the largest unit of which it is a whole number."""
     for letter, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds % length == 0:
+        if seconds and seconds % length == 0:
             return f"{seconds / length:g}{letter}"
     return f"{seconds:g}s"
 

@@ -117,7 +117,7 @@ def default_of(key: Key, field: FieldInfo) -> str:
         value = Limits.model_fields[key.limit].default
         if value is None:
             return "" if "default:" in key.help else "none"
-    if field.default_factory is not None or not value or isinstance(value, bool):
+    if field.default_factory is not None or value is None or isinstance(value, bool):
         return ""
     if key.unit == "seconds":
         return duration(value)

@@ -31,7 +31,6 @@ from client.messages import (
     Resume,
     Steer,
 )
-from client.runs.checks import check_instruction, check_sources
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ def verb(kind: type[Message]) -> click.Command:
         dispute: str | None = None,
         **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
     ) -> None:
+        message = kind(**{name: value for name, value in fields.items() if value is not None})
         name = await run_to_change(client, run)
         if dispute is not None:
             from client.cli.dialogue import show_version
@@ -61,7 +61,6 @@ def verb(kind: type[Message]) -> click.Command:
             decided = await client.decide(name, dispute, upheld=upheld, by=by, note=note)
             show_version(decided, as_json=False)
             return
-        message = kind(**{name: value for name, value in fields.items() if value is not None})
         target = await client.run(name)
         print_text(plain(f"{target.id} {await message.send(target, by)}"))
 
@@ -111,8 +110,6 @@ async def answer(
 @on_client
 async def steer(client: "Determinator", run: str, text: tuple[str, ...], add_source: str | None) -> None:
     message = Steer(text=" ".join(text).strip(), add_source=add_source)
-    check_instruction(message.text or add_source or "")
-    check_sources((add_source,) if add_source else ())
     target = await client.run(run)
     print_text(f"{target.id} {await message.send(target)}")
 

@@ -113,6 +113,8 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
+PLANNED = ("mode", "profile", "sources", "library", "max_sections")
+"""Options that a plan depends on."""
 T = TypeVar("T")
 
 
@@ -121,13 +123,6 @@ def named_by_id(run: str) -> str:
     if run == "last":
         raise ValueError("name the run by its id, not `last`: list_runs has the ids")
     return run
-
-
-def known_action(action: str) -> str:
-    """Raises ValueError for what is no message."""
-    if action not in MESSAGES:
-        raise ValueError(f"there is no action {action[:50]}; there are {', '.join(MESSAGES)}")
-    return action
 
 
 AnyRun = Annotated[
@@ -149,7 +144,7 @@ Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
-RunAction = Annotated[str, Field(json_schema_extra={"enum": [*MESSAGES]}), AfterValidator(known_action)]
+RunAction = Literal[tuple(MESSAGES)]  # type: ignore[valid-type]
 
 
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
@@ -190,13 +185,19 @@ class Research:
 
     def register(self, server: MCPServer) -> None:
         options = get_type_hints(SharedOptions, include_extras=True)
+        planned = {name: options[name] for name in PLANNED}
         changing = (
             taking(self.start_research, options),
             taking(self.change_run, fields_of_messages()),
             self.ask_report,
         )
         reading = (
-            *(taking(self.plan_research, options), self.list_runs, self.research_status, self.get_report),
+            *(
+                taking(self.plan_research, planned),
+                self.list_runs,
+                self.research_status,
+                self.get_report,
+            ),
             *(self.search_evidence, self.verify_report),
         )
         for tools, kind in ((changing, CHANGES), (reading, READS)):

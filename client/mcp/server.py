@@ -35,6 +35,8 @@ from client.mcp.research import Research
 from client.mcp.reviews import Reviews
 
 P = ParamSpec("P")
+LEFT_OUT = ("title", "maxLength", "maxItems", "pattern")
+"""Of a schema: titles, which repeat names, and bounds that only the server need know."""
 INSTRUCTIONS = (
     "Literature search and deep research with verified quotes. Search tools answer at once; start_research "
     "begins a durable run that takes minutes: ask research_status with wait_seconds, then get_report. Texts "
@@ -73,18 +75,22 @@ class Server(MCPServer):
 
 
 def lean(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of arguments without titles, which repeat names; arguments it does not have are none."""
-    plain: dict[str, Any] = _untitled(schema)
+    """The schema of arguments without what a caller need not read; others are refused."""
+    plain: dict[str, Any] = _lean(schema)
     return {**plain, "additionalProperties": False}
 
 
-def _untitled(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
+def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
     if isinstance(node, list):
-        return [_untitled(part) for part in node]
+        return [_lean(part) for part in node]
     if not isinstance(node, dict):
         return node
+    kinds = [kind for kind in node.get("anyOf", []) if kind != {"type": "null"}]
+    if kinds and len(kinds) < len(node["anyOf"]):  # what may be null may be left out
+        node = {key: part for key, part in node.items() if key not in ("anyOf", "default")}
+        node |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     # a property may be called `title`: what it is then is a schema, not a text
-    return {key: _untitled(part) for key, part in node.items() if key != "title" or isinstance(part, dict)}
+    return {key: _lean(part) for key, part in node.items() if key not in LEFT_OUT or isinstance(part, dict)}
 
 
 def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) -> None:
