@@ -131,7 +131,7 @@ class Determinator:
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
-        from client.runs.planning import limit_doubts
+        from client.runs.estimating import limit_doubts
 
         request = await self._request(question, follow_up, options)
         expected = request.estimate
@@ -146,7 +146,8 @@ class Determinator:
 
         Raises BadInput, Failure, NoConnection, RPCError.
         """
-        from client.runs.planning import estimated, limit_doubts, plan_question
+        from client.runs.estimating import estimated, limit_doubts
+        from client.runs.planning import plan_question
 
         request = await self._request(question, None, options)
         connection = await self.connect(for_run=True)
@@ -167,7 +168,7 @@ class Determinator:
     ) -> "ResearchRequest":
         """The request of a question, which the embedded worker can run where that one serves."""
         from client.runs.destinations import destinations
-        from client.runs.planning import estimated
+        from client.runs.estimating import estimated
         from client.runs.request import build_request, checked
 
         if follow_up is None:

@@ -8,7 +8,7 @@ from activities.contracts.publish import Amount, Estimate
 from activities.evidence_store import EvidenceStore
 from activities.report.archive import report_name
 from activities.settings import Settings
-from client.runs.planning import limit_doubts, past_runs
+from client.runs.estimating import limit_doubts, past_runs
 from tests.client.seen import a_report
 from tests.workflows.conftest import a_request
 
@@ -71,7 +71,7 @@ async def test_past_runs_are_read_of_their_reports(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     store = EvidenceStore.at(settings.evidence_url)
     spent = {"tokens": 900, "model_calls": 9, "seconds": 60.0, "cost_usd": 0.5}
-    own = {"by_role": {"writer": {"calls": 2}}, "estimate": {"models": ["m"]}}
+    own = {"estimate": {"models": ["m"]}}
     for name, stop, method in (
         ("whole", "sufficient_evidence", spent | own),
         ("cut-short", "cancelled", spent | own),
@@ -79,7 +79,7 @@ async def test_past_runs_are_read_of_their_reports(tmp_path: Path) -> None:
     ):
         report = a_report(run_id=name, stop_reason=stop, methodology=method)
         await store.put_named(report_name(name, "json"), report.model_dump_json().encode())
-    (run,) = await past_runs(settings, ("m",))
-    assert run.amount == Amount(calls=9, tokens=900, cost_microusd=500_000, seconds=60.0)
-    assert run.by_role["writer"].calls == 2
+    ((mode, amount),) = await past_runs(settings, ("m",))
+    assert mode == "iterative"
+    assert amount == Amount(calls=9, tokens=900, cost_microusd=500_000, seconds=60.0)
     assert await past_runs(settings, ("another",)) == []
