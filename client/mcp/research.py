@@ -144,7 +144,7 @@ Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
-RunAction = Literal[tuple(MESSAGES)]  # type: ignore[valid-type]
+RunAction: Any = Literal[tuple(MESSAGES)]
 
 
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:

@@ -52,6 +52,10 @@ class Frame:
         """A part that htmx puts into a page."""
         return HTMLResponse(await asyncio.to_thread(partial(rendered, name, **values)), status)
 
+    async def either(self, request: Request, page: str, part: str, /, **values: object) -> HTMLResponse:
+        """The part for htmx, a whole page for a browser that loads its address."""
+        return await (self.part(part, **values) if is_part(request) else self.page(page, **values))
+
     async def answer(self, request: Request, run_id: str, text: str) -> Response:
         """What a message to a run came to: a line for htmx, the page of the run for a form without it."""
         if is_part(request):

@@ -155,10 +155,7 @@ class Home:
         user = frame.user(request)
         rows = await frame.access.runs(user)
         days = [*by_day([row for row in rows if Filter(text=q).admits(row)], datetime.now().astimezone())]
-        shown = {"days": days, "q": q, "at": at, "word": word_of}
-        return await (frame.part if is_part(request) else frame.page)(
-            "runs" if is_part(request) else "history", **shown
-        )
+        return await frame.either(request, "history", "runs", days=days, q=q, at=at, word=word_of)
 
     async def trouble(self, request: Request) -> HTMLResponse:
         """What is wrong with the model that would be asked, in red; nothing where it answers."""

@@ -24,7 +24,7 @@ from client.access import unknown_run
 from client.reports.load import as_bytes
 from client.reports.read_aloud import can_speak, wav
 from client.run import Run
-from client.web.frame import Frame, is_part
+from client.web.frame import Frame
 from client.web.rendering import parts_of, report_body, run_url
 from client.web.talking import Talking
 
@@ -99,17 +99,17 @@ class Reading:
             raise HTTPException(404, "this run has no such item")
         item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
         parts, marked = await asyncio.to_thread(parts_of, item.text, quote)
-        values = {
-            "item": item,
-            "quote": quote,
-            "parts": parts,
-            "marked": marked,
-            "link": safe_url(item.url),
-            "run_id": run.id,
-            "sentence": sentence,
-        }
-        return await (self._frame.part if is_part(request) else self._frame.page)(
-            "source" if is_part(request) else "source_page", **values
+        return await self._frame.either(
+            request,
+            "source_page",
+            "source",
+            item=item,
+            quote=quote,
+            parts=parts,
+            marked=marked,
+            link=safe_url(item.url),
+            run_id=run.id,
+            sentence=sentence,
         )
 
     async def sentence(self, request: Request, run_id: str, anchor: str) -> Response:
