@@ -1,7 +1,7 @@
 """A finished run as files for an outsider: the report, what it rests on, how it came about, how to check it.
 
-Every text file goes through `client.configuration.without` last; the formats made from the report are made of a
-report without secrets.
+Every text file goes through `client.configuration.without` last; the formats made from the report are made
+of a report without secrets.
 """
 
 import asyncio
