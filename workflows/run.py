@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 
-from activities.contracts.evidence import ReportPlan, ReportPlanSection
+from activities.contracts.evidence import UNPLANNED, ReportPlan, ReportPlanSection
 from activities.contracts.publish import PlannedSection
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
@@ -166,7 +166,7 @@ class RunParts:
                 ReportPlan(
                     report_title=question,
                     background_context=self.state.sections.job.background if self.state.sections.job else "",
-                    report_outline=(ReportPlanSection(title="Findings", key_question=question),),
+                    report_outline=(ReportPlanSection(title=UNPLANNED, key_question=question),),
                 )
             )
         return await self.gates.approval_gate("plan", "the question waits for approval")
@@ -174,7 +174,7 @@ class RunParts:
     def _single_section(self) -> ReportPlanSection:
         if self.context.outline:
             return self.context.outline[0]
-        return ReportPlanSection(id="s1", title="Findings", key_question=self.context.question)
+        return ReportPlanSection(id="s1", title=UNPLANNED, key_question=self.context.question)
 
     async def _conclude(
         self, stop: StopReason, conclude: Callable[[StopReason], Awaitable[Outcome]]

@@ -474,6 +474,10 @@ class Claim(Frozen):
     """It cannot be read without the sentence before it in its paragraph."""
 
 
+UNPLANNED = "Findings"
+"""Title of the one section of a run without a plan."""
+
+
 class ReportPlanSection(Frozen):
     """One section of a plan. The id is given by code and never changes."""
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from activities.contracts.evidence import Claim, Evidence, EvidenceRef, Statement, Support
+from activities.contracts.evidence import UNPLANNED, Claim, Evidence, EvidenceRef, Statement, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.write import (
@@ -125,6 +125,8 @@ class Checks:
         place = len(self.sections) + 1
         name = planned.section.id or f"s{place}"
         title = _(clean(planned.section.title)) or clean(planned.draft.title)
+        if planned.section.title == UNPLANNED and planned.draft.passages:
+            title = _("Nearest passages")  # nobody has found anything: these stand as they were ranked
         draft = named(name, planned.draft).changed(lambda one: (self._with_quotes(one),))
         shown = printed(draft)
         start = len(self.dropped)

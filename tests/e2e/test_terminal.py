@@ -33,11 +33,11 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -
     # the report is rendered on a terminal and raw in a pipe
     raw = inside("report", report["run_id"]).out
     assert raw.startswith("# ")
-    assert "## Findings" in raw
+    assert "## Nearest passages" in raw
     again = Terminal("report", report["run_id"], columns=140)
     assert again.end() == 0
-    assert "Findings" in again.text()
-    assert "## Findings" not in again.text()
+    assert "Nearest passages" in again.text()
+    assert "## Nearest" not in again.text()
 
 
 CHANGES = (

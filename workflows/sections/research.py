@@ -5,7 +5,7 @@ import asyncio
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
-from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
+from activities.contracts.evidence import UNPLANNED, Mode, ReportPlan, ReportPlanSection
 from activities.contracts.plan import PlanInput
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
@@ -61,7 +61,7 @@ class SectionResearch(RunPart):
             spent = "time" if error.reason == "timeout" else "budget"
             run.events.add_limitation("planned_without_model", used_up=spent)
             plan = await run.models.execute(PLAN, step, use_model=False)
-        outline = plan.report_outline[:most] or (ReportPlanSection(title="Findings", key_question=question),)
+        outline = plan.report_outline[:most] or (ReportPlanSection(title=UNPLANNED, key_question=question),)
         run.context.adopt_plan(
             ReportPlan(
                 report_title=plan.report_title or question,
