@@ -1,6 +1,7 @@
-"""The steps of a systematic review as activities: records merged, screened, ordered, kept and published.
+"""The steps of a systematic review as activities.
 
-What grows with the records is in the evidence store; these read it by its key and return keys, numbers and
+Records are merged, read by models, ordered and published; extractions are compared, and changes told. What
+grows with the records is in the evidence store; these read it by its key and return keys, numbers and
 letters. Records and order of the last reviews are remembered by the process, since every step of a review
 reads the same.
 """
@@ -12,37 +13,60 @@ from typing import TYPE_CHECKING, TypeVar
 
 from temporalio import activity
 
-from activities.contracts.evidence import EvidenceRef
+from activities.contracts.evidence import EvidenceRef, Frozen
+from activities.contracts.step import Role
 from activities.evidence_store import EvidenceStore
 from activities.extras import NotInstalled
 from activities.heartbeat import reporting_errors, seconds_left
+from activities.logs import log
+from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
 from activities.review.archive import Archive, lines
 from activities.review.decisions import LETTERS, OPEN, Decision, Marks, resting_on
+from activities.review.extraction import asked_fields
+from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
 from activities.review.records import Merge, Records, added, part
+from activities.review.state import ReviewReport
 from activities.review.steps import (
     Added,
     AddRecords,
     Amended,
     AmendStep,
+    BiasInput,
+    ExtractDataInput,
     KeepStep,
     Planned,
     PlanStep,
     PublishStep,
-    ReviewReport,
+    ReadDone,
+    ReadStage,
+    ReadStep,
+    RecordDecision,
+    RecordRefs,
+    RecordsStep,
     Sampled,
     SampleStep,
-    Screened,
+    ScreenedBatch,
     ScreenInput,
-    ScreenStep,
+    SettledFields,
+    SettleStep,
+    TellStep,
 )
+from activities.review.studies import BiasProposal, Extraction, ExtractionDecision
 from activities.roles.allowances import allowance_of
+from activities.settings import Settings
 
 if TYPE_CHECKING:
     from activities.review.ranking import Ranker
     from activities.roles.runner import RoleThinker
 
+ROLES: dict[ReadStage, Role] = {
+    "screening": "screener",
+    "full_texts": "full_text_screener",
+    "extraction": "data_extractor",
+    "bias": "bias_assessor",
+}
 REMEMBERED = 2
 """Reviews whose records and words are remembered by the process."""
 K = TypeVar("K")
@@ -60,9 +84,18 @@ class Memory(OrderedDict[K, V]):
         return value
 
 
+class Notices(Frozen):
+    """All notices of a review, for its feed."""
+
+    notices: tuple[Notice, ...] = ()
+
+
 class ReviewActivities:
-    def __init__(self, store: EvidenceStore, thinker: "RoleThinker", merge: Merge) -> None:
+    def __init__(
+        self, settings: Settings, store: EvidenceStore, thinker: "RoleThinker", merge: Merge
+    ) -> None:
         """`merge` is `workflows.rules.dedup.merge`: which records are one work is decided there."""
+        self._settings = settings
         self._store = store
         self._archive = Archive(store)
         self._thinker = thinker
@@ -79,14 +112,13 @@ class ReviewActivities:
             before = await self._load(step.records) if step.records else Records()
             if step.part:
                 after = part(before, step.part)
-                given = 0
             else:
                 refs = await self._archive.lines(step.blob, EvidenceRef) if step.blob else list(step.refs)
                 after = await asyncio.to_thread(added, before, refs, step.origin, self._merge)
-                given = after.given - before.given
             key = await self._archive.put(after)
             self._records.put(key, after)
             total = len(after.records)
+            given = after.given - before.given
             return Added(records=key, total=total, given=given, new=total - len(before.records))
 
     @activity.defn
@@ -99,52 +131,48 @@ class ReviewActivities:
             return Sampled(numbers=tuple(sorted(draw_sample(step.total, size, step.seed))))
 
     @activity.defn
-    async def screen_records(self, step: ScreenStep) -> Screened:
-        """Have a model decide on records. What it does not answer stays open."""
-        async with reporting_errors("records_not_screened", run_id=step.run_id):
-            info = activity.info()
-            records = await self._load(step.records)
-            protocol = await self._archive.get(step.protocol, Protocol)
-            refs = {records.records[number].evidence_id: number for number in step.numbers}
-            asked = ScreenInput(
-                run_id=step.run_id,
-                question=protocol.question.text(),
-                profile=load_profile("general"),
-                model=step.model,
-                fallbacks=step.fallbacks,
-                allowance=allowance_of("screener", step.model),
-                evidence=tuple(records.records[number] for number in step.numbers),
-                criteria=protocol.criteria,
-                # the same records, screener and protocol are the same question, also after a reset
-                scope=f"{info.workflow_id}/{step.stage}/{step.screener}/{step.version}",
-                seconds=seconds_left(info),
-            )
-            done = await self._thinker.think("screener", asked)
-            letters = dict.fromkeys(step.numbers, OPEN)
-            decisions = []
-            for row in done.output.decisions:
-                number = refs[row.evidence_id]
-                letters[number] = LETTERS[row.verdict]
-                decisions.append(
+    async def look_up_records(self, step: RecordsStep) -> RecordRefs:
+        """Look up records by their numbers."""
+        async with reporting_errors(run_id=step.run_id):
+            records = (await self._load(step.records)).records
+            return RecordRefs(refs=tuple(records[number] for number in step.numbers))
+
+    @activity.defn
+    async def read_for_review(self, step: ReadStep) -> ReadDone:
+        """Have a model decide on records, or read a full text; what it does not answer stays open."""
+        async with reporting_errors("not_read_for_review", run_id=step.run_id):
+            if step.text is not None:
+                refs = [step.text]
+            else:
+                records = (await self._load(step.records)).records
+                refs = [records[number] for number in step.numbers]
+            done = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
+            key, letters = "", ""
+            if isinstance(done.output, ScreenedBatch | RecordDecision):
+                rows = done.output.decisions if isinstance(done.output, ScreenedBatch) else (done.output,)
+                numbers = {ref.evidence_id: number for ref, number in zip(refs, step.numbers, strict=True)}
+                decisions = [
                     Decision(
-                        record=number,
-                        by=step.screener,
-                        verdict=row.verdict,
-                        criterion=row.criterion,
-                        words=row.words,
-                        reason=row.reason,
+                        **row.model_dump(exclude={"evidence_id"}),
+                        record=numbers[row.evidence_id],
+                        stage="titles" if step.stage == "screening" else "full_texts",
+                        by=step.reader,
                         at=step.at,
                         protocol=step.version,
                         model=done.model,
                         prompt=done.prompt_version,
                     )
-                )
-            return Screened(
-                log=await self._archive.put_lines(decisions) if decisions else "",
-                letters="".join(letters[number] for number in step.numbers),
-                usage=done.usage,
-                model=done.model,
-                prompt=done.prompt_version,
+                    for row in rows
+                ]
+                by_number = {one.record: LETTERS[one.verdict] for one in decisions}
+                letters = "".join(by_number.get(number, OPEN) for number in step.numbers)
+                key = await self._archive.put_lines(decisions) if decisions else ""
+            elif isinstance(done.output, Extraction):
+                key = await self._archive.put(await self._whole(done.output, step))
+            elif isinstance(done.output, BiasProposal):
+                key = await self._archive.put(done.output)
+            return ReadDone(
+                key=key, letters=letters, usage=done.usage, model=done.model, prompt=done.prompt_version
             )
 
     @activity.defn
@@ -154,18 +182,20 @@ class ReviewActivities:
             with needs_extra():
                 from activities.review.rounds import next_round, restated
             if step.restate:
-                return Planned(round=await asyncio.to_thread(restated, step.round, step.marks, step.measured))
+                return Planned(
+                    course=await asyncio.to_thread(restated, step.course, step.marks, step.measured)
+                )
             ranker = await self._ranker(step.records, step.protocol)
             now, order = await asyncio.to_thread(
                 next_round,
-                step.round,
+                step.course,
                 step.marks,
                 ranker.order,
                 step.run_id,
                 step.measured,
                 read_all=step.read_all,
             )
-            return Planned(round=now, order=await self._archive.put_numbers(order))
+            return Planned(course=now, order=await self._archive.put_numbers(order))
 
     @activity.defn
     async def keep_decisions(self, step: KeepStep) -> str:
@@ -178,19 +208,90 @@ class ReviewActivities:
     async def find_touched_decisions(self, step: AmendStep) -> Amended:
         """Open again what rests on criteria that were changed; everything else stands."""
         async with reporting_errors("amendment_not_applied", run_id=step.run_id):
-            log = await self._archive.log(step.log)
+            decisions = await self._archive.log(step.log)
             changed = [key.partition(".")[2] for key in step.keys if key.startswith("criteria.")]
-            touched = resting_on(log, changed) if changed and "question" not in step.keys else list(log)
-            titles, full_texts = _opened(step, touched)
-            before = sum(map(_made, (step.titles, step.full_texts)))
-            after = sum(map(_made, (titles, full_texts)))
-            return Amended(titles=titles, full_texts=full_texts, again=before - after, kept=after)
+            touched = resting_on(decisions, changed) if changed and "question" not in step.keys else decisions
+            titles = _opened(step.titles, [one for one in touched if one.stage == "titles"], step.screeners)
+            texts = _opened(
+                step.full_texts, [one for one in touched if one.stage == "full_texts"], step.screeners
+            )
+            again = (
+                sum(marks.made() for marks in (step.titles, step.full_texts)) - titles.made() - texts.made()
+            )
+            return Amended(titles=titles, full_texts=texts, again=again)
+
+    @activity.defn
+    async def settle_fields(self, step: SettleStep) -> SettledFields:
+        """Compare the extractions of each study, and apply what people decided."""
+        async with reporting_errors("extraction_not_settled", run_id=step.run_id):
+            fields = asked_fields(await self._archive.get(step.protocol, Protocol))
+            decisions = await self._archive.lines(step.decisions, ExtractionDecision) + [*step.added]
+            pending = {}
+            for record, keys in step.extracted.items():
+                if all(keys):
+                    _, left = await self._archive.settled(fields, keys, decisions)
+                    pending[record] = tuple(one.field for one in left)
+            key = await self._archive.put_lines(decisions)
+            return SettledFields(decisions=key, pending={n: left for n, left in pending.items() if left})
 
     @activity.defn
     async def publish_review(self, step: PublishStep) -> ReviewReport:
         """Count everything, and keep it under the name of the review."""
         async with reporting_errors("review_not_published", run_id=step.run_id):
             return await self._archive.publish(step)
+
+    @activity.defn
+    async def tell_changes(self, step: TellStep) -> None:
+        """Tell that conclusions have changed, by each way that is set."""
+        async with reporting_errors("changes_not_told", run_id=step.run_id):
+            notice = await self._archive.get(step.notice, Notice)
+            name = f"reviews/{step.run_id}/notices.json"
+            data = await self._store.get_named(name)
+            before = Notices.model_validate_json(data).notices if data else ()
+            notices = (*(one for one in before if one.version != notice.version), notice)
+            await self._store.put_named(name, Notices(notices=notices).model_dump_json().encode())
+            folder = self._settings.reports_dir or self._settings.home / "reports"
+            write_whole(folder / f"{step.run_id}.rss", feed(notices))
+            if self._settings.review_webhook and not self._settings.offline:
+                await post(notice, self._settings.review_webhook)
+            if self._settings.review_command:
+                await asyncio.to_thread(pipe, notice, self._settings.review_command)
+            log.info("changes_told", run_id=step.run_id, version=notice.version)
+
+    async def _asked(
+        self, step: ReadStep, refs: Sequence[EvidenceRef]
+    ) -> ScreenInput | ExtractDataInput | BiasInput:
+        """Word the question to the role of a stage."""
+        info = activity.info()
+        protocol = await self._archive.get(step.protocol, Protocol)
+        # the same works, reader and protocol are the same question, also after a reset
+        scope = f"{info.workflow_id}/{step.stage}/{step.reader}/{step.version}/{step.outcome}"
+        common = {
+            "run_id": step.run_id,
+            "question": protocol.question.text(),
+            "profile": load_profile("general"),
+            "model": step.model,
+            "fallbacks": step.fallbacks,
+            "allowance": allowance_of(ROLES[step.stage], step.model),
+            "evidence": tuple(refs),
+            "scope": scope,
+            "seconds": seconds_left(info),
+        }
+        if step.stage == "extraction":
+            fields = [one for one in asked_fields(protocol) if not step.fields or one.id in step.fields]
+            return ExtractDataInput.model_validate({**common, "fields": fields})
+        if step.stage == "bias":
+            return BiasInput.model_validate({**common, "outcome": step.outcome})
+        return ScreenInput.model_validate({**common, "criteria": protocol.criteria})
+
+    async def _whole(self, new: Extraction, step: ReadStep) -> Extraction:
+        """Join what was read of changed fields with the earlier values of the others."""
+        new = new.replace(extractor=step.reader)
+        if not step.earlier:
+            return new
+        earlier = await self._archive.get(step.earlier, Extraction)
+        stands = (one for one in earlier.values if one.field not in step.fields)
+        return new.replace(values=(*stands, *new.values))
 
     async def _load(self, key: str) -> Records:
         async with self._loading:  # megabytes, which the first of several steps reads in a thread
@@ -226,20 +327,10 @@ class needs_extra:  # noqa: N801 - reads as a statement
             raise NotInstalled.of_extra("scikit-learn and scipy, which order and stop screening,", "review")
 
 
-def _opened(step: AmendStep, touched: Sequence[Decision]) -> tuple[Marks, Marks]:
-    """Return the marks without decisions that rest on what was changed."""
-    marks = {"titles": step.titles, "full_texts": step.full_texts}
-    for stage, row in marks.items():
-        own = [one for one in touched if one.stage == stage]
-        for place, name in enumerate(step.screeners):
-            letters = {one.record: OPEN for one in own if one.part == "screener" and one.by == name}
-            row = row.with_screener(place, letters)
-        row = row.with_words({one.record: OPEN for one in own if one.part == "word"})
-        marks[stage] = row.with_labels({one.record: OPEN for one in own if one.part == "label"})
-    return marks["titles"], marks["full_texts"]
-
-
-def _made(marks: Marks) -> int:
-    """Decisions that hold."""
-    rows = (marks.first, marks.second, marks.labels, marks.words)
-    return sum(len(row) - row.count(OPEN) for row in rows)
+def _opened(marks: Marks, touched: Sequence[Decision], screeners: Sequence[str]) -> Marks:
+    """Return the marks of a stage without the decisions that rest on what was changed."""
+    for place, name in enumerate(screeners):
+        own = (one.record for one in touched if one.part == "screener" and one.by == name)
+        marks = marks.with_screener(place, dict.fromkeys(own, OPEN))
+    marks = marks.with_words({one.record: OPEN for one in touched if one.part == "word"})
+    return marks.with_labels({one.record: OPEN for one in touched if one.part == "label"})

@@ -5,8 +5,9 @@
 FOLDER holds screened records as for `benchmarks.screening`. A review of `--records` of them (repeated under
 other titles) with two scripted models is started from a home of its own on the embedded server; a person
 labels and decides meanwhile, one decision a message, and is right. Server and worker are killed at random
-moments. Printed: records a minute, calls that a model was asked twice though it had answered, bytes and
-events of each history, the memory of the worker, the decisions of the person and how long each took.
+moments. Printed: records a minute; calls that a model was asked twice (those whose worker died before the
+answer was kept, which nothing can spare, and others, of which there must be none); bytes and events of each
+history, the memory of the worker, the decisions of the person and how long each took.
 """
 
 import argparse
@@ -56,22 +57,27 @@ records = 100
 """
 
 
+KEEPING_SECONDS = 0.5
+"""Time in which a worker receives an answer and writes it down."""
+
+
 class Models:
     """Two screeners of sensitivity 0.95 and specificity 0.97 who answer after some time, and a count of what
     they were asked."""
 
     def __init__(self, truth: list[bool], seconds: float) -> None:
         self.truth, self.seconds = truth, seconds
-        self.answered: dict[str, float] = {}
+        self.answered: dict[str, tuple[float, float]] = {}
+        """Question -> when it was asked, and when its answer was sent."""
         self.twice: list[tuple[float, float]] = []
-        """When a question was answered, and when it came again."""
+        """The same of questions that came again."""
         self.calls = 0
 
     def __call__(self, asked: Asked) -> Reply:
         began = time.monotonic()
         key = hashlib.sha256(asked.body).hexdigest()
         if key in self.answered:
-            self.twice.append((self.answered[key], began))
+            self.twice.append(self.answered[key])
         self.calls += 1
         body = json.loads(asked.body)
         text = "\n".join(message["content"] for message in body["messages"])
@@ -85,7 +91,7 @@ class Models:
             rows.append({"work": work, "verdict": verdict, "criterion": "I1", "sentences": labels[:1]})
         time.sleep(max(0.0, self.seconds - (time.monotonic() - began)))
         reply = says({"decisions": rows}, usage=(len(text) // 4, 40 * len(rows)))(asked)
-        self.answered[key] = time.monotonic()
+        self.answered[key] = began, time.monotonic()
         return reply
 
 
@@ -128,8 +134,8 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
                 await review.approve(by="Ada")
             tasks = await review.tasks("Ada", 50)
             for task in tasks:
-                verdict = "include" if models.truth[task.number] else "exclude"
-                made = Made.model_validate({"record": task.number, "verdict": verdict, "criterion": "I1"})
+                verdict = "include" if models.truth[task.record] else "exclude"
+                made = Made.model_validate({"record": task.record, "verdict": verdict, "criterion": "I1"})
                 began = time.monotonic()
                 await (review.label if task.kind == "label" else review.decide)([made], by="Ada")
                 watch.waits.append(time.monotonic() - began)
@@ -222,12 +228,13 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             minutes = seconds / 60
             print(f"{flow.screened:,} records in {seconds:.0f} s: {flow.screened / minutes:.0f} a minute")
             print(f"{flow.unread:,} unread, recall at least {seen.recall}, faults {flow.faults()}")
-            states = published.step.titles.states()
+            states = published.state.titles.states()
             found = sum(truth[n] for n, state in enumerate(states) if state == "included")
             print(f"recall reached {found / sum(truth):.3f} of {sum(truth)}")
+            lost = sum(is_lost(times, watch) for times in models.twice)
             print(
-                f"{models.calls:,} calls, {len(watch.kills)} kills; asked again after an answer: "
-                f"{len(models.twice)}, which was killed {late(models, watch):.1f} s later at most"
+                f"{models.calls:,} calls, {len(watch.kills)} kills; asked again: {lost} whose worker died "
+                f"before the answer was kept, {len(models.twice) - lost} others"
             )
             for size, events in await histories(review):
                 print(f"history: {size / 2**20:.2f} MB, {events:,} events")
@@ -237,11 +244,10 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
                 print(f"{len(waits)} decisions of a person, {usual:.0f} ms each, longest {waits[-1]:.1f} s")
 
 
-def late(models: Models, watch: Watch) -> float:
-    """Seconds by which the latest kill came after an answer that was asked for again."""
-    kills = watch.kills
-    after = (min((kill - at for kill in kills if kill > at), default=0.0) for at, _ in models.twice)
-    return max(after, default=0.0)
+def is_lost(times: tuple[float, float], watch: Watch) -> bool:
+    """Say whether the worker was killed while a model answered it, or before it could keep the answer."""
+    asked, answered = times
+    return any(asked <= kill <= answered + KEEPING_SECONDS for kill in watch.kills)
 
 
 def main() -> None:

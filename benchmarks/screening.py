@@ -3,11 +3,11 @@
     python -m benchmarks.screening FOLDER [--orders 200] [--sample 100] [--review NAME ...] [--seed TEXT]
 
 FOLDER holds `NAME.jsonl.gz` (records with `title`, `abstract`, `included`) and `NAME.review.json` (`title`,
-`criteria`). Each order is one simulated review: a person labels a random sample, two independent screeners
-of a given sensitivity and specificity read in the learnt order, a person who is right decides where they
-disagree, and the rule of `activities.review.stopping` stops. Printed: the share of reviews whose stated
-recall is true, the records that were not read, and, for the order alone, the share of records read for 95 %
-of those included beside the order by BM25 and a random one.
+`criteria`). Each order is one simulated review by `activities.review.rounds`: a person labels a random
+sample, two independent screeners of a given sensitivity and specificity read in the learnt order, a person
+who is right decides where they differ, and the product's rule stops. Printed: the share of reviews whose
+stated recall is true, the records that were not read, and, for the order alone, the share of records read for
+95 % of those included beside the order by BM25 and a random one.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from pathlib import Path
 
 import bm25s
 
-from activities.review.accuracy import missed, mistaken, share
-from activities.review.course import Course
+from activities.review.decisions import Marks
 from activities.review.ranking import Ranker
-from activities.review.screening import after_batch
+from activities.review.rounds import draw_sample, next_round
+from activities.review.state import Course
 
 SCREENERS = ((0.967, 0.979), (0.9, 0.9), (0.82, 0.98))
 """Sensitivity and specificity: a language model and two people (otto-SR), and between them."""
@@ -55,42 +55,6 @@ def load(folder: Path, names: Sequence[str]) -> Iterator[Review]:
         )
 
 
-class Pair:
-    """Two screeners who err independently, and a person who decides where they differ."""
-
-    def __init__(
-        self, truth: Sequence[bool], sensitivity: float, specificity: float, draw: random.Random
-    ) -> None:
-        self._truth = truth
-        self._decisions = [
-            [draw.random() < (sensitivity if true else 1 - specificity) for true in truth] for _ in range(2)
-        ]
-
-    def decide(self, place: int) -> bool:
-        """Decide on a record: what both say, else what the person says."""
-        first, second = (own[place] for own in self._decisions)
-        return first if first == second else self._truth[place]
-
-    def missed(self, labelled: Sequence[int], read: Sequence[int], found: int) -> list[float]:
-        """Compute what both missed, from each one's sensitivity on what is known without it: the records
-        that a person labelled, and those that the other one included and that stand."""
-        shares = []
-        for own, other in (self._decisions, self._decisions[::-1]):
-            known = {place for place in labelled if self._truth[place]}
-            known |= {place for place in read if other[place] and self.decide(place)}
-            shares.append(share(sum(own[place] for place in known), len(known)))
-        return missed(found, shares)
-
-    def mistaken(self, read: Sequence[int]) -> int:
-        """Compute how many records both included by mistake."""
-        first, second = self._decisions
-        only_first = sum(first[place] and not second[place] and not self._truth[place] for place in read)
-        only_second = sum(second[place] and not first[place] and not self._truth[place] for place in read)
-        return mistaken(
-            only_first, only_second, sum(not first[place] and not second[place] for place in read)
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Simulated:
     stated: float
@@ -102,32 +66,37 @@ class Simulated:
 def simulate(
     review: Review, ranker: Ranker, screeners: tuple[float, float], sample: int, seed: str
 ) -> Simulated:
-    """Screen a review once."""
+    """Screen a review once by the product's own rounds.
+
+    A person labels a random sample; two screeners err independently; a person who is right decides where they
+    differ.
+    """
     draw = random.Random(seed)
-    truth = review.included
-    total = len(truth)
-    labelled = draw.sample(range(total), min(sample, total))
-    pair = Pair(truth, *screeners, draw)
-    decisions = {place: truth[place] for place in labelled}
-    found = sum(decisions.values())
-    course = Course(total=total, read=len(labelled), found=found)
-    batch = max(10, total // 20)
-    screened: list[int] = []
+    truth, total = review.included, len(review.included)
+    sensitivity, specificity = screeners
+    right = ["i" if true else "e" for true in truth]
+    letters = [
+        "".join("i" if draw.random() < (sensitivity if t else 1 - specificity) else "e" for t in truth)
+        for _ in range(2)
+    ]
+    marks = decided(Marks.of(total), draw_sample(total, sample, seed), letters, right)
+    marks = marks.with_labels({place: right[place] for place in draw_sample(total, sample, seed)})
+    course = Course(total=total)
     while course.phase != "done":
-        unread = [place for place in range(total) if place not in decisions]
-        if course.phase == "ranked":
-            chosen = ranker.order(decisions, unread)[:batch]
-        else:
-            chosen = draw.sample(unread, course.until_look)
-        decided = [pair.decide(place) for place in chosen]
-        decisions |= dict(zip(chosen, decided, strict=True))
-        screened += chosen
-        wrong = pair.mistaken(screened)
-        relevant = max(0, sum(decisions[place] for place in screened) - wrong)
-        course = after_batch(course, decided, pair.missed(labelled, screened, relevant), wrong)
-    reached = sum(decisions[place] and truth[place] for place in decisions) / sum(truth)
+        course, _ = next_round(course, marks, ranker.order, seed)
+        marks = decided(marks, course.batch, letters, right)
+    states = marks.states()
+    found = sum(true and state == "included" for true, state in zip(truth, states, strict=True))
     assert course.recall is not None
-    return Simulated(course.recall, reached, course.left / total, course.left > 0)
+    return Simulated(course.recall, found / sum(truth), course.left / total, course.left > 0)
+
+
+def decided(marks: Marks, batch: Sequence[int], letters: Sequence[str], right: Sequence[str]) -> Marks:
+    """Return the marks once both screeners, and where they differ the person, have decided on a batch."""
+    first, second = letters
+    marks = marks.with_screener(0, {place: first[place] for place in batch})
+    marks = marks.with_screener(1, {place: second[place] for place in batch})
+    return marks.with_words({place: right[place] for place in batch if first[place] != second[place]})
 
 
 def read_for(order: Sequence[int], truth: Sequence[bool], recall: float = 0.95) -> float:

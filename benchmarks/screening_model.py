@@ -22,8 +22,9 @@ from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.models.sizing import effort_of
 from activities.profiles.loader import load_profile
-from activities.review.accuracy import accuracy
+from activities.review.decisions import LETTERS, OPEN
 from activities.review.protocol import Criterion
+from activities.review.rounds import accuracy_of
 from activities.review.steps import RecordDecision, ScreenInput
 from activities.roles.allowances import allowance_of
 from activities.roles.runner import RoleThinker
@@ -117,7 +118,9 @@ def main() -> None:
     truth = {work.evidence_id: included for work, included in sample}
     criteria = criteria_of(about["criteria"])
     made = asyncio.run(decisions(works, about["title"], criteria, args.calls, args))
-    result = accuracy({name: one.verdict != "exclude" for name, one in made.items()}, truth)
+    letters = "".join(LETTERS[made[name].verdict] if name in made else OPEN for name in truth)
+    labels = "".join("i" if included else "e" for included in truth.values())
+    result = accuracy_of(args.model, letters, labels)
     for name, rate in (("sensitivity", result.sensitivity), ("specificity", result.specificity)):
         print(f"{name} {rate.hits} of {rate.of} ({rate.low:.1%} to {rate.high:.1%})")
     text = {work.evidence_id: normalise(work.text) for work in works}

@@ -35,8 +35,8 @@ DEFINITION = "__temporal_activity_definition"
 SEARCHES = frozenset({HOLD_GATE, "look_up_candidate"})
 """What calls sources, beside the activities whose names begin with `search_`."""
 
-OF_REVIEWS = frozenset({"screen_records", "read_study"})
-"""The steps of a review that ask a model, beside the thinking steps."""
+OF_REVIEWS = frozenset({"read_for_review"})
+"""The step of a review that asks a model, beside the thinking steps."""
 
 
 def part_of(step: str) -> Part:

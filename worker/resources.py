@@ -158,15 +158,11 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 Late(
                     "activities.review_activity:ReviewActivities",
                     (
-                        *("add_review_records", "draw_review_sample", "screen_records", "plan_screening"),
-                        *("keep_decisions", "find_touched_decisions", "publish_review"),
+                        *("add_review_records", "draw_review_sample", "look_up_records", "read_for_review"),
+                        *("plan_screening", "keep_decisions", "find_touched_decisions", "settle_fields"),
+                        *("publish_review", "tell_changes"),
                     ),
-                    (store, thinker, dedup.merge),
-                ),
-                Late(
-                    "activities.study_activity:StudyActivities",
-                    ("look_up_records", "read_study", "settle_fields", "tell_changes"),
-                    (settings, store, thinker),
+                    (settings, store, thinker, dedup.merge),
                 ),
             ),
         )

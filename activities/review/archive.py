@@ -1,32 +1,39 @@
-"""What a review keeps in the evidence store: its protocol, records, decisions and what was published."""
+"""A review in the evidence store: its protocol, records, decisions and what was published."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
-from activities.review.counts import flow
 from activities.review.decisions import Decision, latest
+from activities.review.extraction import DecidedStudy, Difference, decided_study
 from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
-from activities.review.steps import PublishStep, ReviewReport, Validation
+from activities.review.state import Flow, ReviewReport, ReviewState, Validation
+from activities.review.steps import PublishStep
+from activities.review.studies import AskedField, Extraction, ExtractionDecision
 
 M = TypeVar("M", bound=Frozen)
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a review has published, whole."""
+    """The newest report of a review with everything that it rests on."""
 
+    run_id: str
     report: ReviewReport
-    step: PublishStep
-    protocol: Protocol
+    state: ReviewState
     records: Records
     decisions: tuple[Decision, ...]
     findings: Findings | None = None
+
+    @property
+    def protocol(self) -> Protocol:
+        return self.state.protocol
 
 
 def lines(rows: Iterable[Frozen]) -> bytes:
@@ -34,7 +41,7 @@ def lines(rows: Iterable[Frozen]) -> bytes:
 
 
 def name_of(run_id: str) -> str:
-    """The name under which the newest report of a review is kept."""
+    """Name the newest report of a review in the store."""
     return f"reviews/{run_id}/report.json"
 
 
@@ -49,14 +56,15 @@ class Archive:
         return kind.model_validate_json(await self.store.get_bytes(key))
 
     async def records(self, key: str) -> Records:
-        """Records by their key; none where nothing was found yet."""
+        """Read records by their key; none where nothing was found yet."""
         return await self.get(key, Records) if key else Records()
 
     async def put_lines(self, rows: Iterable[Frozen]) -> str:
         return await self.store.put_bytes(lines(rows), "jsonl")
 
     async def lines(self, key: str, kind: type[M]) -> list[M]:
-        data = await self.store.get_bytes(key)
+        """Read rows by their key; none where there is no key yet."""
+        data = await self.store.get_bytes(key) if key else b""
         return [kind.model_validate_json(line) for line in data.splitlines() if line.strip()]
 
     async def put_numbers(self, numbers: Sequence[int]) -> str:
@@ -66,61 +74,94 @@ class Archive:
         return [int(number) for number in json.loads(await self.store.get_bytes(key))]
 
     async def log(self, keys: Iterable[str]) -> list[Decision]:
-        """All decisions, in the order in which they were kept."""
+        """Read all decisions, in the order in which they were kept."""
         return [one for key in keys for one in await self.lines(key, Decision)]
+
+    async def settled(
+        self, fields: Sequence[AskedField], keys: Sequence[str], decisions: Iterable[ExtractionDecision]
+    ) -> tuple[DecidedStudy, tuple[Difference, ...]]:
+        """Return the row of a study as far as it is decided, and the fields on which a person has to decide.
+
+        `keys`: of its two extractions; `decisions`: of people on all studies, oldest first.
+        """
+        first, second = [await self.get(key, Extraction) for key in keys]
+        own = {one.field: one for one in decisions if one.evidence_id == first.evidence_id}
+        return decided_study(fields, first, second, own)
 
     async def publish(self, step: PublishStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""
-        records = await self.records(step.records)
-        protocol = await self.get(step.protocol, Protocol)
-        log = await self.log(step.log)
-        reasons = {one.record: one.criterion for one in log if one.stage == "full_texts" and one.criterion}
+        state, records = step.state, await self.records(step.state.records)
+        log = await self.log(state.log)
+        from activities.review.findings import findings_of
         from activities.review.living import compare  # with what pools and draws
-        from activities.review.publishing import findings_of
 
-        findings = await findings_of(self, step, protocol, records, log)
+        findings = await findings_of(self, step, records, log)
         before = await self.published(step.run_id)
-        notice = None
-        if findings and before and before.findings:
-            notice = compare(before.findings, findings)
-        made = ReviewReport(
+        notice = compare(before.findings, findings) if findings and before and before.findings else None
+        report = ReviewReport(
             report=await self.put(step),
             at=step.at,
-            flow=flow(
-                records,
-                step.titles,
-                stopped=step.closed or step.screening.course.phase == "done",
-                got=step.got,
-                full_texts=step.full_texts,
-                reasons=reasons,
-            ),
+            flow=flow(records, state, log),
             findings=await self.put(findings) if findings else "",
             notice=await self.put(notice) if notice else "",
-            validation=validation(protocol, step, log),
+            validation=validation(state, log),
         )
-        await self.store.put_named(name_of(step.run_id), made.model_dump_json().encode())
-        return made
+        await self.store.put_named(name_of(step.run_id), report.model_dump_json().encode())
+        return report
 
     async def published(self, run_id: str) -> Published | None:
-        """What a review has published last; None where that is nothing. Raises StoreError."""
+        """Read what a review has published last; None where that is nothing. Raises StoreError."""
         data = await self.store.get_named(name_of(run_id))
         if data is None:
             return None
         report = ReviewReport.model_validate_json(data)
-        step = await self.get(report.report, PublishStep)
+        state = (await self.get(report.report, PublishStep)).state
         return Published(
+            run_id,
             report,
-            step,
-            await self.get(step.protocol, Protocol),
-            await self.records(step.records),
-            tuple(await self.log(step.log)),
+            state,
+            await self.records(state.records),
+            tuple(await self.log(state.log)),
             await self.get(report.findings, Findings) if report.findings else None,
         )
 
 
-def validation(protocol: Protocol, step: PublishStep, log: Sequence[Decision]) -> Validation | None:
-    """How the screeners decided on the records that a person labelled; None without labels."""
-    labels = step.titles.labels
+def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> Flow:
+    """Count the flow of a review, whose full texts were excluded by the criteria in the log."""
+    titles = state.titles
+    states = titles.states()
+    counted = Counter(states)
+    open_ = unsettled = counted["open"] + counted["conflict"]
+    if state.closed or (state.course and state.course.phase == "done"):
+        # what nobody has read stays so
+        open_ = sum(
+            one == "conflict" or (one == "open" and titles.first[n] + titles.second[n] != "..")
+            for n, one in enumerate(states)
+        )
+    sought, assessed = state.sought(), state.retrieved()
+    second = {record: state.full_texts.state(record) for record in assessed}
+    reasons = {one.record: one.criterion for one in log if one.stage == "full_texts" and one.criterion}
+    because = (reasons.get(record, "not stated") for record, one in second.items() if one == "excluded")
+    return Flow(
+        identified=records.by_origin,
+        duplicates=records.given - len(records.records),
+        screened=counted["included"] + counted["excluded"],
+        excluded=counted["excluded"],
+        unread=unsettled - open_,
+        open=open_,
+        sought=len(sought),
+        not_retrieved=sum(state.got.get(record) == "not_retrieved" for record in sought),
+        awaited=sum(not state.got.get(record) for record in sought),
+        assessed=len(assessed),
+        excluded_because=dict(Counter(because)),
+        undecided=sum(one in ("open", "conflict") for one in second.values()),
+        included=list(second.values()).count("included"),
+    )
+
+
+def validation(state: ReviewState, log: Sequence[Decision]) -> Validation | None:
+    """Measure the screeners on the records that a person labelled; None without labels."""
+    labels = state.titles.labels
     labelled = sum(letter in "ie" for letter in labels)
     if not labelled:
         return None
@@ -128,8 +169,8 @@ def validation(protocol: Protocol, step: PublishStep, log: Sequence[Decision]) -
 
     people = tuple(dict.fromkeys(one.by for one in latest(log).values() if one.part == "label"))
     rows = [
-        accuracy_of(screener.name, step.titles.of_screener(place), labels)
-        for place, screener in enumerate(protocol.screeners)
+        accuracy_of(screener.name, state.titles.of_screener(place), labels)
+        for place, screener in enumerate(state.protocol.screeners)
         if screener.name not in people
     ]
-    return Validation(version=step.version, labelled=labelled, by=people, screeners=tuple(rows))
+    return Validation(version=state.version, labelled=labelled, by=people, screeners=tuple(rows))

@@ -2,8 +2,9 @@
 
 The five domains and the way from answers to judgements are those of the tool of 22 August 2019 for parallel
 trials of individuals, for the effect of assignment to intervention (Sterne et al. 2019,
-doi:10.1136/bmj.l4898; the tables of its guidance, https://www.riskofbias.info). The questions are numbered as
-in the tool and worded shortly here; its own text is the one to read where an answer is in doubt.
+doi:10.1136/bmj.l4898; the algorithms of its guidance, https://www.riskofbias.info, which were compared with
+the flow charts of its short version question by question). The questions are numbered as in the tool and
+worded shortly here; its own text is the one to read where an answer is in doubt.
 
 A model proposes answers with quotes, and a person decides each of them. For other designs no tool is applied,
 and the report says so.
@@ -34,14 +35,18 @@ JUDGEMENT_NAMES: Mapping[Judgement, str] = {
     "high": "high risk",
 }
 SOURCE = "RoB 2, version of 22 August 2019 (doi:10.1136/bmj.l4898)"
-YES: frozenset[Answer] = frozenset({"Y", "PY"})
-NO: frozenset[Answer] = frozenset({"N", "PN"})
-NO_OR_UNKNOWN: frozenset[Answer] = NO | {"NI"}
-YES_OR_UNKNOWN: frozenset[Answer] = YES | {"NI"}
-UNKNOWN: frozenset[Answer] = frozenset({"NI"})
-When = Mapping[str, frozenset[Answer]]
-Row = tuple[When, Judgement]
-"""Answers to questions, and what is judged where all of them are so."""
+LOW, SOME, HIGH = JUDGEMENTS
+CLASSES: Mapping[Answer, str] = {"Y": "yes", "PY": "yes", "PN": "no", "N": "no", "NI": "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question of a flow chart, and what follows its answers: another question, or the judgement."""
+
+    number: str
+    yes: "Ask | Judgement"
+    no: "Ask | Judgement"
+    unknown: "Ask | Judgement"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +55,28 @@ class Domain:
     title: str
     questions: Mapping[str, str]
     """Number of the tool -> question, in the order in which they are answered."""
-    parts: tuple[tuple[Row, ...], ...]
-    """Tables whose rows exclude each other; the domain is as bad as the worst of them."""
+    charts: tuple[Ask, ...]
+    """The domain is as bad as the worst of them."""
 
 
-def _deviations(aware: When) -> Iterator[Row]:
-    """What is judged of deviations where participants or carers knew the group, or may have known it."""
-    yield {**aware, "2.3": NO}, "low"
-    yield {**aware, "2.3": UNKNOWN}, "some_concerns"
-    yield {**aware, "2.3": YES, "2.4": NO}, "some_concerns"
-    yield {**aware, "2.3": YES, "2.4": YES_OR_UNKNOWN, "2.5": YES}, "some_concerns"
-    yield {**aware, "2.3": YES, "2.4": YES_OR_UNKNOWN, "2.5": NO_OR_UNKNOWN}, "high"
+def yes_or_unknown(number: str, then: Ask | Judgement, no: Ask | Judgement) -> Ask:
+    return Ask(number, then, no, then)
 
 
-def _measured(differs: frozenset[Answer], best: Judgement) -> Iterator[Row]:
-    """What is judged of who measured, where the method was apt and `differs` is whether it differed."""
-    apt: When = {"4.1": NO_OR_UNKNOWN, "4.2": differs}
-    yield {**apt, "4.3": NO}, best
-    yield {**apt, "4.3": YES_OR_UNKNOWN, "4.4": NO}, best
-    yield {**apt, "4.3": YES_OR_UNKNOWN, "4.4": YES_OR_UNKNOWN, "4.5": NO}, "some_concerns"
-    yield {**apt, "4.3": YES_OR_UNKNOWN, "4.4": YES_OR_UNKNOWN, "4.5": YES_OR_UNKNOWN}, "high"
+def no_or_unknown(number: str, then: Ask | Judgement, yes: Ask | Judgement) -> Ask:
+    return Ask(number, yes, then, then)
 
 
+def _measured(best: Judgement) -> Ask:
+    """Ask who assessed the outcome, where its measurement was apt."""
+    likely = yes_or_unknown("4.5", HIGH, no=SOME)
+    return yes_or_unknown("4.3", yes_or_unknown("4.4", likely, no=best), no=best)
+
+
+_DEVIATIONS = Ask(
+    "2.3", yes=yes_or_unknown("2.4", no_or_unknown("2.5", HIGH, yes=SOME), no=SOME), no=LOW, unknown=SOME
+)
+_SELECTED = no_or_unknown("5.1", SOME, yes=LOW)
 DOMAINS: tuple[Domain, ...] = (
     Domain(
         "randomisation",
@@ -82,13 +87,11 @@ DOMAINS: tuple[Domain, ...] = (
             "1.3": "Do differences between the groups at baseline suggest a problem with randomisation?",
         },
         (
-            (
-                ({"1.2": YES, "1.1": YES_OR_UNKNOWN, "1.3": NO_OR_UNKNOWN}, "low"),
-                ({"1.2": YES, "1.1": YES_OR_UNKNOWN, "1.3": YES}, "some_concerns"),
-                ({"1.2": YES, "1.1": NO}, "some_concerns"),
-                ({"1.2": UNKNOWN, "1.3": NO_OR_UNKNOWN}, "some_concerns"),
-                ({"1.2": UNKNOWN, "1.3": YES}, "high"),
-                ({"1.2": NO}, "high"),
+            Ask(
+                "1.2",
+                yes=yes_or_unknown("1.1", no_or_unknown("1.3", LOW, yes=SOME), no=SOME),
+                no=HIGH,
+                unknown=no_or_unknown("1.3", SOME, yes=HIGH),
             ),
         ),
     ),
@@ -105,16 +108,8 @@ DOMAINS: tuple[Domain, ...] = (
             "2.7": "Could it matter much that participants were not analysed in their group?",
         },
         (
-            (
-                ({"2.1": NO, "2.2": NO}, "low"),
-                *_deviations({"2.1": YES_OR_UNKNOWN}),
-                *_deviations({"2.1": NO, "2.2": YES_OR_UNKNOWN}),
-            ),
-            (
-                ({"2.6": YES}, "low"),
-                ({"2.6": NO_OR_UNKNOWN, "2.7": NO}, "some_concerns"),
-                ({"2.6": NO_OR_UNKNOWN, "2.7": YES_OR_UNKNOWN}, "high"),
-            ),
+            yes_or_unknown("2.1", _DEVIATIONS, no=yes_or_unknown("2.2", _DEVIATIONS, no=LOW)),
+            no_or_unknown("2.6", yes_or_unknown("2.7", HIGH, no=SOME), yes=LOW),
         ),
     ),
     Domain(
@@ -127,12 +122,12 @@ DOMAINS: tuple[Domain, ...] = (
             "3.4": "Is it likely that it did?",
         },
         (
-            (
-                ({"3.1": YES}, "low"),
-                ({"3.1": NO_OR_UNKNOWN, "3.2": YES}, "low"),
-                ({"3.1": NO_OR_UNKNOWN, "3.2": NO, "3.3": NO}, "low"),
-                ({"3.1": NO_OR_UNKNOWN, "3.2": NO, "3.3": YES_OR_UNKNOWN, "3.4": NO}, "some_concerns"),
-                ({"3.1": NO_OR_UNKNOWN, "3.2": NO, "3.3": YES_OR_UNKNOWN, "3.4": YES_OR_UNKNOWN}, "high"),
+            no_or_unknown(
+                "3.1",
+                no_or_unknown(
+                    "3.2", yes_or_unknown("3.3", yes_or_unknown("3.4", HIGH, no=SOME), no=LOW), yes=LOW
+                ),
+                yes=LOW,
             ),
         ),
     ),
@@ -146,14 +141,7 @@ DOMAINS: tuple[Domain, ...] = (
             "4.4": "Could that knowledge have influenced the assessment?",
             "4.5": "Is it likely that it did?",
         },
-        (
-            (
-                ({"4.1": YES}, "high"),
-                ({"4.1": NO_OR_UNKNOWN, "4.2": YES}, "high"),
-                *_measured(NO, "low"),
-                *_measured(UNKNOWN, "some_concerns"),
-            ),
-        ),
+        (no_or_unknown("4.1", Ask("4.2", yes=HIGH, no=_measured(LOW), unknown=_measured(SOME)), yes=HIGH),),
     ),
     Domain(
         "reporting",
@@ -164,13 +152,11 @@ DOMAINS: tuple[Domain, ...] = (
             "5.3": "Was it likely chosen from several analyses of the data?",
         },
         (
-            (
-                ({"5.2": YES}, "high"),
-                ({"5.2": NO_OR_UNKNOWN, "5.3": YES}, "high"),
-                ({"5.2": NO, "5.3": NO, "5.1": YES}, "low"),
-                ({"5.2": NO, "5.3": NO, "5.1": NO_OR_UNKNOWN}, "some_concerns"),
-                ({"5.2": UNKNOWN, "5.3": NO_OR_UNKNOWN}, "some_concerns"),
-                ({"5.2": NO, "5.3": UNKNOWN}, "some_concerns"),
+            Ask(
+                "5.2",
+                yes=HIGH,
+                no=Ask("5.3", yes=HIGH, no=_SELECTED, unknown=SOME),
+                unknown=no_or_unknown("5.3", SOME, yes=HIGH),
             ),
         ),
     ),
@@ -183,58 +169,39 @@ WITHOUT_UNKNOWN = frozenset({"3.2"})
 
 
 def allowed(question: str) -> tuple[Answer, ...]:
-    """The answers that a question may have."""
+    """Return the answers that a question may have."""
     return ANSWERS[:-1] if question in WITHOUT_UNKNOWN else ANSWERS
 
 
 def judgement(domain: Domain, answers: Mapping[str, Answer]) -> Judgement | None:
-    """Judge a domain by its tables; None where a question that decides it is not answered."""
-    judged = [
-        next((result for when, result in table if _holds(when, answers)), None) for table in domain.parts
-    ]
-    whole = [one for one in judged if one is not None]
-    return max(whole, key=JUDGEMENTS.index) if len(whole) == len(domain.parts) else None
-
-
-def _holds(when: When, answers: Mapping[str, Answer]) -> bool:
-    return all(answers.get(question) in values for question, values in when.items())
-
-
-def applies(domain: Domain, question: str, answers: Mapping[str, Answer]) -> bool:
-    """Whether a question decides something, after the answers to those that come before it."""
-    return any(
-        question in when
-        and all(
-            answers.get(other) in values or (other > question and other not in answers)
-            for other, values in when.items()
-            if other != question
-        )
-        for table in domain.parts
-        for when, _ in table
-    )
+    """Judge a domain by its charts; None where a question that decides it is not answered."""
+    ends = [_end(chart, answers) for chart in domain.charts]
+    if any(isinstance(end, Ask) for end in ends):
+        return None
+    return max(ends, key=JUDGEMENTS.index)  # type: ignore[arg-type]  # none is a question
 
 
 def open_questions(answers: Mapping[str, Answer]) -> tuple[str, ...]:
-    """The questions that still have to be answered, in order."""
-    return tuple(
-        question
-        for domain in DOMAINS
-        if judgement(domain, answers) is None
-        for question in domain.questions
-        if question not in answers and applies(domain, question, answers)
-    )
+    """Return the next question of each chart that still has to be answered, in order."""
+    ends = (_end(chart, answers) for domain in DOMAINS for chart in domain.charts)
+    return tuple(end.number for end in ends if isinstance(end, Ask))
+
+
+def _end(chart: Ask | Judgement, answers: Mapping[str, Answer]) -> Ask | Judgement:
+    """Follow the answers through a chart, to its judgement or the first question without an answer."""
+    while isinstance(chart, Ask) and chart.number in answers:
+        chart = getattr(chart, CLASSES[answers[chart.number]])
+    return chart
 
 
 def overall(judgements: Iterable[Judgement], *, several: bool = False) -> Judgement:
-    """Judge a result by its domains, one at least: as high as the highest of them. `several`: a person holds
-    that some concerns in several domains together lower the confidence so much that the risk is high."""
+    """Judge a result by its domains, one at least: as high as the highest of them.
+
+    `several`: a person holds that some concerns in several domains together lower the confidence so much that
+    the risk is high.
+    """
     every = list(judgements)
-    worst: Judgement = max(every, key=JUDGEMENTS.index)
-    together = several and every.count("some_concerns") > 1
-    return "high" if together else worst
-
-
-# proposals and decisions
+    return HIGH if several and every.count(SOME) > 1 else max(every, key=JUDGEMENTS.index)
 
 
 class BiasAssessment(Frozen):
@@ -255,54 +222,47 @@ class BiasAssessment(Frozen):
     def by_number(self) -> dict[str, Answer]:
         return {one.question: one.answer for one in self.answers}
 
-    def domain(self, domain: Domain) -> Judgement:
-        """Judge a domain of it."""
-        judged = judgement(domain, self.by_number)
-        assert judged is not None  # `decide` lets none pass that is open
-        return judged
+    def judged(self) -> Iterator[tuple[str, Judgement]]:
+        """Yield the title and the judgement of each domain."""
+        for domain in DOMAINS:
+            judged = judgement(domain, self.by_number)
+            assert judged is not None  # `decide` lets none pass that is open
+            yield domain.title, judged
 
     @property
     def overall(self) -> Judgement:
-        return overall(map(self.domain, DOMAINS), several=self.several)
+        return overall((judged for _, judged in self.judged()), several=self.several)
 
 
 def decide(
-    proposal: BiasProposal,
-    answers: Mapping[str, Answer],
-    by: str,
-    *,
-    several: bool = False,
-    reason: str = "",
+    proposal: BiasProposal, answers: Mapping[str, str], by: str, *, several: bool = False, reason: str = ""
 ) -> BiasAssessment:
-    """Take a person's answers; a proposed one stands where the person gives none. Raises DecisionError where
-    a question is unknown or open, or where concerns are raised without a reason."""
-    for question, answer in answers.items():
+    """Take a person's answers; a proposed one stands where the person gives none.
+
+    Raises DecisionError where a question is unknown or open, or where concerns are raised without a reason.
+    """
+    proposed = {one.question: one for one in proposal.answers}
+    rows = dict(proposed)
+    for question, text in answers.items():
         if question not in QUESTIONS:
             raise DecisionError(f"{question} is no signalling question; they are {', '.join(QUESTIONS)}")
-        if answer not in allowed(question):
+        answer = next((one for one in allowed(question) if one == text.upper()), None)
+        if answer is None:
             raise DecisionError(
-                f"{question} is answered by one of {', '.join(allowed(question))}, not {answer}"
+                f"{question} is answered by one of {', '.join(allowed(question))}, not {text}"
             )
+        if question not in proposed or proposed[question].answer != answer:
+            rows[question] = SignallingAnswer(question=question, answer=answer)
     if several and not reason.strip():
         raise DecisionError("say why some concerns in several domains add up to a high risk")
-    proposed = {one.question: one for one in proposal.answers}
-    rows = {
-        number: proposed[number]
-        if number in proposed and answers.get(number, proposed[number].answer) == proposed[number].answer
-        else SignallingAnswer(question=number, answer=answers[number])
-        for number in QUESTIONS
-        if number in proposed or number in answers
-    }
     if missing := open_questions({number: row.answer for number, row in rows.items()}):
         raise DecisionError(f"answer {', '.join(missing)} first")
     return BiasAssessment(
         evidence_id=proposal.evidence_id,
         outcome=proposal.outcome,
-        answers=tuple(rows.values()),
+        answers=tuple(rows[number] for number in QUESTIONS if number in rows),
         decided_by=by,
         several=several,
         reason=reason.strip(),
-        changed=tuple(
-            number for number, row in rows.items() if number in proposed and row != proposed[number]
-        ),
+        changed=tuple(number for number, row in proposed.items() if rows[number] != row),
     )

@@ -5,7 +5,10 @@ so that authors see what they have to write. The items are worded shortly; the p
 to read.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+
+from activities.review.archive import Published
+from activities.review.findings import Findings
 
 NOT_REPORTED = "not reported"
 ITEMS: tuple[tuple[str, str, str], ...] = (
@@ -53,34 +56,51 @@ ITEMS: tuple[tuple[str, str, str], ...] = (
     ("27", "Availability of data, code and other materials", "data"),
 )
 """Number, subject, and what answers it; empty for what only the authors can write."""
-PLACES = {
-    "title": "Title",
-    "question": "Protocol",
-    "criteria": "Protocol",
-    "fields": "Studies",
-    "outcomes": "Results by outcome",
-    "registration": "Protocol",
-    "amendments": "Protocol",
-    "searches": "Search (PRISMA-S)",
-    "queries": "Search (PRISMA-S)",
-    "selection": "Screening",
-    "flow": "Flow of records (PRISMA 2020)",
-    "excluded": "Full texts",
-    "extraction": "Studies",
-    "studies": "Studies",
-    "bias": "Risk of bias",
-    "results": "Results by outcome",
-    "effects": "Results by outcome",
-    "pool": "Results by outcome",
-    "sensitivity": "Results by outcome",
-    "small_studies": "Results by outcome",
-    "limitations": "Limitations",
-    "data": "Statement on the use of tools",
-}
-"""What answers an item -> the chapter that holds it."""
 
 
-def checklist(answered: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """Number, subject and place of each item. `answered`: what this report holds."""
+def places(published: Published, findings: Findings) -> dict[str, str]:
+    """Return what answers an item -> the chapter that holds it, as far as this report does."""
+    pools = [one.pool for one in findings.syntheses if one.pool]
+    state, protocol, flow = published.state, published.protocol, published.report.flow
+    chapters: dict[str, dict[str, bool]] = {
+        "Title": {"title": "systematic review" in protocol.title.casefold()},
+        "Protocol": {
+            "question": True,
+            "criteria": True,
+            "registration": bool(protocol.registration),
+            "amendments": bool(state.amendments) or state.version == 1,
+        },
+        "Studies": {
+            "fields": bool(protocol.extraction),
+            "extraction": bool(findings.rows),
+            "studies": bool(findings.studies),
+        },
+        "Results by outcome": {
+            "outcomes": bool(protocol.outcomes),
+            "results": bool(findings.syntheses),
+            "effects": any(work.result for one in findings.syntheses for work in one.conclusion.works),
+            "pool": bool(pools),
+            "sensitivity": any(pool.left_out for pool in pools),
+            "small_studies": any(pool.small_studies for pool in pools),
+        },
+        "Search (PRISMA-S)": {
+            "searches": bool(state.searches),
+            "queries": any(row.query for row in state.searches),
+        },
+        "Screening": {"selection": flow.screened > 0},
+        "Flow of records (PRISMA 2020)": {"flow": flow.given > 0},
+        "Full texts": {
+            "excluded": bool(findings.excluded) or (flow.assessed > 0 and not flow.excluded_full_texts)
+        },
+        "Risk of bias": {"bias": bool(findings.bias)},
+        "Limitations": {"limitations": True},
+        "Statement on the use of tools": {"data": True},
+    }
+    return {name: chapter for chapter, held in chapters.items() for name, holds in held.items() if holds}
+
+
+def checklist(published: Published, findings: Findings) -> Iterator[tuple[str, str, str]]:
+    """Yield number, subject and place of each item."""
+    where = places(published, findings)
     for number, subject, by in ITEMS:
-        yield number, subject, PLACES[by] if by in answered else NOT_REPORTED
+        yield number, subject, where.get(by, NOT_REPORTED)

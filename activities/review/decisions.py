@@ -1,4 +1,4 @@
-"""Decisions on records: who decided what on which ground, and what follows from several decisions on one.
+"""Decisions on records: who decided on which ground, and what follows from several decisions on one.
 
 A decision is written once, to a log of blobs that only grows (`activities.review_activity`). Beside the log a
 review carries `Marks`: a letter for each record and screener, from which code decides what is settled, what
@@ -8,7 +8,7 @@ Invariants:
 
 * a record is settled by a person's word, else by a label, else by two screeners who agree; anything else is
   open or in conflict: no decision stands for two;
-* nobody is shown another's decision on a record before both have decided (`is_open_to`);
+* nobody is shown another's decision on a record before both have decided;
 * the last decision of the same person on a record holds, and the earlier ones stay in the log.
 """
 
@@ -67,7 +67,7 @@ class Made(Frozen):
 
 
 def _packed(letters: str) -> str:
-    """Letters as they travel: thousands of records take a few hundred bytes."""
+    """Pack letters as they travel: thousands of records take a few hundred bytes."""
     return PACKED + b64encode(zlib.compress(letters.encode(), 9)).decode() if len(letters) > 200 else letters
 
 
@@ -91,21 +91,16 @@ class Marks(Compact):
 
     @classmethod
     def of(cls, total: int) -> "Marks":
-        return cls(first=OPEN * total, second=OPEN * total, labels=OPEN * total, words=OPEN * total)
+        return cls().extended(total)
 
     @property
     def total(self) -> int:
         return len(self.first)
 
     def extended(self, total: int) -> "Marks":
-        """The same with places for more records."""
+        """Return the same with places for more records."""
         more = OPEN * (total - self.total)
-        return Marks(
-            first=self.first + more,
-            second=self.second + more,
-            labels=self.labels + more,
-            words=self.words + more,
-        )
+        return Marks(**{name: getattr(self, name) + more for name in Marks.model_fields})
 
     def of_screener(self, place: int) -> str:
         return (self.first, self.second)[place]
@@ -120,8 +115,12 @@ class Marks(Compact):
     def with_labels(self, marks: Mapping[int, str]) -> "Marks":
         return self.replace(labels=written(self.labels, marks))
 
+    def made(self) -> int:
+        """Count the decisions that hold."""
+        return sum(len(row) - row.count(OPEN) for row in (self.first, self.second, self.labels, self.words))
+
     def state(self, record: int) -> State:
-        """What follows from all decisions on a record."""
+        """Return what follows from all decisions on a record."""
         letter = self.words[record] if self.words[record] != OPEN else self.labels[record]
         if letter == OPEN:
             first, second = self.first[record], self.second[record]
@@ -136,17 +135,12 @@ class Marks(Compact):
         return [self.state(record) for record in range(self.total)]
 
     def both(self, record: int) -> bool:
-        """Both screeners have decided."""
+        """Say whether both screeners have decided."""
         return OPEN not in (self.first[record], self.second[record])
-
-    def is_open_to(self, place: int, record: int) -> bool:
-        """A screener may still decide on a record: nobody's word or label holds, and not both have decided,
-        or their own decision was not shown yet."""
-        return self.words[record] == OPEN and not (self.both(record) and self.state(record) != "conflict")
 
 
 def written(marks: str, letters: Mapping[int, str]) -> str:
-    """Marks with other letters at some places."""
+    """Return marks with other letters at some places."""
     rows = list(marks)
     for place, letter in letters.items():
         rows[place] = letter
@@ -158,19 +152,21 @@ def conflicts(marks: Marks) -> list[int]:
 
 
 def letters_of(decisions: Iterable[Decision]) -> dict[int, str]:
-    """Record -> letter of its last decision."""
+    """Return the letter of the last decision on each record."""
     return {one.record: LETTERS[one.verdict] for one in decisions}
 
 
 def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Task, str], Decision]:
-    """The decision that holds by record, stage, part and person, of a log in its order."""
+    """Return the decision that holds by record, stage, part and person, of a log in its order."""
     return {(one.record, one.stage, one.part, one.by): one for one in decisions}
 
 
 def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
-    """The decisions that hold and that a change of these criteria touches: exclusions by one of them or by
-    none that is named, and all that is not an exclusion, since it rests on every criterion. An exclusion by
-    another criterion stands."""
+    """Return the decisions that hold and that a change of these criteria touches.
+
+    These are exclusions by one of them or by none that is named, and all that is not an exclusion, since it
+    rests on every criterion. An exclusion by another criterion stands.
+    """
     changed = set(criteria)
     return [
         one

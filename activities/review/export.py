@@ -1,42 +1,63 @@
-"""What others read of a review: decisions as CSV in ASReview's columns, records as RIS, the log, merges.
+"""Exports of a review: decisions as CSV in ASReview's columns, records as RIS, logs and tables.
 
 Names of people are personal data: `person 1` stands for them unless they are asked for.
 """
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import Evidence
 from activities.report.formats import MissingExtra
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import Published
 from activities.review.decisions import Decision, State, latest
+from activities.review.extraction import AGREED
+from activities.review.findings import Findings
 
 ASREVIEW = ("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords")
 """Columns that ASReview reads, before its own `asreview_label` (1, 0 or empty), `asreview_time` and
 `asreview_note`."""
+SEARCHES = ("source", "query", "at", "status", "hits", "records", "new", "set_aside", "detail")
+Row = Mapping[str, object]
 
 
 class Names:
-    """How people are named: as they are, or by number in the order in which they decided."""
+    """Names of people: as they are, or numbered in the order in which they decided."""
 
     def __init__(self, published: Published, *, shown: bool) -> None:
         people = dict.fromkeys(one.by for one in published.decisions if not one.model)
-        people |= dict.fromkeys(one.by for one in published.step.amendments)
-        if published.step.approved_by:
-            people.setdefault(published.step.approved_by)
-        if published.findings is not None:
-            people |= dict.fromkeys(published.findings.people)
+        people |= dict.fromkeys(one.by for one in published.state.amendments)
+        people |= dict.fromkeys(filter(None, (published.state.approved_by,)))
+        people |= dict.fromkeys(published.findings.people if published.findings else ())
+        self.shown = shown
         self._names = {} if shown else {name: f"person {n}" for n, name in enumerate(people, start=1)}
 
     def of(self, name: str) -> str:
         return self._names.get(name, name)
 
 
+def files(published: Published, items: Sequence[Evidence], names: Names) -> dict[str, bytes]:
+    """Make every file of an export but the reports: name -> bytes. `items`: the records.
+
+    Raises MissingExtra.
+    """
+    made = {
+        "decisions.csv": decisions_csv(published, items, names),
+        "decisions-log.csv": log_csv(published, names),
+        "records.ris": records_ris(published, items),
+        "merged.csv": merged_csv(published),
+        "searches.csv": as_csv(SEARCHES, (row.model_dump() for row in published.state.searches)),
+        "protocol.json": published.protocol.model_dump_json(indent=2).encode(),
+    }
+    if published.findings is not None and published.findings.rows:
+        made["extraction.csv"] = extraction_csv(published.findings, names)
+    return made
+
+
 def final_states(published: Published) -> list[State]:
-    """What became of each record: by its full text where that was assessed, else by title and abstract."""
-    titles, full_texts = published.step.titles.states(), published.step.full_texts.states()
+    """Return what became of each record: by its full text where that was assessed, else by its title."""
+    titles, full_texts = published.state.titles.states(), published.state.full_texts.states()
     return [
         second if second in ("included", "excluded") and first == "included" else first
         for first, second in zip(titles, full_texts, strict=True)
@@ -44,99 +65,83 @@ def final_states(published: Published) -> list[State]:
 
 
 def decisions_csv(published: Published, items: Sequence[Evidence], names: Names) -> bytes:
-    """A line a record."""
+    """Write a line for each record."""
     by_record: dict[int, list[Decision]] = {}
     for one in latest(published.decisions).values():
         by_record.setdefault(one.record, []).append(one)
-    labels = {"included": "1", "excluded": "0"}
 
-    def rows() -> Iterator[Mapping[str, str]]:
-        for number, (item, state) in enumerate(zip(items, final_states(published), strict=True)):
-            made = by_record.get(number, [])
-            note = "; ".join(
-                f"{names.of(one.by)}: {one.verdict}{f' ({one.criterion})' if one.criterion else ''}"
-                for one in made
-            )
-            yield {
-                "record_id": str(number),
-                "title": item.title,
-                "abstract": item.text,
-                "authors": "; ".join(item.authors),
-                "year": str(item.year or ""),
-                "doi": item.identifiers.doi or "",
-                "url": item.url or "",
-                "keywords": item.facts.get("mesh", ""),
-                "asreview_label": labels.get(state, ""),
-                "asreview_time": max((one.at for one in made), default=""),
-                "asreview_note": note,
-            }
+    def row(number: int, item: Evidence, state: State) -> Row:
+        made = by_record.get(number, [])
+        notes = (
+            f"{names.of(one.by)}: {one.verdict}{f' ({one.criterion})' if one.criterion else ''}"
+            for one in made
+        )
+        return {
+            "record_id": number,
+            "title": item.title,
+            "abstract": item.text,
+            "authors": "; ".join(item.authors),
+            "year": item.year or "",
+            "doi": item.identifiers.doi or "",
+            "url": item.url or "",
+            "keywords": item.facts.get("mesh", ""),
+            "asreview_label": {"included": "1", "excluded": "0"}.get(state, ""),
+            "asreview_time": max((one.at for one in made), default=""),
+            "asreview_note": "; ".join(notes),
+        }
 
-    return _csv((*ASREVIEW, "asreview_label", "asreview_time", "asreview_note"), rows())
+    rows = map(row, range(len(items)), items, final_states(published))
+    return as_csv((*ASREVIEW, "asreview_label", "asreview_time", "asreview_note"), rows)
 
 
 def log_csv(published: Published, names: Names) -> bytes:
-    """Every decision, in order, with its ground."""
-    head = (
-        "record",
-        "stage",
-        "part",
-        "by",
-        "verdict",
-        "criterion",
-        "words",
-        "reason",
-        "at",
-        "protocol",
-        "model",
+    """Write every decision, in order, with its ground."""
+    rows = (
+        {**one.model_dump(), "by": names.of(one.by), "words": " | ".join(one.words)}
+        for one in published.decisions
     )
-    return _csv(
-        (*head, "prompt"),
-        (
-            {
-                "record": str(one.record),
-                "stage": one.stage,
-                "part": one.part,
-                "by": names.of(one.by),
-                "verdict": one.verdict,
-                "criterion": one.criterion,
-                "words": " | ".join(one.words),
-                "reason": one.reason,
-                "at": one.at,
-                "protocol": str(one.protocol),
-                "model": one.model,
-                "prompt": one.prompt,
-            }
-            for one in published.decisions
-        ),
-    )
+    return as_csv(tuple(Decision.model_fields), rows)
 
 
 def merged_csv(published: Published) -> bytes:
-    """What was merged with what; `key` is what `part` is told."""
-    records = published.records.records
-    return _csv(
-        ("record", "title", "merged_title", "merged_from", "key"),
-        (
-            {
-                "record": str(copy.into),
-                "title": records[copy.into].title,
-                "merged_title": copy.ref.title,
-                "merged_from": "; ".join(copy.ref.sections),
-                "key": copy.ref.blob,
-            }
-            for copy in published.records.copies
-        ),
+    """Write which records were merged; `key` is what `part` is given."""
+    rows = (
+        {
+            "record": copy.into,
+            "title": published.records.records[copy.into].title,
+            "merged_title": copy.ref.title,
+            "merged_from": "; ".join(copy.ref.sections),
+            "key": copy.ref.blob,
+        }
+        for copy in published.records.copies
     )
+    return as_csv(("record", "title", "merged_title", "merged_from", "key"), rows)
 
 
-def searches_csv(published: Published) -> bytes:
-    """The searches as PRISMA-S asks for them."""
-    head = ("source", "query", "at", "status", "hits", "records", "new", "set_aside", "detail")
-    return _csv(head, ({name: str(getattr(row, name)) for name in head} for row in published.step.searches))
+def extraction_csv(findings: Findings, names: Names) -> bytes:
+    """Write the decided table, a line a study: each value, its quote, and how it was decided."""
+
+    def by(name: str) -> str:
+        return name if name == AGREED or names.shown else "by a person"
+
+    titles = {study.evidence_id: study.title for study in findings.studies}
+    rows = [
+        {
+            "evidence_id": study.evidence_id,
+            "title": titles.get(study.evidence_id, ""),
+            **{one.field: one.text for one in study.values},
+            **{f"{one.field}: quote": " / ".join(x.quote for x in one.support) for one in study.values},
+            **{f"{one.field}: decided": by(one.by) for one in study.values},
+        }
+        for study in findings.rows
+    ]
+    parts = ("", ": quote", ": decided")
+    head = ("evidence_id", "title", *(f"{field.id}{part}" for field in findings.fields for part in parts))
+    return b"\xef\xbb\xbf" + as_csv(head, rows)
 
 
 def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
-    """Every record with its decision as keyword and note. Raises MissingExtra."""
+    """Write every record with its decision as keyword and note. Raises MissingExtra."""
     try:
         import rispy
     except ImportError as error:
@@ -144,7 +149,7 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
 
     class Writer(rispy.RisWriter):  # type: ignore[misc]
         def set_header(self, count: int) -> str:
-            """No counter before a record: the format knows none."""
+            """Write no counter before a record: the format knows none."""
             return ""
 
     reasons = {
@@ -171,10 +176,11 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
     return str(rispy.dumps(rows, implementation=Writer)).encode()
 
 
-def _csv(head: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
+def as_csv(head: Sequence[str], rows: Iterable[Row]) -> bytes:
+    """Write rows for a spreadsheet, in which no text becomes a formula."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, head, lineterminator="\r\n")
+    writer = csv.DictWriter(out, head, lineterminator="\r\n", extrasaction="ignore")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: spreadsheet_cell(value) for name, value in row.items()})
+        writer.writerow({name: spreadsheet_cell(str(value)) for name, value in row.items()})
     return out.getvalue().encode()

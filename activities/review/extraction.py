@@ -1,19 +1,16 @@
-"""Extraction: the protocol's fields of each included study, by two extractors, and what is decided of them.
+"""Extraction: the protocol's fields of each included study, by two extractors, and a person's decisions.
 
 Two extractions are compared field by field. Where they agree the value stands; where they differ, or where
 only one has a value, both are shown side by side and a person decides. Nothing is filled in by code.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from activities.analysis.figures import COUNTED, MEANS, REDUCTION
+from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
-from activities.report.formats.text import spreadsheet_cell
 from activities.review.protocol import PooledOutcome, Protocol
 from activities.review.studies import AskedField, Extraction, ExtractionDecision, FieldKind, Value
 from activities.text.normal_form import normalise
@@ -32,15 +29,13 @@ FIGURES: Mapping[str, str] = {
     "low": "lower end of its 95 % interval",
     "high": "upper end of its 95 % interval",
 }
-"""What is asked of an outcome that is pooled, beside `measure`, `direction` and `clustered`."""
-STATED = ("estimate", "low", "high")
+"""Figures that are asked of an outcome, beside `measure`, `direction` and `clustered`."""
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
-YES_OR_NO = ("yes", "no")
 MAX_VALUE_CHARS = 400
 
 
 def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:
-    """Every field that is extracted of a study: the protocol's, then the figures of each outcome."""
+    """List every field that is extracted of a study: the protocol's, then the figures of each outcome."""
     own = (AskedField.model_validate(field.model_dump()) for field in protocol.extraction)
     return (*own, *(field for outcome in protocol.outcomes for field in _figures_of(outcome)))
 
@@ -52,12 +47,12 @@ def figure_id(outcome: str, name: str) -> str:
 
 def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
     names = {
-        "OR": (*COUNTED, *STATED),
-        "RR": (*COUNTED, *STATED),
+        "OR": (*COUNTED, *INTERVAL),
+        "RR": (*COUNTED, *INTERVAL),
         "RD": COUNTED,
-        "HR": ("total", "control_total", *STATED),
-        "MD": (*MEANS, *STATED),
-        "SMD": (*MEANS, *STATED),
+        "HR": ("total", "control_total", *INTERVAL),
+        "MD": (*MEANS, *INTERVAL),
+        "SMD": (*MEANS, *INTERVAL),
     }.get(outcome.measure or "", tuple(FIGURES))
 
     def field(name: str, label: str, kind: FieldKind, choices: tuple[str, ...] = ()) -> AskedField:
@@ -75,7 +70,9 @@ def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
     if "estimate" in names:
         yield field("measure", "measure of that estimate", "choice", (*MEASURE_NAMES, REDUCTION))
     if "events" in names:
-        yield field("clustered", "were groups of people (villages, clinics) allocated", "choice", YES_OR_NO)
+        yield field(
+            "clustered", "were groups of people (villages, clinics) allocated", "choice", ("yes", "no")
+        )
 
 
 class Difference(Frozen):
@@ -105,12 +102,12 @@ class DecidedStudy(Frozen):
     """Fields that the study does not state, as both extractors or a person say."""
 
     def text(self, field: str) -> str:
-        """The value of a field; empty where there is none."""
+        """Return the value of a field; empty where there is none."""
         return next((one.text for one in self.values if one.field == field), "")
 
 
 def is_same(field: AskedField, first: Value | None, second: Value | None) -> bool:
-    """Whether two values say the same: numbers by their value, other texts by their words."""
+    """Compare two values: numbers by their value, other texts by their words."""
     if first is None or second is None:
         return first is second
     if field.kind == "number":
@@ -121,7 +118,7 @@ def is_same(field: AskedField, first: Value | None, second: Value | None) -> boo
 
 
 def number_of(text: str) -> Decimal | None:
-    """The number of a text that has exactly one; with its sign."""
+    """Return the number of a text that has exactly one, with its sign."""
     number = single(text)
     return number.signed[0] if number else None
 
@@ -133,7 +130,7 @@ def _plain(text: str) -> str:
 def differences(
     fields: Iterable[AskedField], first: Extraction, second: Extraction
 ) -> tuple[Difference, ...]:
-    """The fields on which two extractions of a study differ, for a person to decide."""
+    """List the fields on which two extractions of a study differ, for a person to decide."""
     return tuple(
         Difference(evidence_id=first.evidence_id, field=field.id, first=one, second=other)
         for field in fields
@@ -143,21 +140,28 @@ def differences(
 
 def checked(decision: ExtractionDecision, fields: Sequence[AskedField]) -> ExtractionDecision:
     """Check a person's decision. Raises DecisionError."""
-    field = next((one for one in fields if one.id == decision.field), None)
-    if field is None:
-        raise DecisionError(f"{decision.field} is no field of the protocol")
+    text = decision.text if decision.choice == "other" else None
+    value = checked_value(fields, decision.field, text)
     if not decision.by.strip():
         raise DecisionError("a decision needs the name of who decides")
-    if decision.choice != "other":
-        return decision
-    text = decision.text.strip()
+    return decision.replace(text=value)
+
+
+def checked_value(fields: Sequence[AskedField], name: str, text: str | None) -> str:
+    """Check a value that a person gives to a field; None for one that is chosen. Raises DecisionError."""
+    field = next((one for one in fields if one.id == name), None)
+    if field is None:
+        raise DecisionError(f"{name} is no field; they are {', '.join(one.id for one in fields)}")
+    if text is None:
+        return ""
+    text = text.strip()
     if not text:
-        raise DecisionError(f"say the value of {field.id}, or choose `absent`")
+        raise DecisionError(f"say the value of {name}, or choose `absent`")
     if field.kind == "choice" and text not in field.choices:
-        raise DecisionError(f"{field.id} is one of {', '.join(field.choices)}, not {text}")
+        raise DecisionError(f"{name} is one of {', '.join(field.choices)}, not {text}")
     if field.kind == "number" and number_of(text) is None:
-        raise DecisionError(f"{field.id} is one number, not {text!r}")
-    return decision.replace(text=text)
+        raise DecisionError(f"{name} is one number, not {text!r}")
+    return text
 
 
 def decided_study(
@@ -166,34 +170,33 @@ def decided_study(
     second: Extraction,
     decisions: Mapping[str, ExtractionDecision],
 ) -> tuple[DecidedStudy, tuple[Difference, ...]]:
-    """The row of a study as far as it is decided, and what is still open. `decisions`: field -> decision; one
-    on a field that both agree on overrules them."""
+    """Return the row of a study as far as it is decided, and the fields that are still open.
+
+    `decisions`: field -> decision; one on a field that both agree on overrules them.
+    """
     values: list[DecidedValue] = []
     absent: list[str] = []
     pending: list[Difference] = []
     differing = {one.field: one for one in differences(fields, first, second)}
     for field in fields:
-        one, other = first.value(field.id), second.value(field.id)
+        pair = first.value(field.id), second.value(field.id)
         decision = decisions.get(field.id)
-        if decision is None:
-            if field.id in differing:
-                pending.append(differing[field.id])
-            elif one is None:
-                absent.append(field.id)
-            else:
-                values.append(DecidedValue(**one.model_dump(), by=AGREED))
-            continue
-        value = _decided(decision, one, other)
-        if value is None:
-            absent.append(field.id)
-        else:
+        if decision is None and field.id in differing:
+            pending.append(differing[field.id])
+        elif value := _decided(decision, *pair):
             values.append(value)
+        else:
+            absent.append(field.id)
     study = DecidedStudy(evidence_id=first.evidence_id, values=tuple(values), absent=tuple(absent))
     return study, tuple(pending)
 
 
-def _decided(decision: ExtractionDecision, first: Value | None, second: Value | None) -> DecidedValue | None:
-    """The value that a person chose or typed; None where the study does not state it."""
+def _decided(
+    decision: ExtractionDecision | None, first: Value | None, second: Value | None
+) -> DecidedValue | None:
+    """Return the value that both agree on, or that a person chose or typed; None where there is none."""
+    if decision is None:
+        return DecidedValue(**first.model_dump(), by=AGREED) if first else None
     if decision.choice == "other":
         quote = decision.quote.strip()
         support = (Support(evidence_id=decision.evidence_id, quote=quote),) if quote else ()
@@ -202,31 +205,3 @@ def _decided(decision: ExtractionDecision, first: Value | None, second: Value | 
         )
     chosen = {"first": first, "second": second, "absent": None}[decision.choice]
     return DecidedValue(**chosen.model_dump(), by=decision.by, reason=decision.reason) if chosen else None
-
-
-def table_csv(
-    studies: Iterable[DecidedStudy],
-    fields: Sequence[AskedField],
-    titles: Mapping[str, str],
-    *,
-    names: bool = False,
-) -> bytes:
-    """The decided table for a spreadsheet, a line a study: of each field the value, its quote and whether it
-    was agreed or decided. `names`: with the names of the people who decided."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    parts = ("", ": quote", ": decided")
-    table.writerow(["evidence_id", "title", *(f"{field.id}{part}" for field in fields for part in parts)])
-    for study in studies:
-        values = {one.field: one for one in study.values}
-        cells: list[str] = []
-        for field in fields:
-            value = values.get(field.id)
-            if value is None:
-                cells += ["", "", ""]
-                continue
-            by = value.by if names or value.by == AGREED else "by a person"
-            cells += [value.text, " / ".join(one.quote for one in value.support), by]
-        row = [study.evidence_id, titles.get(study.evidence_id, ""), *cells]
-        table.writerow(map(spreadsheet_cell, row))
-    return b"\xef\xbb\xbf" + text.getvalue().encode()

@@ -1,15 +1,23 @@
-"""What a review found in its studies, as data: chapters, exports and later versions are made of it."""
+"""The findings of a review on its studies, as data: chapters, exports and later versions are made of them."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import Evidence, EvidenceType, Frozen, Identifiers, Support
-from activities.plural import counted
 from activities.report.formats.references import family_first
+from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
-from activities.review.extraction import AGREED, DecidedStudy
+from activities.review.decisions import Decision
+from activities.review.extraction import AGREED, DecidedStudy, asked_fields
 from activities.review.protocol import Protocol
-from activities.review.studies import AskedField
-from activities.review.synthesis import Synthesis
+from activities.review.records import Records
+from activities.review.state import NOT_A_TRIAL, ReviewState
+from activities.review.steps import PublishStep
+from activities.review.studies import AskedField, ExtractionDecision
+from activities.review.synthesis import Synthesis, synthesise
+
+if TYPE_CHECKING:
+    from activities.review.archive import Archive
 
 
 class Study(Frozen):
@@ -27,21 +35,11 @@ class Study(Frozen):
 
     @classmethod
     def of(cls, number: int, record: int, work: Evidence) -> "Study":
-        return cls(
-            number=number,
-            record=record,
-            evidence_id=work.evidence_id,
-            title=work.title,
-            authors=work.authors,
-            year=work.year,
-            identifiers=work.identifiers,
-            url=work.url,
-            evidence_type=work.evidence_type,
-        )
+        return cls.model_validate({**dict(work), "number": number, "record": record})
 
     @property
     def label(self) -> str:
-        """What a reader calls it: `Doe 2020`, or its number where no author is known."""
+        """Name it as a reader does: `Doe 2020`, or its number where no author is known."""
         family = family_first(self.authors[0]).split(",")[0] if self.authors else ""
         return f"{family} {self.year or ''}".strip() if family else f"Study {self.number}"
 
@@ -75,39 +73,109 @@ class Findings(Frozen):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Who decided on fields and on the risk of bias."""
+        """List who decided on fields and on the risk of bias."""
         by = [one.by for row in self.rows for one in row.values if one.by != AGREED]
         return tuple(dict.fromkeys((*by, *(one.decided_by for one in self.bias))))
 
     def named(self, name: Callable[[str], str]) -> "Findings":
-        """The same under other names of people."""
+        """Return the same under other names of people."""
         rows = (
             row.replace(values=tuple(one.replace(by=name(one.by)) for one in row.values)) for row in self.rows
         )
         bias = (one.replace(decided_by=name(one.decided_by)) for one in self.bias)
         return self.replace(rows=tuple(rows), bias=tuple(bias))
 
+    def study(self, evidence_id: str) -> Study | None:
+        return next((one for one in self.studies if one.evidence_id == evidence_id), None)
 
-def limitations(findings: Findings, protocol: Protocol) -> Sequence[str]:
-    """What the findings cannot vouch for, as far as their data show it."""
-    rows = list[str]()
-    if findings.not_retrieved:
-        missing = counted(len(findings.not_retrieved), "full text")
-        rows.append(f"{missing} not retrieved; what is in them may change the conclusions.")
-    if findings.not_assessed:
-        studies = counted(len(findings.not_assessed), "study", "studies")
-        rows.append(f"No tool for the risk of bias was applied to {studies}: RoB 2 is for randomised trials.")
-    if findings.studies and protocol.bias == "none":
-        rows.append("The risk of bias was not assessed.")
-    if findings.syntheses:
-        rows.append(
-            "The certainty is computed from figures and designs; the risk of bias stands beside it and is no "
-            "part of it."
-        )
-    for one in findings.syntheses:
-        if one.without_numbers:
-            studies = counted(len(one.without_numbers), "study", "studies")
-            rows.append(f"{one.conclusion.outcome}: without usable figures in {studies} that report it.")
-    if any(one.not_installed for one in findings.syntheses):
-        rows.append("Nothing was pooled: the library that pools is not installed (extra `analysis`).")
-    return rows
+    def label(self, evidence_id: str) -> str:
+        study = self.study(evidence_id)
+        return study.label if study else evidence_id
+
+
+async def findings_of(
+    archive: "Archive", step: PublishStep, records: Records, log: Sequence[Decision]
+) -> Findings | None:
+    """Put the findings of a review together; None where no full text was sought. Raises StoreError."""
+    state, protocol = step.state, step.state.protocol
+    if not state.sought() or not state.got:
+        return None
+    included = state.included()
+    works = await archive.store.get_many([state.studies.texts[number] for number in included])
+    bias = await _bias(archive, state)
+    trials = {one.evidence_id for one in bias}
+    # who answers the questions of RoB 2 says that the study is a randomised trial, whatever its record says
+    works = [
+        work.replace(evidence_type="randomized_trial") if work.evidence_id in trials else work
+        for work in works
+    ]
+    studies = [
+        Study.of(place, number, work)
+        for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
+    ]
+    fields = asked_fields(protocol)
+    decisions = await archive.lines(state.studies.decisions, ExtractionDecision)
+    pairs = [state.studies.extracted.get(number, ()) for number in included]
+    rows = tuple(
+        [(await archive.settled(fields, pair, decisions))[0] for pair in pairs if pair and all(pair)]
+    )
+    names = {study.evidence_id: study.label for study in studies}
+    facts = {work.evidence_id: facts_of(work, None) for work in works}
+    by_record = {str(study.record): study.evidence_id for study in studies}
+    left_out = (key.split("/")[0] for key, value in state.studies.assessed.items() if value == NOT_A_TRIAL)
+    return Findings(
+        run_id=step.run_id,
+        title=protocol.title,
+        at=step.at,
+        version=state.reports + 1,
+        studies=tuple(studies),
+        excluded=tuple(
+            _excluded(number, protocol, records, log)
+            for number in state.retrieved()
+            if state.full_texts.state(number) == "excluded"
+        ),
+        not_retrieved=tuple(
+            records.records[number].title
+            for number in state.sought()
+            if state.got.get(number) == "not_retrieved"
+        ),
+        fields=fields,
+        rows=rows,
+        bias=bias,
+        not_assessed=tuple(dict.fromkeys(by_record[number] for number in left_out if number in by_record)),
+        syntheses=tuple(
+            synthesise(outcome, protocol.question, rows, names, facts)
+            for outcome in protocol.outcomes
+            if rows
+        ),
+    )
+
+
+def _excluded(number: int, protocol: Protocol, records: Records, log: Sequence[Decision]) -> ExcludedText:
+    """Say why a full text is excluded: by a person's word, else by the first criterion of the protocol."""
+    order = [rule.id for rule in protocol.criteria]
+    made = [one for one in log if (one.record, one.stage, one.verdict) == (number, "full_texts", "exclude")]
+    made.sort(key=lambda one: order.index(one.criterion) if one.criterion in order else len(order))
+    words = [one for one in log if one in made and one.part == "word"]
+    decision = next(iter((*words[-1:], *made)), None)
+    rule = protocol.criterion(decision.criterion) if decision else None
+    ref = records.records[number]
+    return ExcludedText(
+        title=ref.title,
+        criterion=rule.text if rule else "not stated",
+        reason=decision.reason if decision else "",
+        support=tuple(
+            Support(evidence_id=ref.evidence_id, quote=quote)
+            for quote in (decision.words if decision else ())
+        ),
+    )
+
+
+async def _bias(archive: "Archive", state: ReviewState) -> tuple[BiasAssessment, ...]:
+    included = set(map(str, state.included()))
+    keys = [
+        key
+        for name, key in sorted(state.studies.assessed.items())
+        if key != NOT_A_TRIAL and name.split("/")[0] in included
+    ]
+    return tuple([await archive.get(key, BiasAssessment) for key in keys])

@@ -1,14 +1,21 @@
-"""A living review: what changed in its conclusions from one version of its report to the next.
+"""A living review: conclusions that changed between two versions of its report, and the notice of them.
 
-A conclusion has changed where the sentence that states it (its direction and how certain it is) is another
-one, or where it is new or gone. Figures that moved without that are no news: nothing rings.
+A notice goes to an address, a command and a file of the user's own settings. A conclusion has changed where
+the sentence that states it (its direction and how certain it is) is another one, or where it is new or gone.
+Figures that moved without that are no news: nothing rings.
 """
 
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from email.utils import format_datetime
+from subprocess import TimeoutExpired
 from xml.etree import ElementTree
 
+import httpx
+
+from activities import processes
+from activities.contracts.errors import Refused, Unavailable
 from activities.contracts.evidence import Frozen
 from activities.report.formats.conclusion_words import line, statement
 from activities.report.formats.text import clean
@@ -16,6 +23,8 @@ from activities.review.findings import Findings
 
 MAX_ITEMS = 50
 """Notices in a feed, the newest ones."""
+SECONDS = 30.0
+"""Time that the other side of a webhook, or a command, has."""
 
 
 class ChangedConclusion(Frozen):
@@ -27,7 +36,7 @@ class ChangedConclusion(Frozen):
 
 
 class Notice(Frozen):
-    """What is told when conclusions of a review changed."""
+    """The conclusions of a review that changed."""
 
     run_id: str
     title: str
@@ -69,7 +78,7 @@ def compare(before: Findings, after: Findings) -> Notice | None:
 
 
 def message(notice: Notice) -> str:
-    """The notice as plain text, for a mail."""
+    """Write the notice as plain text, for a mail."""
     rows = [f"{notice.title}: version {notice.version} of {notice.at[:10]}", ""]
     if notice.new_studies:
         rows += [f"New studies: {notice.new_studies}", ""]
@@ -79,7 +88,7 @@ def message(notice: Notice) -> str:
 
 
 def feed(notices: Sequence[Notice]) -> bytes:
-    """The notices of a review as RSS 2.0 (https://www.rssboard.org/rss-specification), the newest first."""
+    """Write the notices of a review as RSS 2.0 (https://www.rssboard.org/rss-specification), newest first."""
     newest = sorted(notices, key=lambda one: one.version, reverse=True)[:MAX_ITEMS]
     root = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(root, "channel")
@@ -97,5 +106,33 @@ def feed(notices: Sequence[Notice]) -> bytes:
         add(item, "description", message(notice))
         add(item, "guid", f"{notice.run_id}/{notice.version}", isPermaLink="false")
         add(item, "pubDate", format_datetime(datetime.fromisoformat(notice.at)))
-    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return written
+    data: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return data
+
+
+async def post(notice: Notice, address: str) -> None:
+    """Send a notice as JSON to an address. Raises Unavailable, which may pass, and Refused."""
+    body = notice.model_dump_json().encode()
+    headers = {"content-type": "application/json", "user-agent": "determinator"}
+    try:
+        async with httpx.AsyncClient(timeout=SECONDS) as client:
+            answer = await client.post(address, content=body, headers=headers)
+    except httpx.HTTPError as error:
+        raise Unavailable(f"the webhook does not answer: {error or type(error).__name__}") from error
+    if answer.status_code >= 500 or answer.status_code == 429:
+        raise Unavailable(f"the webhook answers {answer.status_code}")
+    if not answer.is_success:
+        raise Refused(f"the webhook answers {answer.status_code}")
+
+
+def pipe(notice: Notice, command: str) -> None:
+    """Run a command with the notice as its standard input; no shell reads it. Raises Refused."""
+    try:
+        done = processes.run(
+            shlex.split(command), input=message(notice).encode(), capture_output=True, timeout=SECONDS
+        )
+    except (OSError, ValueError, TimeoutExpired) as error:
+        raise Refused(f"the command of notices cannot be run: {error}") from error
+    if done.returncode:
+        lines = ["", *done.stderr.decode(errors="replace").strip().splitlines()]
+        raise Refused(f"the command of notices ends with {done.returncode}: {lines[-1][:200]}")

@@ -1,12 +1,12 @@
 """The protocol of a systematic review: what is asked, searched, screened, extracted and pooled.
 
 A person writes it as TOML (`read_protocol`), and it is approved before anything is searched. A change is a
-new version with its date, name and reason; `affected` says which stages rest on what was changed.
+new version with its date, name and reason (`amendment`).
 """
 
-import re
+import json
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar, get_args
 
@@ -23,13 +23,8 @@ MAX_CRITERIA = 40
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
-"""Of a person, as they sign in on the page, or of a screener."""
+"""A person, as they sign in on the page, or a screener."""
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
-Stage = Literal[
-    "search", "calibration", "screening", "full_texts", "extraction", "bias", "synthesis", "report"
-]
-STAGES: tuple[Stage, ...] = get_args(Stage)
-"""The stages in their order: what is made again in one is made again in those that rest on it."""
 
 
 class ProtocolError(DeterminatorError):
@@ -45,7 +40,7 @@ class ReviewQuestion(Frozen):
     """Designs of studies that count, such as `randomised controlled trial`."""
 
     def text(self) -> str:
-        """The question as one paragraph, as models and rankers read it."""
+        """Return the question as one paragraph, as models and rankers read it."""
         parts = [f"Population: {self.population}", f"Intervention: {self.intervention}"]
         parts += [f"Comparator: {self.comparator}"] if self.comparator else []
         parts += [f"Outcomes: {', '.join(self.outcomes)}"] if self.outcomes else []
@@ -75,7 +70,7 @@ class Screener(Frozen):
 
 
 class Calibration(Frozen):
-    """How many records a person labels blind, from which the accuracy of the screeners is stated."""
+    """The records that a person labels blind, from which the accuracy of the screeners is stated."""
 
     half_width: float = Field(default=0.1, ge=0.02, le=0.5)
     """Half of the widest interval that is wanted of a share of the sample."""
@@ -115,11 +110,10 @@ class Budgets(Frozen):
     full_texts: float | None = Field(default=None, ge=0)
     extraction: float | None = Field(default=None, ge=0)
     bias: float | None = Field(default=None, ge=0)
-    synthesis: float | None = Field(default=None, ge=0)
 
 
 class Living(Frozen):
-    """When the searches are made again after the report; without it the review ends with its report."""
+    """The schedule by which searches are made again; without it the review ends with its report."""
 
     every_days: int = Field(ge=1, le=3_650)
 
@@ -168,7 +162,7 @@ class Protocol(Frozen):
         return self
 
     def text(self) -> str:
-        """Question and criteria as one text, which records are first ordered by."""
+        """Return question and criteria as one text, by which records are first ordered."""
         return "\n".join((self.title, self.question.text(), *(rule.text for rule in self.criteria)))
 
     def criterion(self, name: str) -> Criterion | None:
@@ -191,9 +185,7 @@ class Amendment(Frozen):
     by: str
     reason: str
     keys: tuple[str, ...]
-    """What was changed: `criteria.E3`, `sources`, `extraction.dose`."""
-    stages: tuple[Stage, ...]
-    """The stages that rest on it."""
+    """Keys that were changed: `criteria.E3`, `sources`, `extraction.dose`."""
 
 
 def read_protocol(path: Path) -> Protocol:
@@ -234,7 +226,7 @@ def _first_fault(error: ValidationError) -> str:
 
 
 def _keys_at(place: Collection[str]) -> Collection[str]:
-    """The keys of the table at a place of a protocol."""
+    """Return the keys of the table at a place of a protocol."""
     model: type[BaseModel] = Protocol
     for part in place:
         if not part.isdigit():
@@ -251,28 +243,8 @@ def _model_in(kind: object) -> type[BaseModel] | None:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-RESTS_ON: Mapping[str, Stage | None] = {
-    "title": "report",
-    "question": "calibration",
-    "criteria": "calibration",
-    "sources": "search",
-    "records": "search",
-    "screeners": "screening",
-    "stopping": "screening",
-    "calibration": "calibration",
-    "extraction": "extraction",
-    "outcomes": "synthesis",
-    "bias": "bias",
-    "budgets": None,
-    "living": None,
-    "deciders": None,
-    "registration": "report",
-}
-"""Key of a protocol -> the first stage that is made again where it changes; None: none is."""
-
-
 def changed_keys(before: Protocol, after: Protocol) -> tuple[str, ...]:
-    """The keys in which two protocols differ; for what has ids, those that differ."""
+    """Return the keys in which two protocols differ; for what has ids, those that differ."""
     keys: list[str] = []
     for name in Protocol.model_fields:
         old, new = getattr(before, name), getattr(after, name)
@@ -287,43 +259,23 @@ def changed_keys(before: Protocol, after: Protocol) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def affected(keys: Collection[str]) -> tuple[Stage, ...]:
-    """The stages that rest on changed keys, in their order."""
-    first = [stage for key in keys if (stage := RESTS_ON[key.partition(".")[0]]) is not None]
-    if not first:
-        return ()
-    return STAGES[min(map(STAGES.index, first)) :]
-
-
 def amendment(before: Protocol, after: Protocol, *, version: int, at: str, by: str, reason: str) -> Amendment:
-    """The amendment that makes one version of a protocol the next. Raises ProtocolError where nothing is
-    changed or no reason is stated."""
+    """Make one version of a protocol the next.
+
+    Raises ProtocolError where nothing is changed or no reason is stated.
+    """
     keys = changed_keys(before, after)
     if not keys:
         raise ProtocolError("the protocol is the one in force: nothing is changed")
     if not reason.strip():
         raise ProtocolError("an amendment needs a reason")
-    return Amendment(version=version, at=at, by=by, reason=reason.strip(), keys=keys, stages=affected(keys))
+    return Amendment(version=version, at=at, by=by, reason=reason.strip(), keys=keys)
 
 
-TEMPLATE = """\
-# The protocol of a systematic review. Lines with # are comments; `determinator review start FILE` starts it.
-title = "{title}"
-{registration}
-[question]
-population = "{population}"
-intervention = "{intervention}"
-comparator = "{comparator}"
-outcomes = {outcomes}
-designs = {designs}
-
-{criteria}
-{sources}
+COMMENTS = """
 # Exports of other databases (RIS, BibTeX, CSV, PubMed XML), named from the folder of this file.
 # records = ["embase.ris"]          (above the first [table])
 
-# Two screeners decide independently; a person decides where they differ.
-{screeners}
 [calibration]
 half_width = 0.1   # of the interval of each screener's accuracy; or: records = 100
 
@@ -339,44 +291,30 @@ half_width = 0.1   # of the interval of each screener's accuracy; or: records = 
 """
 
 
-def _quoted(text: str) -> str:
-    """A text as a basic string of TOML, without its quotation marks."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return re.sub(r"[\x00-\x1f\x7f]+", " ", escaped).strip()
-
-
-def _list(rows: Collection[str]) -> str:
-    return "[" + ", ".join(f'"{_quoted(row)}"' for row in rows) + "]"
-
-
-def _table(name: str, fields: Mapping[str, str]) -> str:
-    lines = [f'{key} = "{_quoted(value)}"' for key, value in fields.items()]
-    return "\n".join((f"[[{name}]]", *lines, ""))
-
-
 def as_toml(protocol: Protocol) -> str:
-    """A drafted protocol as the commented file that a person edits."""
-    question = protocol.question
-    return TEMPLATE.format(
-        title=_quoted(protocol.title),
-        registration=f'registration = "{_quoted(protocol.registration)}"\n' if protocol.registration else "",
-        population=_quoted(question.population),
-        intervention=_quoted(question.intervention),
-        comparator=_quoted(question.comparator),
-        outcomes=_list(question.outcomes),
-        designs=_list(question.designs),
-        criteria="\n".join(
-            _table("criteria", {"id": rule.id, "kind": rule.kind, "text": rule.text})
-            for rule in protocol.criteria
-        ),
-        sources="\n".join(
-            _table("sources", {"source": one.source, "query": one.query}) for one in protocol.sources
-        ),
-        screeners="\n".join(
-            _table(
-                "screeners",
-                {"name": one.name, "kind": one.kind} | ({"model": one.model} if one.model else {}),
-            )
-            for one in protocol.screeners
-        ),
-    )
+    """Write a drafted protocol as the commented file that a person edits."""
+    question = protocol.question.model_dump(mode="json")
+    lines = [
+        "# The protocol of a systematic review. `determinator review start FILE` starts it.",
+        *_lines(protocol.model_dump(mode="json", include={"title", "registration"}, exclude_defaults=True)),
+        "\n[question]",
+        *_lines(question),
+    ]
+    tables: dict[str, tuple[Frozen, ...]] = {
+        "criteria": protocol.criteria,
+        "sources": protocol.sources,
+        "screeners": protocol.screeners,
+    }
+    for name, rows in tables.items():
+        if name == "screeners":
+            lines.append("\n# Two screeners decide independently; a person decides where they differ.")
+        for row in rows:
+            lines += [f"\n[[{name}]]", *_lines(row.model_dump(mode="json", exclude={"limit"}))]
+    return "\n".join(lines) + "\n" + COMMENTS
+
+
+def _lines(fields: Mapping[str, object]) -> Iterator[str]:
+    """Write texts and lists of texts as TOML; JSON writes them alike."""
+    for key, value in fields.items():
+        if value != "" or key == "comparator":
+            yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "")

@@ -30,6 +30,7 @@ class Ranker:
         """`texts`: title and abstract of each record; `protocol`: its question and criteria as text."""
         vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=1, ngram_range=(1, 2), max_features=50_000)
         features = csr_matrix(vectorizer.fit_transform([*texts, protocol]))
+        features.sort_indices()  # once, and not in each fit
         self._features, self._protocol = features[:-1], features[-1]
 
     def scores(self, decisions: Mapping[int, bool]) -> Scores:

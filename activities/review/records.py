@@ -6,6 +6,7 @@ again.
 """
 
 from collections.abc import Collection, Sequence
+from itertools import count
 from typing import Protocol
 
 from pydantic import Field
@@ -43,7 +44,7 @@ class Records(Frozen):
 
     @property
     def given(self) -> int:
-        """Records that all searches and files gave, copies counted."""
+        """Count the records that all searches and files gave, with copies."""
         return sum(self.by_origin.values())
 
 
@@ -68,8 +69,10 @@ class Merge(Protocol):
 
 
 def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Merge) -> Records:
-    """The records with those of a search or file: new works at the end, copies of known ones listed. A search
-    that is made again adds what is new. Raises UnreadableRecords where there are too many."""
+    """Add the records of a search or file: new works at the end, copies of known ones listed.
+
+    A search that is made again adds what is new. Raises UnreadableRecords where there are too many.
+    """
     here = [*records.records, *(copy.ref for copy in records.copies)]
     if origin in records.by_origin:
         known = {ref.evidence_id for ref in here if origin in ref.sections}
@@ -96,15 +99,15 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
 
 
 def part(records: Records, blob: str) -> Records:
-    """The records with a merged copy as a record of its own. Raises UnreadableRecords where there is no such
-    copy, or its text is that of the record."""
+    """Make a merged copy a record of its own.
+
+    Raises UnreadableRecords where there is no such copy, or its text is that of the record.
+    """
     copy = next((one for one in records.copies if one.ref.blob == blob), None)
     if copy is None or any(ref.blob == blob for ref in records.records):
         raise UnreadableRecords(f"no copy that was merged has the key {blob[:80]}")
     names = {ref.evidence_id for ref in records.records}
-    number = 2
-    while (name := f"{copy.ref.evidence_id}#{number}") in names:
-        number += 1
+    name = next(name for n in count(2) if (name := f"{copy.ref.evidence_id}#{n}") not in names)
     return records.replace(
         records=(*records.records, copy.ref.replace(evidence_id=name)),
         copies=tuple(one for one in records.copies if one is not copy),

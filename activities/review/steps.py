@@ -1,19 +1,25 @@
-"""Inputs and outputs of the steps of a systematic review. What grows with the records is passed by the key of
-a blob; only numbers and letters travel."""
+"""Inputs and outputs of the steps of a systematic review, and of the roles that they ask.
+
+What grows with the records is passed by the key of a blob; only numbers and letters travel.
+"""
+
+from typing import Literal
 
 from pydantic import Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Usage
 from activities.contracts.step import StepContext
-from activities.review.counts import Flow, FullText
-from activities.review.course import Round, ScreenerAccuracy
 from activities.review.decisions import Decision, Marks, Verdict
-from activities.review.protocol import Amendment, Criterion
-from activities.review.study_steps import StudyKeys
+from activities.review.protocol import Criterion
+from activities.review.state import Course, ReviewState
+from activities.review.studies import AskedField, ExtractionDecision
+
+ReadStage = Literal["screening", "full_texts", "extraction", "bias"]
+"""The stages in which models read."""
 
 
 class ScreenInput(StepContext):
-    """Does each record meet the criteria? `question` is that of the protocol."""
+    """Records or one full text, and the criteria that each is held against."""
 
     evidence: tuple[EvidenceRef, ...] = ()
     criteria: tuple[Criterion, ...] = ()
@@ -24,9 +30,9 @@ class RecordDecision(Frozen):
     verdict: Verdict
     criterion: str = ""
     words: tuple[str, ...] = ()
-    """Sentences of the record, word for word."""
+    """Sentences of the work, word for word."""
     reason: str = ""
-    """Why a verdict of the model was not taken as it was."""
+    """Why; of a title, why a verdict of the model was not taken as it was."""
 
 
 class ScreenedBatch(Frozen):
@@ -34,41 +40,27 @@ class ScreenedBatch(Frozen):
     """Of the records that were decided on; the others stay unscreened."""
 
 
-class FileOfRecords(Frozen):
-    """A file that a client has read: references to its records as lines of a blob."""
+class ExtractDataInput(StepContext):
+    """One study, and the fields to fill."""
 
-    name: str
-    blob: str
-    records: int = 0
-    set_aside: int = 0
-    """Records that could not be read."""
+    evidence: tuple[EvidenceRef, ...] = ()
+    fields: tuple[AskedField, ...] = ()
 
 
-class SearchRow(Frozen):
-    """A search or a file as PRISMA-S asks it to be reported."""
+class BiasInput(StepContext):
+    """One result of one trial."""
 
-    origin: str
-    source: str
-    query: str = ""
-    at: str = ""
-    status: str = "ok"
-    hits: int = 0
-    """Records that the source says match."""
-    records: int = 0
-    """Records that were taken."""
-    new: int = 0
-    """Of these, works that no earlier search had."""
-    set_aside: int = 0
-    detail: str = ""
+    evidence: tuple[EvidenceRef, ...] = ()
+    outcome: str = ""
 
 
 class AddRecords(Compact):
-    """Merge what a search or a file gave into the records of the review."""
+    """Merge the records of a search or a file into those of the review, or part a copy again."""
 
     run_id: str
     records: str = ""
     """Key of the records so far; empty for none."""
-    origin: str
+    origin: str = ""
     refs: tuple[EvidenceRef, ...] = ()
     blob: str = ""
     """Key of the references of a file, in the place of `refs`."""
@@ -83,24 +75,45 @@ class Added(Frozen):
     new: int = 0
 
 
-class ScreenStep(Compact):
-    """Records that one screener reads in one call."""
+class RecordsStep(Compact):
+    """Look up records by their numbers."""
 
     run_id: str
-    stage: str = "titles"
     records: str
     numbers: tuple[int, ...]
+
+
+class RecordRefs(Compact):
+    refs: tuple[EvidenceRef, ...] = ()
+
+
+class ReadStep(Compact):
+    """One call of a model: several records by title and abstract, or one full text for one stage."""
+
+    run_id: str
+    stage: ReadStage
+    records: str = ""
+    numbers: tuple[int, ...]
+    text: EvidenceRef | None = None
+    """The full text of the one record."""
     protocol: str
     version: int
-    screener: str
+    reader: str
+    """The screener of the protocol who reads."""
+    outcome: str = ""
+    """Label of the outcome whose risk of bias is asked about."""
+    fields: tuple[str, ...] = ()
+    """Fields that are extracted again; empty for all."""
+    earlier: str = ""
+    """Key of the extraction whose other fields stand."""
     model: ModelChoice
     fallbacks: tuple[ModelChoice, ...] = ()
     at: str
 
 
-class Screened(Compact):
-    log: str = ""
-    """Key of the decisions."""
+class ReadDone(Compact):
+    key: str = ""
+    """Of what was read; of verdicts, of their lines of the log."""
     letters: str = ""
     """A letter for each of the numbers; `.` for a record that was not decided on."""
     usage: Usage = Usage()
@@ -114,7 +127,7 @@ class PlanStep(Compact):
     run_id: str
     records: str
     protocol: str
-    round: Round
+    course: Course
     marks: Marks
     measured: tuple[bool, bool] = (True, True)
     read_all: bool = False
@@ -123,7 +136,7 @@ class PlanStep(Compact):
 
 
 class Planned(Compact):
-    round: Round
+    course: Course
     order: str = ""
     """Key of the order of all unread records."""
 
@@ -153,7 +166,7 @@ class AmendStep(Compact):
     run_id: str
     keys: tuple[str, ...]
     log: tuple[str, ...]
-    screeners: tuple[str, str]
+    screeners: tuple[str, ...]
     titles: Marks
     full_texts: Marks
 
@@ -163,71 +176,36 @@ class Amended(Compact):
     full_texts: Marks
     again: int
     """Decisions that are made again."""
-    kept: int
 
 
-class Validation(Frozen):
-    """The accuracy of the screeners on one sample."""
-
-    version: int
-    """Of the protocol."""
-    labelled: int
-    by: tuple[str, ...] = ()
-    screeners: tuple[ScreenerAccuracy, ...] = ()
-
-
-class ToolUse(Frozen):
-    """A model as it was used, from the steps themselves."""
-
-    stage: str
-    screener: str
-    model: str
-    prompt: str
-    calls: int = 0
-    decisions: int = 0
-    usage: Usage = Usage()
-
-
-class PublishStep(Compact):
-    """Everything a review has come to, for its report and exports."""
+class SettleStep(Compact):
+    """Compare two extractions of each study, and apply the decisions of people."""
 
     run_id: str
     protocol: str
-    version: int
-    amendments: tuple[Amendment, ...] = ()
-    searches: tuple[SearchRow, ...] = ()
-    records: str
-    titles: Marks
-    full_texts: Marks
-    got: dict[int, FullText] = Field(default_factory=dict)
-    log: tuple[str, ...] = ()
-    orders: tuple[str, ...] = ()
-    screening: Round
-    sampled: int = 0
-    tools: tuple[ToolUse, ...] = ()
-    approved_by: str = ""
-    started: str = ""
-    at: str = ""
-    unreached: tuple[str, ...] = ()
-    """Stages that this review did not do, each with why."""
-    studies: StudyKeys = StudyKeys()
-    """What was read of the studies."""
-    reports: int = 0
-    """Reports that were published before."""
-    closed: bool = False
-    """A person has ended screening, so that what is open is not read."""
+    extracted: dict[int, tuple[str, ...]]
+    decisions: str = ""
+    added: tuple[ExtractionDecision, ...] = ()
 
 
-class ReviewReport(Frozen):
-    """What was published: keys of the report as data and of its parts."""
+class SettledFields(Frozen):
+    decisions: str
+    """Key of all decisions so far."""
+    pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
+    """Record -> fields on which a person has to decide."""
 
-    version: int = 1
-    report: str = ""
-    """Key of the report as JSON."""
-    at: str = ""
-    flow: Flow
-    findings: str = ""
-    """Key of what was found in the studies; empty where none was read."""
-    notice: str = ""
-    """Key of what is told of conclusions that are others than in the report before."""
-    validation: Validation | None = None
+
+class PublishStep(Compact):
+    """Publish what a review has come to."""
+
+    run_id: str
+    at: str
+    state: ReviewState
+
+
+class TellStep(Compact):
+    """Tell that conclusions have changed."""
+
+    run_id: str
+    notice: str
+    """Key of the notice."""

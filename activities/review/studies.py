@@ -2,32 +2,16 @@
 
 from typing import Literal
 
-from activities.contracts.evidence import EvidenceRef, EvidenceType, Frozen, Support
+from activities.contracts.evidence import EvidenceType, Frozen, Support
 from activities.contracts.judge import Refused
-from activities.contracts.step import StepContext
-from activities.review.protocol import Criterion
 
 FieldKind = Literal["text", "number", "choice"]
 Answer = Literal["Y", "PY", "PN", "N", "NI"]
 """Yes, probably yes, probably no, no, no information."""
-
-
-class FullTextInput(StepContext):
-    """What a screener of full texts reads: one work and the criteria."""
-
-    evidence: tuple[EvidenceRef, ...] = ()
-    criteria: tuple[Criterion, ...] = ()
-
-
 ASSESSED: frozenset[EvidenceType] = frozenset(
     {"randomized_trial", "clinical_trial", "article", "preprint", "document", "web_page"}
 )
 """Kinds of works that may be randomised trials; a person says which of them is none."""
-
-
-def is_assessed(kind: EvidenceType) -> bool:
-    """Whether the risk of bias of a work of this kind is asked about."""
-    return kind in ASSESSED
 
 
 class AskedField(Frozen):
@@ -52,7 +36,7 @@ class Value(Frozen):
 
 
 class Extraction(Frozen):
-    """What one extractor read of one study; fields that the study does not state are absent."""
+    """The values that one extractor read of one study; fields that the study does not state are absent."""
 
     evidence_id: str
     extractor: str = ""
@@ -64,22 +48,12 @@ class Extraction(Frozen):
         return next((one for one in self.values if one.field == field), None)
 
 
-class ExtractDataInput(StepContext):
-    """What the extractor reads: one study, and the fields to fill."""
-
-    evidence: tuple[EvidenceRef, ...] = ()
-    fields: tuple[AskedField, ...] = ()
-
-
-Choice = Literal["first", "second", "absent", "other"]
-
-
 class ExtractionDecision(Frozen):
-    """What a person decides of a field. `other`: the value is `text`, with the person's own quote if any."""
+    """A person's decision on a field. `other`: the value is `text`, with the person's own quote if any."""
 
     evidence_id: str
     field: str
-    choice: Choice
+    choice: Literal["first", "second", "absent", "other"]
     by: str
     text: str = ""
     quote: str = ""
@@ -95,15 +69,8 @@ class SignallingAnswer(Frozen):
     support: tuple[Support, ...] = ()
 
 
-class BiasInput(StepContext):
-    """What is asked about one result of one trial."""
-
-    evidence: tuple[EvidenceRef, ...] = ()
-    outcome: str = ""
-
-
 class BiasProposal(Frozen):
-    """What a model proposes; nothing is judged by it."""
+    """The answers that a model proposes; nothing is judged by them."""
 
     evidence_id: str = ""
     outcome: str = ""

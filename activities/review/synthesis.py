@@ -1,4 +1,4 @@
-"""Synthesis: what the decided extraction says of each outcome, pooled where the protocol asks for it.
+"""Synthesis: the decided figures of each outcome, pooled where the protocol asks for it.
 
 An effect of a study is that of its events by group where it has them, else the one that it states. Nothing is
 read anew: the figures are those that two extractors agreed on or a person decided. Direction, certainty and
@@ -8,13 +8,13 @@ and lowers nothing by itself, which is for people to weigh.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 
 from activities.analysis.certainty import certainty_of
 from activities.analysis.conclusions import by_effects_of
-from activities.analysis.figures import COUNTED, MEANS, REDUCTION, Z95, Means, of_means
+from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION, Z95, Means, of_means
 from activities.analysis.pooling import LEVEL, pool_all
 from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
@@ -30,12 +30,12 @@ from activities.extras import NotInstalled
 from activities.review.extraction import DecidedStudy, figure_id, number_of
 from activities.review.protocol import PooledOutcome, ReviewQuestion
 
-STATED = ("estimate", "low", "high")
+F = TypeVar("F", Arms, Means)
 BY_COUNTS: frozenset[Measure] = frozenset({"OR", "RR", "RD"})
 
 
 class Synthesis(Frozen):
-    """What follows of one outcome."""
+    """The conclusion on one outcome."""
 
     id: str
     conclusion: Conclusion
@@ -44,7 +44,7 @@ class Synthesis(Frozen):
     without_numbers: tuple[str, ...] = ()
     """Ids of studies that report the outcome without figures that give an effect."""
     not_installed: bool = False
-    """Whether the library that pools is missing."""
+    """The library that pools is missing."""
 
 
 def synthesise(
@@ -69,7 +69,10 @@ def synthesise(
             pool, listed = _pooled([work.effect for work in works if work.effect])
         except NotInstalled:
             missing = True
-    figure = _figure(pool)
+    figure = None
+    if pool is not None:
+        ids = tuple(row.effect.evidence_id for row in pool.rows)
+        figure = PooledFigure(measure=pool.measure, result=pool.random, works=ids, i2=pool.i2)
     starts, concerns, certainty = certainty_of(works, pool)
     direction = by_effects_of(works, figure)
     return Synthesis(
@@ -94,23 +97,27 @@ def synthesise(
 
 
 def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect | None:
-    """The effect of a study on an outcome, on the measure of the protocol where it names one; None where its
-    figures give none that can be used."""
+    """Return the effect of a study on an outcome, on the measure of the protocol where it names one.
+
+    None where its figures give none that can be used.
+    """
     numbers = {
         figure: float(number)
-        for figure in dict.fromkeys((*COUNTED, *MEANS, *STATED))
+        for figure in dict.fromkeys((*COUNTED, *MEANS, *INTERVAL))
         if (number := number_of(study.text(figure_id(outcome.id, figure)))) is not None
     }
     stated = study.text(figure_id(outcome.id, "measure"))
     clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
-    arms = None if clustered else _arms(numbers)
+    arms = None if clustered else _figures(Arms, COUNTED, numbers)
     own = _stated(numbers, stated, outcome.measure)
     effect = own
     wanted = outcome.measure or (own.measure if own else "RR")
     if arms is not None and wanted in BY_COUNTS:
         effect = Effect(study="", outcome="", measure=wanted, arms=arms)
-    elif own is None and (means := _means(numbers)) is not None and outcome.measure in ("MD", "SMD", None):
-        effect = mean_difference(means) if outcome.measure == "MD" else of_means(means)
+    elif own is None and outcome.measure in ("MD", "SMD", None):
+        means = _figures(Means, MEANS, numbers)
+        if means is not None:
+            effect = mean_difference(means) if outcome.measure == "MD" else of_means(means)
     if effect is None or (outcome.measure and effect.measure != outcome.measure):
         return None
     people = numbers.get("total", 0) + numbers.get("control_total", 0)
@@ -131,31 +138,25 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
 
 
 def mean_difference(means: Means) -> Effect:
-    """The difference of two means with its normal interval (Cochrane's handbook, 6.5.1.1)."""
+    """Compute the difference of two means with its normal interval (Cochrane's handbook, 6.5.1.1)."""
     value = means.mean - means.control_mean
     half = Z95 * math.sqrt(means.sd**2 / means.total + means.control_sd**2 / means.control_total)
     return Effect(study="", outcome="", measure="MD", estimate=value, low=value - half, high=value + half)
 
 
-def _arms(numbers: Mapping[str, float]) -> Arms | None:
+def _figures(kind: type[F], names: Sequence[str], numbers: Mapping[str, float]) -> F | None:
+    """Make figures of an outcome; None where one is lacking or they cannot be."""
     try:
-        return Arms.model_validate({name: numbers[name] for name in COUNTED})
-    except (KeyError, ValidationError):
-        return None
-
-
-def _means(numbers: Mapping[str, float]) -> Means | None:
-    try:
-        return Means.model_validate({name: numbers[name] for name in MEANS})
+        return kind.model_validate({name: numbers[name] for name in names})
     except (KeyError, ValidationError):
         return None
 
 
 def _stated(numbers: Mapping[str, float], stated: str, wanted: Measure | None) -> Effect | None:
-    """The effect that a study states, in its own measure or, where it names none, in that of the protocol."""
-    if any(name not in numbers for name in STATED):
+    """Return the stated effect in its own measure or, where it names none, in that of the protocol."""
+    if any(name not in numbers for name in INTERVAL):
         return None
-    estimate, low, high = (numbers[name] for name in STATED)
+    estimate, low, high = (numbers[name] for name in INTERVAL)
     if stated == REDUCTION:
         estimate, low, high = (1 - value / 100 for value in (estimate, high, low))
         return Effect(study="", outcome="", measure="RR", estimate=estimate, low=low, high=high)
@@ -191,15 +192,8 @@ def _appraised(
 
 
 def _pooled(effects: Sequence[Effect]) -> tuple[Pool | None, tuple[NotPooled, ...]]:
-    """The pool with the most studies, and all effects that are not in it. Raises NotInstalled."""
+    """Return the pool with the most studies, and all effects that are not in it. Raises NotInstalled."""
     pools, listed = pool_all(effects)
     best = max(pools, key=lambda pool: len(pool.rows), default=None)
     others = [row.effect for pool in pools if pool is not best for row in pool.rows]
     return best, (*listed, *(NotPooled(effect=effect, reason="another_measure") for effect in others))
-
-
-def _figure(pool: Pool | None) -> PooledFigure | None:
-    if pool is None:
-        return None
-    names = tuple(row.effect.evidence_id for row in pool.rows)
-    return PooledFigure(measure=pool.measure, result=pool.random, works=names, i2=pool.i2)

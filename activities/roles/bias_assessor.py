@@ -10,24 +10,21 @@ from typing import get_args
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
 from activities.review.bias import QUESTIONS, allowed
-from activities.review.studies import Answer, BiasInput, BiasProposal, SignallingAnswer
-from activities.roles.fields import Loose, SentenceLabels, Text, limits
-from activities.roles.full_texts import compose_full_text, quotes_of
+from activities.review.steps import BiasInput
+from activities.review.studies import Answer, BiasProposal, SignallingAnswer
+from activities.roles.fields import Loose, Text, limits
+from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, refusal
 
-MAX_REASON_CHARS = 240
 FIRM: frozenset[Answer] = frozenset({"Y", "N"})
 TASK = "Answer the questions for the work shown. Answer with JSON."
 
 
-class SignalAnswer(Loose):
+class SignalAnswer(QuotedAnswer):
     question: Text = ""
     answer: Text = ""
-    reason: Text = limits(length=MAX_REASON_CHARS, default="")
-    sentences: SentenceLabels = limits(items=3, default_factory=list)
-    copied: Text = limits(length=600, default="")
 
 
 class SignalAnswers(Loose):
@@ -64,7 +61,7 @@ def accept(step: BiasInput, prompt: Prompt, answer: SignalAnswers) -> Accepted[B
         if number not in QUESTIONS or number in answers:
             continue
         value = one_of(row.answer, allowed(number))
-        support = quotes_of(row.sentences, row.copied, prompt, document)
+        support = row.quotes(prompt, document)
         reason = line(row.reason, MAX_REASON_CHARS)
         unsupported = not support and (value in FIRM or (value != "NI" and not reason))
         if value is None or unsupported:
@@ -87,8 +84,8 @@ def accept(step: BiasInput, prompt: Prompt, answer: SignalAnswers) -> Accepted[B
 
 def fallback(step: BiasInput, documents: Sequence[Evidence]) -> BiasProposal:
     """Without a model nothing is proposed: a person answers."""
-    name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
-    return BiasProposal(evidence_id=name, outcome=step.outcome)
+    names = [one.evidence_id for one in documents] + [one.evidence_id for one in step.evidence]
+    return BiasProposal(evidence_id=next(iter(names), ""), outcome=step.outcome)
 
 
 BIAS_ASSESSOR = RoleSpec(

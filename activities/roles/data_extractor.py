@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
 from activities.review.extraction import MAX_VALUE_CHARS
-from activities.review.studies import AskedField, ExtractDataInput, Extraction, Value
-from activities.roles.fields import Loose, SentenceLabels, Text, limits
-from activities.roles.full_texts import compose_full_text, quotes_of
+from activities.review.steps import ExtractDataInput
+from activities.review.studies import AskedField, Extraction, Value
+from activities.roles.fields import Loose, Text, limits
+from activities.roles.full_texts import QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, refusal
@@ -23,11 +24,9 @@ MAX_FIELDS = 80
 TASK = "Fill the fields that the work states. Answer with JSON."
 
 
-class ValueAnswer(Loose):
+class ValueAnswer(QuotedAnswer):
     field: Text = limits(length=80, default="")
     value: Text = limits(length=MAX_VALUE_CHARS, default="")
-    sentences: SentenceLabels = limits(items=3, default_factory=list)
-    copied: Text = limits(length=600, default="")
 
 
 class DataAnswer(Loose):
@@ -65,7 +64,7 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
         text = line(row.value, MAX_VALUE_CHARS)
         if name is None or name in values or not text:
             continue
-        support = quotes_of(row.sentences, row.copied, prompt, document)
+        support = row.quotes(prompt, document)
         value = one_of(text, fields[name].choices) if fields[name].kind == "choice" else text
         if reason := _fault(fields[name], value, [one.quote for one in support]):
             refused.append(refusal("cell", f"{name}: {text}", reason, [document.evidence_id]))
@@ -82,26 +81,25 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
 
 
 def _fault(field: AskedField, value: str | None, quotes: Sequence[str]) -> str:
-    """The code of why a value does not stand; empty where it does."""
+    """Return the code of why a value does not stand; empty where it does."""
     if value is None:
         return "not_in_work"
     if not quotes:
         return "cites_nothing"
-    if field.kind == "choice":
-        return ""
+    stands = True
     if field.kind == "number":
         number = single(value)
-        is_there = number and any(stated(quote).has(one) for quote in quotes for one in number.values)
-        return "" if is_there else "not_in_work"
-    if missing_number(value, quotes):
-        return "not_in_work"
-    return "" if any(gate.are_spans(value, quote) for quote in quotes) else "not_in_work"
+        stands = number is not None and any(stated(q).has(one) for q in quotes for one in number.values)
+    elif field.kind == "text":
+        spans = any(gate.are_spans(value, quote) for quote in quotes)
+        stands = spans and not missing_number(value, quotes)
+    return "" if stands else "not_in_work"
 
 
 def fallback(step: ExtractDataInput, documents: Sequence[Evidence]) -> Extraction:
     """Without a model nothing is extracted: a person fills the fields."""
-    name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
-    return Extraction(evidence_id=name)
+    names = [one.evidence_id for one in documents] + [one.evidence_id for one in step.evidence]
+    return Extraction(evidence_id=next(iter(names), ""))
 
 
 DATA_EXTRACTOR = RoleSpec(

@@ -9,27 +9,22 @@ from typing import get_args
 
 from activities.contracts.evidence import Evidence
 from activities.review.decisions import Verdict
-from activities.review.steps import RecordDecision
-from activities.review.studies import FullTextInput
-from activities.roles.fields import Loose, SentenceLabels, Text, limits
-from activities.roles.full_texts import compose_full_text, quotes_of
+from activities.review.steps import RecordDecision, ScreenInput
+from activities.roles.fields import Text, limits
+from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of
 
-MAX_REASON_CHARS = 240
 TASK = "Decide on the work shown by its full text. Answer with JSON."
 
 
-class VerdictAnswer(Loose):
+class VerdictAnswer(QuotedAnswer):
     decision: Text = ""
     criterion: Text = limits(length=40, default="")
-    reason: Text = limits(length=MAX_REASON_CHARS, default="")
-    sentences: SentenceLabels = limits(items=3, default_factory=list)
-    copied: Text = limits(length=600, default="")
 
 
-def render(step: FullTextInput, documents: Sequence[Evidence], room: int) -> Prompt:
+def render(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Prompt:
     rules = [f"{rule.id} ({rule.kind}): {rule.text}" for rule in step.criteria]
     prompt = compose_full_text(
         "full_text_screener",
@@ -45,13 +40,13 @@ def render(step: FullTextInput, documents: Sequence[Evidence], room: int) -> Pro
     return prompt
 
 
-def accept(step: FullTextInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[RecordDecision]:
+def accept(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[RecordDecision]:
     document = next(iter(prompt.shown.values()), None)
     if document is None:
         return Accepted(fallback(step, ()))
     verdict: Verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
     criterion = one_of(answer.criterion, [rule.id for rule in step.criteria]) or ""
-    support = quotes_of(answer.sentences, answer.copied, prompt, document)
+    support = answer.quotes(prompt, document)
     if verdict == "exclude" and not (criterion and support):
         verdict = "unsure"
     return Accepted(
@@ -65,9 +60,9 @@ def accept(step: FullTextInput, prompt: Prompt, answer: VerdictAnswer) -> Accept
     )
 
 
-def fallback(step: FullTextInput, documents: Sequence[Evidence]) -> RecordDecision:
-    name = documents[0].evidence_id if documents else next((one.evidence_id for one in step.evidence), "")
-    return RecordDecision(evidence_id=name, verdict="unsure")
+def fallback(step: ScreenInput, documents: Sequence[Evidence]) -> RecordDecision:
+    names = [one.evidence_id for one in documents] + [one.evidence_id for one in step.evidence]
+    return RecordDecision(evidence_id=next(iter(names), ""), verdict="unsure")
 
 
 FULL_TEXT_SCREENER = RoleSpec(

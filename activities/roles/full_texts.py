@@ -9,18 +9,36 @@ from collections.abc import Iterable, Sequence
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.step import Role, StepContext
+from activities.roles.fields import Loose, SentenceLabels, Text, limits
 from activities.roles.role import Prompt
 from activities.roles.validation import cited, supports
 from activities.roles.works import compose_works
 from activities.text.ranking import rank
 from activities.verification.quote_check import QuoteChecker
 
+MAX_REASON_CHARS = 240
 WHOLE_CHARS = 24_000
 """Characters of a text that is shown whole where the prompt has room."""
 PASSAGES_CHARS = 16_000
 """Characters of the passages of a longer one."""
 NEAREST = 3
 """Sentences that are shown for each thing that is asked, before all others."""
+
+
+class QuotedAnswer(Loose):
+    """An answer with the words of the work that it rests on."""
+
+    reason: Text = limits(length=MAX_REASON_CHARS, default="")
+    sentences: SentenceLabels = limits(items=3, default_factory=list)
+    copied: Text = limits(length=600, default="")
+
+    def quotes(self, prompt: Prompt, document: Evidence) -> tuple[Support, ...]:
+        """Return the quotes that stand in the text of the work: labelled sentences, else a copied line."""
+        sentences, _ = cited(self.sentences, prompt)
+        own = supports(one for one in sentences if one.evidence_id == document.evidence_id)
+        if not own and self.copied.strip():
+            own = (Support(evidence_id=document.evidence_id, quote=self.copied.strip()),)
+        return QuoteChecker({document.evidence_id: document}).supports(own).support
 
 
 def compose_full_text(
@@ -33,7 +51,7 @@ def compose_full_text(
     inputs: Sequence[str],
     about: Iterable[str],
 ) -> Prompt:
-    """The prompt of a role that reads one work. `about`: what is asked of it, a text each."""
+    """Make the prompt of a role that reads one work. `about`: what is asked of it, a text each."""
     texts = [text for text in about if text.strip()]
     named = {one.evidence_id: nearest_quotes(one, texts) for one in documents if len(one.text) > WHOLE_CHARS}
     return compose_works(
@@ -50,20 +68,10 @@ def compose_full_text(
 
 
 def nearest_quotes(document: Evidence, texts: Sequence[str], each: int = NEAREST) -> tuple[str, ...]:
-    """The sentences of a work that are nearest to each of several texts, the first of every text first."""
+    """Return the sentences nearest to each of several texts, the first of every text first."""
     rows = [
         [one.sentence.quote for one in item.ranked[:each]]
         for text in texts
         for item in rank(text, [document])
     ]
     return tuple(dict.fromkeys(row[place] for place in range(each) for row in rows if place < len(row)))
-
-
-def quotes_of(labels: Iterable[str], copied: str, prompt: Prompt, document: Evidence) -> tuple[Support, ...]:
-    """The quotes behind an answer that stand in the text of the work: labelled sentences, else a copied
-    line."""
-    sentences, _ = cited(labels, prompt)
-    own = supports(one for one in sentences if one.evidence_id == document.evidence_id)
-    if not own and copied.strip():
-        own = (Support(evidence_id=document.evidence_id, quote=copied.strip()),)
-    return QuoteChecker({document.evidence_id: document}).supports(own).support

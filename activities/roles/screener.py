@@ -1,5 +1,8 @@
-"""Screener: does a record meet the criteria of a review? Several records a call; each decision names the
-criterion and the sentences of its own record that it rests on."""
+"""Screener: does a record meet the criteria of a review?
+
+Several records a call; each decision names the criterion and the sentences of its own record that it rests
+on.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,8 +46,11 @@ def render(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Promp
 
 
 def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[ScreenedBatch]:
-    """The decisions on records that were shown. A record without a decision stays unscreened; an exclusion
-    that names no criterion, or rests on sentences of other records alone, is unsure."""
+    """Take the decisions on records that were shown.
+
+    A record without a decision stays unscreened; an exclusion that names no criterion, or rests on sentences
+    of other records alone, is unsure.
+    """
     ids = [rule.id for rule in step.criteria]
     decisions: dict[str, RecordDecision] = {}
     for row in answer.decisions:

@@ -1,52 +1,87 @@
 """`determinator review`: a systematic review from its protocol to its report."""
 
 import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from pydantic import BaseModel
 
 from activities.plural import counted
-from client.cli.common import (
-    Filled,
-    Name,
-    by_option,
-    json_option,
-    on_client,
-    print_json,
-    print_text,
-    say,
-)
-from client.cli.review_studies import add_to
+from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput
 from client.terminal import plain
 
 if TYPE_CHECKING:
-    from activities.contracts.evidence import Evidence
     from activities.review.decisions import Verdict
+    from activities.review.studies import Value
     from client.api import Determinator
-    from client.reviews.review import Review, Task
-    from client.reviews.tasks import TaskKind
+    from client.reviews.review import Review
     from workflows.review.types import ReviewProgress
 
 VERDICTS = ("include", "exclude", "unsure")
 POLL_SECONDS = 0.5
 TRIES = 60
 """Looks at a review that was just started."""
-STEP_TRIES = 20
-"""Looks at a review that is between two steps, before nothing is to be screened."""
 FORMATS = ("md", "html", "docx", "pdf", "json")
-review_argument = click.argument("name", metavar="REVIEW", default="last")
-changed_argument = click.argument("name", metavar="REVIEW")
-stage_option = click.option(
-    "--full-texts", "full_texts", is_flag=True, help="Decide on full texts, not on titles and abstracts."
-)
+Option = Callable[[Callable[..., object]], Callable[..., object]]
+ANY_REVIEW = click.argument("name", metavar="REVIEW", default="last")
+CHANGED_REVIEW = click.argument("name", metavar="REVIEW")
+RECORD = click.argument("record", type=click.IntRange(min=0))
+VERDICT = click.argument("verdict", type=Name(VERDICTS))
+PERSON = click.option("--by", type=Filled(), required=True, metavar="NAME", help="Who decides.")
+BY = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
+REASON = click.option("--reason", default="", metavar="TEXT")
+NEEDED_REASON = click.option("--reason", type=Filled(), required=True, metavar="TEXT")
+CRITERION = click.option("--criterion", default="", metavar="ID", help="The criterion that it rests on.")
+FULL_TEXTS = click.option("--full-texts", is_flag=True, help="Of full texts, not of titles and abstracts.")
+NAMES = click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
 
 
 @click.group()
 def review() -> None:
     """Screen and report a systematic review that lasts for months: protocol, search, two screeners, people
     who decide, a stated recall. docs/review.md goes through it."""
+
+
+def verb(
+    *options: Option, changes: bool = False
+) -> Callable[[Callable[..., Awaitable[object]]], Callable[..., object]]:
+    """Declare a verb on a review by its options and what it does with the review. One that changes it needs
+    its name; else it is the newest."""
+
+    def declare(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+        @functools.wraps(body)
+        async def on_review(client: "Determinator", name: str, **values: object) -> object:
+            if BY in options and not values["by"]:
+                from client.runs.start import user_name
+
+                values["by"] = user_name() or "somebody"
+            return await body(await client.review(name), **values)
+
+        command: Callable[..., object] = on_client(on_review)
+        for option in reversed(options):
+            command = option(command)
+        argument = CHANGED_REVIEW if changes else ANY_REVIEW
+        return review.command(body.__name__)(argument(command))
+
+    return declare
+
+
+def show_rows(as_json: bool, rows: Iterable[object], write: Callable[[], None], none: str) -> None:
+    """Print rows as JSON or as text, and say where there are none."""
+    if as_json:
+        print_json([row.model_dump(mode="json") if isinstance(row, BaseModel) else row for row in rows])
+        return
+    write()
+    if not rows:
+        say(none)
+
+
+def indented(blanks: int, text: str) -> None:
+    print_text(" " * blanks + plain(text))
 
 
 @review.command()
@@ -93,13 +128,9 @@ async def list_reviews(client: "Determinator") -> None:
         print_text(name)
 
 
-@review.command()
-@review_argument
-@json_option
-@on_client
-async def status(client: "Determinator", name: str, as_json: bool) -> None:
+@verb(json_option)
+async def status(target: "Review", as_json: bool) -> None:
     """Show where a review stands, and whom it waits for."""
-    target = await client.review(name)
     seen = await target.progress()
     if as_json:
         print_json({"review": target.id, **seen.model_dump(mode="json")})
@@ -108,26 +139,21 @@ async def status(client: "Determinator", name: str, as_json: bool) -> None:
     show_progress(seen)
 
 
-@review.command()
-@changed_argument
-@by_option
-@on_client
-async def approve(client: "Determinator", name: str, by: str | None) -> None:
+@verb(BY, changes=True)
+async def approve(target: "Review", by: str) -> None:
     """Approve what waits: the protocol, that missing full texts are missing, or the report, which ends it."""
-    target = await client.review(name)
     print_text(f"approved: the {(await target.approve(by=by)).replace('_', ' ')} of {target.id}")
 
 
-def _message(verb: str, line: str, done: str) -> None:
+def _message(name: str, line: str, done: str) -> None:
     """Declare the verb that sends a message without content."""
 
-    @review.command(verb, help=line)
-    @changed_argument
-    @on_client
-    async def send(client: "Determinator", name: str) -> None:
-        target = await client.review(name)
-        await getattr(target, verb)()
+    async def send(target: "Review") -> None:
+        await getattr(target, name)()
         print_text(f"{target.id} {done}")
+
+    send.__name__, send.__doc__ = name, line
+    verb(changes=True)(send)
 
 
 _message("pause", "Pause a review at its next step.", "pauses at its next step")
@@ -136,41 +162,33 @@ _message("finish", "End screening here; the report says what was not read.", "en
 _message("cancel", "Stop a review; a report of what there is is still made.", "is being cancelled")
 
 
-@review.command()
-@changed_argument
-@click.option("--by", type=Filled(), required=True, metavar="NAME", help="Who decides.")
-@on_client
-async def screen(client: "Determinator", name: str, by: str) -> None:
+@verb(PERSON, changes=True)
+async def screen(target: "Review", by: str) -> None:
     """Decide on records, one at a time, by keys: i include, e exclude, u unsure, backspace to the record
     before, j to jump to a record, q to leave. Random records that wait for labels come first."""
-    await screen_records(await client.review(name), by)
+    from client.cli.screen import screen_records
+
+    await screen_records(target, by)
 
 
-@review.command()
-@changed_argument
-@click.argument("record", type=click.IntRange(min=0))
-@click.argument("verdict", type=Name(VERDICTS))
-@click.option("--by", type=Filled(), required=True, metavar="NAME", help="Who decides.")
-@click.option("--criterion", default="", metavar="ID", help="The criterion that it rests on.")
-@click.option("--reason", default="", metavar="TEXT")
-@click.option("--label", is_flag=True, help="Label a record of the random sample.")
-@stage_option
-@on_client
+@verb(
+    *(RECORD, VERDICT, PERSON, CRITERION, REASON, FULL_TEXTS),
+    click.option("--label", is_flag=True, help="Label a record of the random sample."),
+    changes=True,
+)
 async def decide(
-    client: "Determinator",
-    name: str,
+    target: "Review",
     record: int,
     verdict: "Verdict",
     by: str,
     criterion: str,
     reason: str,
-    label: bool,
     full_texts: bool,
+    label: bool,
 ) -> None:
     """Decide on one record: as a screener, or on a conflict."""
     from activities.review.decisions import Made
 
-    target = await client.review(name)
     made = Made(record=record, verdict=verdict, criterion=criterion, reason=reason)
     if label:
         await target.label([made], by=by)
@@ -180,56 +198,40 @@ async def decide(
     print_text(f"record {record}: {state if state != 'conflict' else 'in conflict, a person decides'}")
 
 
-@review.command()
-@review_argument
-@click.option("--full-texts", "full_texts", is_flag=True, help="Full texts that wait for a decision.")
-@json_option
-@on_client
-async def conflicts(client: "Determinator", name: str, full_texts: bool, as_json: bool) -> None:
+@verb(FULL_TEXTS, json_option)
+async def conflicts(target: "Review", full_texts: bool, as_json: bool) -> None:
     """List the records on which the screeners differ; `decide` or `screen` decides."""
-    from client.reviews.studies import text_conflicts
+    rows = await (target.text_conflicts() if full_texts else target.conflicts())
 
-    target = await client.review(name)
-    found = await (text_conflicts(target) if full_texts else target.conflicts())
-    if as_json:
-        print_json([task_data(one) for one in found])
-        return
-    if not found:
-        say("no conflict waits")
-    for one in found:
-        print_text(f"{one.number}  {plain(one.record.title)}")
-        for made in one.decisions:
-            ground = f" ({made.criterion})" if made.criterion else ""
-            words = plain(" / ".join(made.words))
-            print_text(f"    {plain(made.by)}: {made.verdict}{ground} {words}".rstrip())
+    def write() -> None:
+        for one in rows:
+            print_text(f"{one.record}  {plain(one.work.title)}")
+            for made in one.decisions:
+                ground = f" ({made.criterion})" if made.criterion else ""
+                indented(4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip())
+
+    show_rows(as_json, rows, write, "no conflict waits")
 
 
-@review.command()
-@changed_argument
-@click.argument("protocol", type=click.Path(path_type=Path))
-@click.option("--reason", type=Filled(), required=True, metavar="TEXT")
-@by_option
-@on_client
-async def amend(client: "Determinator", name: str, protocol: Path, reason: str, by: str | None) -> None:
+@verb(click.argument("protocol", type=click.Path(path_type=Path)), NEEDED_REASON, BY, changes=True)
+async def amend(target: "Review", protocol: Path, reason: str, by: str) -> None:
     """Change the protocol to that of a file: a new version; only what rests on the change is made again."""
-    from client.runs.start import user_name
-
-    target = await client.review(name)
-    print_text(await target.amend(protocol, by=by or user_name() or "somebody", reason=reason))
+    print_text(await target.amend(protocol, by=by, reason=reason))
 
 
-@review.command()
-@changed_argument
-@click.argument("record", type=click.IntRange(min=0))
-@click.argument("verdict", type=Name(VERDICTS[:2]))
-@click.option("--by", type=Filled(), required=True, metavar="NAME", help="Who decides.")
-@click.option("--reason", type=Filled(), required=True, metavar="TEXT")
-@click.option("--criterion", default="", metavar="ID")
-@stage_option
-@on_client
+@verb(
+    *(
+        RECORD,
+        click.argument("verdict", type=Name(VERDICTS[:2])),
+        PERSON,
+        NEEDED_REASON,
+        CRITERION,
+        FULL_TEXTS,
+    ),
+    changes=True,
+)
 async def overrule(
-    client: "Determinator",
-    name: str,
+    target: "Review",
     record: int,
     verdict: "Verdict",
     by: str,
@@ -238,38 +240,179 @@ async def overrule(
     full_texts: bool,
 ) -> None:
     """Overrule what was decided on a record."""
-    target = await client.review(name)
     await target.overrule(record, verdict, by=by, reason=reason, criterion=criterion, full_texts=full_texts)
     print_text(f"record {record} is {verdict}d by the word of {by}")
 
 
-@review.command()
-@changed_argument
-@click.argument("key", type=Filled())
-@by_option
-@on_client
-async def part(client: "Determinator", name: str, key: str, by: str | None) -> None:
+@verb(click.argument("key", type=Filled()), BY, changes=True)
+async def part(target: "Review", key: str, by: str) -> None:
     """Make a record that was merged with another one a record of its own; KEY stands in merged.csv."""
-    from client.runs.start import user_name
-
-    target = await client.review(name)
-    await target.part(key, by=by or user_name() or "somebody")
+    await target.part(key, by=by)
     print_text("it becomes a record of its own at the next step")
 
 
-@review.command()
-@review_argument
-@click.option("--format", "form", type=Name(FORMATS), default="md", show_default=True)
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: standard output.")
-@click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
-@on_client
-async def report(client: "Determinator", name: str, form: str, output: Path | None, names: bool) -> None:
+@verb(json_option)
+async def missing(target: "Review", as_json: bool) -> None:
+    """List the records whose full text is awaited."""
+    texts = await target.missing_texts()
+    rows = [{"record": number, "id": ref.evidence_id, "title": ref.title} for number, ref in texts]
+
+    def write() -> None:
+        for row in rows:
+            print_text(plain("  ".join(map(str, row.values()))))
+
+    show_rows(as_json, rows, write, "no full text is awaited")
+
+
+@verb(
+    click.argument("path", type=click.Path(path_type=Path), required=False),
+    click.option(
+        "--record", type=click.IntRange(min=0), metavar="N", help="The file is the text of this one."
+    ),
+    click.option("--none", is_flag=True, help="With --record: its full text cannot be retrieved."),
+    BY,
+    changes=True,
+)
+async def provide(target: "Review", path: Path | None, record: int | None, none: bool, by: str) -> None:
+    """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a DOI
+    with - for /), by the identifiers in them, or by their title."""
+    if none and record is not None:
+        await target.provide(record, None, by=by)
+        print_text(f"record {record}: not retrieved")
+        return
+    if path is None:
+        raise BadInput("name a folder or a file, or --record N --none")
+    made = await target.provide_texts(path, by=by, record=record)
+    print_text(f"{counted(len(made.texts), 'full text')} provided")
+    for file in made.unmatched:
+        say(plain(f"{file} is the text of no awaited record, or of several: name it with --record"))
+    for line in made.unread:
+        say(plain(line))
+
+
+@verb(json_option)
+async def differences(target: "Review", as_json: bool) -> None:
+    """Show the fields on which two extractors differ, side by side."""
+    rows = await target.open_fields()
+
+    def shown(value: "Value | None") -> str:
+        quote = f'  "{value.support[0].quote}"' if value and value.support else ""
+        return f"{value.text}{quote}" if value else "not stated"
+
+    def write() -> None:
+        for one in rows:
+            print_text(plain(f"{one.record}  {one.title}"))
+            indented(2, f"{one.field.id}: {one.field.label}")
+            indented(4, f"first:  {shown(one.difference.first)}")
+            indented(4, f"second: {shown(one.difference.second)}")
+
+    show_rows(as_json, rows, write, "no field waits for a decision")
+
+
+@verb(
+    RECORD,
+    click.argument("field_id", metavar="FIELD", type=Filled()),
+    click.argument("value", type=Filled()),
+    PERSON,
+    click.option("--quote", default="", metavar="TEXT", help="Words of the full text that state the value."),
+    REASON,
+    changes=True,
+)
+async def field(
+    target: "Review", record: int, field_id: str, value: str, by: str, quote: str, reason: str
+) -> None:
+    """Decide on an extracted field: VALUE is first, second, absent, or the value itself."""
+    await target.decide_field(record, field_id, value, by=by, quote=quote, reason=reason)
+    print_text(f"record {record}, {field_id}: {value}")
+
+
+@verb(
+    *(RECORD, click.argument("values", nargs=-1, required=True, metavar="FIELD=VALUE..."), PERSON),
+    changes=True,
+)
+async def extract(target: "Review", record: int, values: tuple[str, ...], by: str) -> None:
+    """Give the data of a study, as the person who is one of the two extractors."""
+    rows = _pairs(values)
+    await target.extract(record, rows, by=by)
+    print_text(f"record {record}: {counted(len(rows), 'field')}")
+
+
+def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
+    pairs = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not value.strip():
+            raise BadInput(f"{text} is no FIELD=VALUE")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+@verb(json_option)
+async def bias(target: "Review", as_json: bool) -> None:
+    """Show the results whose risk of bias waits for a person, with the answers that a model proposes."""
+    from activities.review.bias import ANSWER_NAMES, QUESTIONS, open_questions
+
+    rows = await target.open_bias()
+
+    def write() -> None:
+        for one in rows:
+            print_text(plain(f"{one.record}  {one.title}{f': {one.outcome}' if one.outcome else ''}"))
+            for row in one.proposal.answers:
+                indented(2, f"{row.question} {QUESTIONS[row.question]} {ANSWER_NAMES[row.answer]}")
+                for ground in [f'"{one.quote}"' for one in row.support] or filter(None, (row.reason,)):
+                    indented(6, ground)
+            for number in open_questions({row.question: row.answer for row in one.proposal.answers}):
+                indented(2, f"{number} {QUESTIONS[number]} open")
+
+    show_rows(as_json, rows, write, "no risk of bias waits for a decision")
+
+
+@verb(
+    *(RECORD, click.argument("answers", nargs=-1, metavar="QUESTION=ANSWER..."), PERSON),
+    click.option(
+        "--outcome", default="", metavar="TEXT", help="Which outcome; needed where there are several."
+    ),
+    click.option("--several", is_flag=True, help="Some concerns in several domains add up to a high risk."),
+    click.option("--reason", default="", metavar="TEXT", help="Why they do."),
+    click.option("--not-a-trial", is_flag=True, help="The study is no randomised trial: no tool is applied."),
+    changes=True,
+)
+async def assess(
+    target: "Review",
+    record: int,
+    answers: tuple[str, ...],
+    by: str,
+    outcome: str,
+    several: bool,
+    reason: str,
+    not_a_trial: bool,
+) -> None:
+    """Decide on the risk of bias of a result by RoB 2: `1.1=Y 1.2=PN`. What is not answered stands as it was
+    proposed."""
+    from activities.review.bias import JUDGEMENT_NAMES
+
+    made = await target.assess(
+        record, outcome, _pairs(answers), by=by, several=several, reason=reason, not_a_trial=not_a_trial
+    )
+    if made is None:
+        print_text(f"record {record}: no tool is applied")
+        return
+    for title, judged in (*made.judged(), ("Overall", made.overall)):
+        print_text(f"{title}: {JUDGEMENT_NAMES[judged]}")
+
+
+@verb(
+    click.option("--format", "form", type=Name(FORMATS), default="md", show_default=True),
+    click.option(
+        "--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: standard output."
+    ),
+    NAMES,
+)
+async def report(target: "Review", form: str, output: Path | None, names: bool) -> None:
     """Print or save the report that a review has published last."""
     from activities.private_files import write_whole
-    from client.reviews.exporting import report_as
 
-    target = await client.review(name)
-    made = await report_as(target, form, names=names)
+    made = await target.report(form, names=names)
     if output is None and form in ("docx", "pdf"):
         raise BadInput(f"{form} is no text: name a file with --output")
     if output is None:
@@ -279,24 +422,21 @@ async def report(client: "Determinator", name: str, form: str, output: Path | No
         print_text(str(output))
 
 
-@review.command()
-@review_argument
-@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Default: the review's id.")
-@click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
-@on_client
-async def export(client: "Determinator", name: str, output: Path | None, names: bool) -> None:
+@verb(
+    click.option(
+        "--output", type=click.Path(path_type=Path), metavar="DIR", help="Default: the review's id."
+    ),
+    NAMES,
+)
+async def export(target: "Review", output: Path | None, names: bool) -> None:
     """Save what a review has come to: the report, decisions.csv (ASReview's columns), records.ris with the
     decisions, the log of all decisions, searches.csv, merged.csv."""
-    from client.reviews.exporting import export_to
-
-    target = await client.review(name)
-    folder = output or Path(target.id)
-    for path in await export_to(target, folder, names=names):
+    for path in await target.export(output or Path(target.id), names=names):
         print_text(str(path))
 
 
 async def waits(target: "Review") -> "ReviewProgress | None":
-    """The progress once the review waits for a person, or after a while; None where no worker answers."""
+    """Return the progress once the review waits for a person; None where no worker answers."""
     from client.failures import NoAnswer
 
     seen = None
@@ -315,158 +455,18 @@ def show_progress(seen: "ReviewProgress") -> None:
     print_text(f"{plain(seen.title)}: {seen.phase}{' (paused)' if seen.paused else ''}")
     if seen.text:
         print_text(plain(seen.text))
-    for origin, hits in seen.counted.items():
-        if not seen.total:
+    if not seen.total:
+        for origin, hits in seen.counted.items():
             print_text(f"  {plain(origin)}: {f'{hits:,} hits' if hits >= 0 else 'not reached'}")
-    if not seen.total and seen.estimate:
-        print_text(f"expected: {seen.estimate}")
-    if seen.total:
-        facts = [
-            f"{counted(seen.total, 'record')}, {seen.settled:,} settled, {seen.included:,} included",
-            counted(seen.conflicts, "conflict") if seen.conflicts else "",
-            f"{seen.labelled} of {seen.sample} labelled" if seen.labelled < seen.sample else "",
-            f"recall at least {seen.recall:.1%}" if seen.recall is not None else "",
-            f"protocol version {seen.version}" if seen.version > 1 else "",
-            f"{counted(seen.calls, 'model call')}, ${seen.spent_microusd / 1e6:.2f}" if seen.calls else "",
-        ]
-        print_text("; ".join(filter(None, facts)))
-
-
-def task_data(task: "Task") -> dict[str, object]:
-    return {
-        "record": task.number,
-        "kind": task.kind,
-        "title": task.record.title,
-        "text": task.record.text,
-        "decisions": [one.model_dump(mode="json") for one in task.decisions],
-    }
-
-
-async def screen_records(target: "Review", by: str) -> None:
-    """The loop of keys at a terminal."""
-    from client.reviews.tasks import screener_place
-
-    if (status := (await target.row()).status) != "running":
-        raise BadInput(
-            f"{target.id} is over ({status}); `determinator review report {target.id}` prints its report"
-        )
-    view = await target.view()
-    criteria = view.protocol.criteria
-    people = ", ".join(view.protocol.people)
-    if screener_place(view, by) is None and not view.labelling:
-        say(f"{by} is no screener of the protocol ({people or 'both are models'}): conflicts are shown")
-    for number, rule in enumerate(criteria, start=1):
-        say(f"{number}  {rule.id} ({rule.kind}): {plain(rule.text)}")
-    say("i include, e exclude, u unsure, backspace: the one before, j: jump, q: leave")
-    done: list[tuple[int, TaskKind]] = []
-    again: list[Task] = []
-    while True:
-        waiting = again or await target.tasks(by, 1)
-        if not waiting:
-            waiting = await next_record(target, by)
-        if not waiting:
-            return
-        task = waiting[0]
-        again = []
-        show_record(task.record, task.number, task.kind, task.left)
-        for made in task.decisions:
-            say(f"  {plain(made.by)}: {made.verdict} {made.criterion} {plain(' / '.join(made.words))}")
-        key = await read_key()
-        if key in ("q", "", "\x03", "\x04"):
-            return
-        if key in ("\x7f", "\b"):
-            again = [await task_of(target, *done.pop())] if done else [task]
-        elif key == "j":
-            jump = await read_number("record: ")
-            again = [task if jump is None else await task_of(target, jump, task.kind)]
-        elif key in ("i", "e", "u"):
-            if await send_decision(target, task, key, by, [rule.id for rule in criteria]):
-                done.append((task.number, task.kind))
-            else:
-                again = [task]
-        else:
-            again = [task]
-
-
-async def next_record(target: "Review", by: str) -> "list[Task]":
-    """Return the next record of a person, once the review has done its step; say why there is none."""
-    waited = False
-    for _ in range(STEP_TRIES):
-        seen = await target.progress()
-        if waiting := await target.tasks(by, 1):
-            return waiting
-        if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
-            say(f"nothing waits for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}")
-            return []
-        if not waited:
-            say(f"one moment: {plain(seen.text)}")
-        waited = True
-        await asyncio.sleep(POLL_SECONDS)
-    say(f"nothing waits for {by} yet; {plain(seen.text)}. Screen again in a minute")
-    return []
-
-
-async def task_of(target: "Review", number: int, kind: "TaskKind") -> "Task":
-    from client.reviews.review import Task
-
-    return Task(number, kind, await target.record(number))
-
-
-async def send_decision(target: "Review", task: "Task", key: str, by: str, criteria: list[str]) -> bool:
-    """Send what a key says; False where the review refuses it."""
-    from activities.review.decisions import VERDICTS, Made
-
-    criterion = ""
-    if key == "e":
-        choice = await read_key(f"criterion 1 to {len(criteria)}, Enter for none: ")
-        if choice.isdigit() and 0 < int(choice) <= len(criteria):
-            criterion = criteria[int(choice) - 1]
-    made = Made(record=task.number, verdict=VERDICTS[key], criterion=criterion)
-    try:
-        if task.kind == "label":
-            await target.label([made], by=by)
-        else:
-            await target.decide([made], by=by)
-    except BadInput as error:
-        say(f"Error: {error}")
-        return False
-    say(f"{made.verdict}{f' ({criterion})' if criterion else ''}")
-    return True
-
-
-def show_record(record: "Evidence", number: int, kind: str, left: int) -> None:
-    from activities.review.records import NO_ABSTRACT
-
-    waits_for = f", {counted(left, 'record')} left" if left else ""
-    say(f"\n[{number}] {kind}{waits_for}")
-    print_text(plain(record.title))
-    facts = [", ".join(record.authors[:3]), record.venue or "", str(record.year or "")]
-    say(plain("; ".join(filter(None, facts))))
-    print_text("" if NO_ABSTRACT in record.facts else plain(record.text))
-
-
-async def read_key(prompt: str = "> ") -> str:
-    """One key of a terminal; elsewhere the first character of a line."""
-    import sys
-
-    click.echo(prompt, nl=False, err=True)
-    if sys.stdin.isatty():
-        try:
-            key = await asyncio.to_thread(click.getchar)
-        except (KeyboardInterrupt, EOFError):
-            return "q"
-        click.echo("", err=True)
-        return str(key)
-    line = await asyncio.to_thread(sys.stdin.readline)
-    return line[:1] if line.strip() else ("\n" if line else "")
-
-
-async def read_number(prompt: str) -> int | None:
-    import sys
-
-    click.echo(prompt, nl=False, err=True)
-    line = (await asyncio.to_thread(sys.stdin.readline)).strip()
-    return int(line) if line.isdigit() else None
-
-
-add_to(review)
+        if seen.estimate:
+            print_text(f"expected: {seen.estimate}")
+        return
+    facts = [
+        f"{counted(seen.total, 'record')}, {seen.settled:,} settled, {seen.included:,} included",
+        counted(seen.conflicts, "conflict") if seen.conflicts else "",
+        f"{seen.labelled} of {seen.sample} labelled" if seen.labelled < seen.sample else "",
+        f"recall at least {seen.recall:.1%}" if seen.recall is not None else "",
+        f"protocol version {seen.version}" if seen.version > 1 else "",
+        f"{counted(seen.calls, 'model call')}, ${seen.spent_microusd / 1e6:.2f}" if seen.calls else "",
+    ]
+    print_text("; ".join(filter(None, facts)))

@@ -8,20 +8,21 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Declared
 
 from activities.contracts.evidence import Frozen
-from activities.review.decisions import Decision, Made
+from activities.review.decisions import Made
 from activities.review.protocol import MAX_BYTES, ProtocolError, parse_protocol
 from client.access import unknown_run
 from client.failures import BadInput
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
-from client.reviews.review import Review
-from client.reviews.tasks import TaskKind, may_open
+from client.reviews.review import OpenBias, OpenField, Review, Task
+from client.reviews.tasks import may_open
 from workflows.review.types import MAX_AT_ONCE, ReviewProgress
 
-Name = Annotated[str, Field(min_length=1, max_length=80, description="Who decides")]
+Name = Annotated[str, Declared(min_length=1, max_length=80, description="Who decides")]
 MEDIA = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
 
 
@@ -30,7 +31,9 @@ class Body(BaseModel):
 
 
 class Start(Body):
-    protocol: Annotated[str, Field(max_length=MAX_BYTES, description="The protocol as TOML, without files")]
+    protocol: Annotated[
+        str, Declared(max_length=MAX_BYTES, description="The protocol as TOML, without files")
+    ]
 
 
 class By(Body):
@@ -39,7 +42,7 @@ class By(Body):
 
 
 class Decisions(By):
-    decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)]
+    decisions: Annotated[tuple[Made, ...], Declared(min_length=1, max_length=MAX_AT_ONCE)]
     label: bool = False
     """Label records of the random sample."""
 
@@ -50,14 +53,29 @@ class ReviewState(Frozen):
     progress: ReviewProgress
 
 
-class NextRecord(Frozen):
+class Field(By):
     record: int
-    kind: TaskKind
-    title: str
-    text: str
-    left: int
-    decisions: tuple[Decision, ...] = ()
-    """Of a conflict."""
+    field: str
+    value: str
+    """`first`, `second`, `absent`, or the value itself."""
+    quote: str = ""
+    reason: str = ""
+
+
+class Bias(By):
+    record: int
+    outcome: str = ""
+    answers: dict[str, str] = {}
+    several: bool = False
+    reason: str = ""
+    not_a_trial: bool = False
+
+
+class OpenStudies(Frozen):
+    """What waits for a person after the full texts."""
+
+    fields: tuple[OpenField, ...]
+    bias: tuple[OpenBias, ...]
 
 
 def reviews(desk: Desk) -> APIRouter:
@@ -114,19 +132,29 @@ def reviews(desk: Desk) -> APIRouter:
         token: Token = reader,
         by: Annotated[str | None, Query(max_length=80)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    ) -> list[NextRecord]:
-        """The next records for a person; nobody is shown another's decision before both have decided."""
-        return [
-            NextRecord(
-                record=one.number,
-                kind=one.kind,
-                title=one.record.title,
-                text=one.record.text,
-                left=one.left,
-                decisions=one.decisions,
-            )
-            for one in await review.tasks(person(token, by), limit)
-        ]
+    ) -> list[Task]:
+        """List the next records for a person, who is shown no decision before both have decided."""
+        return await review.tasks(person(token, by), limit)
+
+    @router.get("/{review_id}/studies")
+    async def studies(review: Review = reading) -> OpenStudies:
+        """List the fields on which extractors differ, and the results whose risk of bias is open."""
+        fields, bias = await review.open_fields(), await review.open_bias()
+        return OpenStudies(fields=tuple(fields), bias=tuple(bias))
+
+    @router.post("/{review_id}/field")
+    async def field(body: Field, review: Review = deciding, token: Token = decider) -> ReviewState:
+        """Decide on a field of a study."""
+        values = body.model_dump(exclude={"by"})
+        await review.decide_field(**values, by=person(token, body.by))
+        return await state_of(review)
+
+    @router.post("/{review_id}/assess")
+    async def assess(body: Bias, review: Review = deciding, token: Token = decider) -> ReviewState:
+        """Decide on the risk of bias of a result; what is not answered stands as proposed."""
+        values = body.model_dump(exclude={"by"})
+        await review.assess(**values, by=person(token, body.by))
+        return await state_of(review)
 
     @router.post("/{review_id}/decide")
     async def decide(body: Decisions, review: Review = deciding, token: Token = decider) -> list[str]:
@@ -152,13 +180,11 @@ def reviews(desk: Desk) -> APIRouter:
     async def report(
         review: Review = reading, form: Annotated[str, Query(alias="format", max_length=20)] = "md"
     ) -> Response:
-        """The report that it has published last; people are numbered in it."""
-        from client.reviews.exporting import report_as
-
+        """Return the report that it has published last; people are numbered in it."""
         if form not in MEDIA:
             raise HTTPException(400, f"there is no format {form}; there are {', '.join(MEDIA)}")
         headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
-        return Response(await report_as(review, form), media_type=MEDIA[form], headers=headers)
+        return Response(await review.report(form), media_type=MEDIA[form], headers=headers)
 
     return router
 

@@ -11,17 +11,11 @@ from activities.review.decisions import Made
 from client.api import Determinator
 from client.mcp.answers import clearly
 from client.mcp.research import CHANGES, READS
+from client.reviews.tasks import Task
 from workflows.review.types import MAX_AT_ONCE
 
 AnyReview = Annotated[str, Field(min_length=1, max_length=200, description="A review's id, or `last`")]
 Person = Annotated[str, Field(min_length=1, max_length=80, description="Who decides")]
-
-
-class RecordToDecide(Frozen):
-    record: int
-    kind: str
-    title: str
-    text: str
 
 
 class ReviewAnswer(Frozen):
@@ -33,7 +27,7 @@ class ReviewAnswer(Frozen):
     included: int
     conflicts: int
     recall: float | None = None
-    records: tuple[RecordToDecide, ...] = ()
+    records: tuple[Task, ...] = ()
 
 
 class Reviews:
@@ -53,10 +47,6 @@ class Reviews:
         """Where a systematic review stands, and the next records for a person to decide on."""
         found = await self._client.review(review)
         waiting = await found.tasks(by, limit) if by else []
-        records = (
-            RecordToDecide(record=one.number, kind=one.kind, title=one.record.title, text=one.record.text)
-            for one in waiting
-        )
         seen = await found.progress()
         return ReviewAnswer(
             review=found.id,
@@ -66,7 +56,7 @@ class Reviews:
             included=seen.included,
             conflicts=seen.conflicts,
             recall=seen.recall,
-            records=tuple(records),
+            records=tuple(waiting),
         )
 
     async def review_decide(

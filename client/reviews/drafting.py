@@ -47,7 +47,7 @@ class DraftAnswer(Loose):
 
 
 async def drafted(settings: Settings, question: str, *, empty: bool = False) -> tuple[str, str]:
-    """The text of a protocol file, and who wrote it. Raises ModelError."""
+    """Return the text of a protocol file, and who wrote it. Raises ModelError."""
     choice = settings.model_choices()["default"]
     if empty or choice.backend == "extractive":
         return as_toml(template(question)), "a template; fill in its parts in capitals"
@@ -70,14 +70,14 @@ async def drafted(settings: Settings, question: str, *, empty: bool = False) -> 
 
 
 def protocol_of(question: str, answer: DraftAnswer) -> Protocol:
-    """The protocol of a draft; what the draft lacks is as in the template."""
+    """Return the protocol of a draft; what the draft lacks is as in the template."""
     usual = template(question)
-    criteria: dict[str, Criterion] = {}
+    criteria = []
     for kind, letter in (("include", "I"), ("exclude", "E")):
         texts = [line(row.text, 400) for row in answer.criteria if row.kind == kind and row.text.strip()]
         for number, text in enumerate(dict.fromkeys(texts), start=1):
-            name = f"{letter}{number}"
-            criteria[name] = Criterion.model_validate({"id": name, "kind": kind, "text": text})
+            rule = {"id": f"{letter}{number}", "kind": kind, "text": text}
+            criteria.append(Criterion.model_validate(rule))
     sources = [
         SourceQuery(source=row.source, query=line(row.query, 2_000))
         for row in answer.queries
@@ -92,7 +92,7 @@ def protocol_of(question: str, answer: DraftAnswer) -> Protocol:
             outcomes=lines(answer.outcomes, 12),
             designs=lines(answer.designs, 8),
         ),
-        criteria=tuple(criteria.values()) or usual.criteria,
+        criteria=tuple(criteria) or usual.criteria,
         sources=tuple(sources) or usual.sources,
         screeners=(Screener(name="model", kind="model"), Screener(name="person", kind="person")),
     )

@@ -1,5 +1,6 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -9,39 +10,62 @@ from pydantic import BaseModel
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.errors import DecisionError, Refused
+from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
 from activities.review.archive import Archive, Published
-from activities.review.decisions import VERDICTS, Decision, Made, ScreenedStage, Verdict, latest
+from activities.review.bias import BiasAssessment, decide
+from activities.review.decisions import Decision, Made, ScreenedStage, Verdict, latest
+from activities.review.decisions import Task as Part
+from activities.review.extraction import Difference, asked_fields, checked, checked_value
 from activities.review.records import Records
+from activities.review.state import NOT_A_TRIAL, ReviewState, study_key
+from activities.review.studies import AskedField, BiasProposal, Extraction, ExtractionDecision, Value
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection
 from client.embedded.server import keep_alive
 from client.failures import BadInput, Failure
 from client.listing import Row, describe
-from client.reviews import studies
 from client.reviews.tasks import Task as Task
 from client.reviews.tasks import screener_place, tasks
 from client.runs.query import query
 from client.runs.start import user_name
+from client.version import described
 from workflows.review.types import (
     Accepted,
     Amend,
+    Assessed,
     Decide,
-    Overrule,
+    DecideFields,
+    Extracted,
     PartCopy,
     ProvideFullText,
     ReviewProgress,
-    ReviewView,
 )
 
 if TYPE_CHECKING:
-    from activities.review.bias import BiasAssessment
-    from activities.review.provided import Provided
-    from activities.review.studies import Answer
+    from activities.review.files import Provided
 
 UPDATE_SECONDS = 60.0
+
+
+class OpenField(Frozen):
+    """A field of a study on which a person has to decide."""
+
+    record: int
+    title: str
+    field: AskedField
+    difference: Difference
+
+
+class OpenBias(Frozen):
+    """A result whose risk of bias a person has to decide, with the answers that a model proposes."""
+
+    record: int
+    title: str
+    outcome: str
+    proposal: BiasProposal
 
 
 class Review:
@@ -58,10 +82,6 @@ class Review:
     def __repr__(self) -> str:
         return f"Review({self.id!r})"
 
-    @property
-    def link(self) -> str | None:
-        return self.connection.link(self.id)
-
     async def row(self) -> Row:
         described = describe(self.connection.client, self.id)
         return await (keep_alive(self.settings, described) if self.connection.embedded else described)
@@ -70,12 +90,12 @@ class Review:
         """Where it stands, and whom it waits for."""
         return await query(self.connection.client, self.id, "progress", ReviewProgress)
 
-    async def view(self) -> ReviewView:
-        """Its records and decisions, by key. What others decided is in it: a surface that shows records to a
-        screener goes by `tasks`."""
-        return await query(self.connection.client, self.id, "view", ReviewView)
+    async def view(self) -> ReviewState:
+        """Its whole state. What others decided is in it: a surface that shows records to a screener goes by
+        `tasks`."""
+        return await query(self.connection.client, self.id, "view", ReviewState)
 
-    async def records(self, view: ReviewView | None = None) -> Records:
+    async def records(self, view: ReviewState | None = None) -> Records:
         view = view or await self.view()
         key, records = self._records
         if view.records != key:  # megabytes, which change only when records are added
@@ -83,39 +103,57 @@ class Review:
             self._records = view.records, records
         return records
 
-    async def decisions(self, view: ReviewView | None = None) -> list[Decision]:
+    async def decisions(self, view: ReviewState | None = None) -> list[Decision]:
         """Every decision, oldest first."""
         view = view or await self.view()
-        return [*await self.archive.log(view.log), *view.pending]
+        return [*await self.archive.log((*view.log, *view.loose)), *view.pending]
 
     async def tasks(self, by: str, most: int = 20) -> list[Task]:
-        """The next records for a person."""
+        """Return the next records for a person."""
         view = await self.view()
-        place = screener_place(view, by)
-        order = await self.archive.numbers(view.order) if view.order and place is not None else []
+        ordered = view.orders and screener_place(view, by) is not None
+        order = await self.archive.numbers(view.orders[-1]) if ordered else []
         waiting = list(tasks(view, by, order))
         chosen = waiting[:most]
         records = await self.records(view)
         held = latest(await self.decisions(view)) if any(kind == "conflict" for _, kind in chosen) else {}
         return [
             Task(
-                number,
-                kind,
-                await self.archive.store.get(records.records[number]),
-                tuple(one for one in held.values() if one.record == number and one.part == "screener")
-                if kind == "conflict"
-                else (),
-                len(waiting) - at,
+                record=number,
+                kind=kind,
+                work=await self.archive.store.get(records.records[number]),
+                decisions=tuple(
+                    one
+                    for one in held.values()
+                    if kind == "conflict" and one.record == number and one.part == "screener"
+                ),
+                left=len(waiting) - at,
             )
             for at, (number, kind) in enumerate(chosen)
         ]
 
     async def conflicts(self) -> list[Task]:
-        """The records on which both screeners have decided and differ, with what they decided."""
+        """Return the records on which both screeners have decided and differ, with what they decided."""
         return await self.tasks("", 500)
 
+    async def text_conflicts(self) -> list[Task]:
+        """Return the full texts that wait for a decision, with what the screeners decided."""
+        view = await self.view()
+        held = [one for one in latest(await self.decisions(view)).values() if one.stage == "full_texts"]
+        states = {number: view.full_texts.state(number) for number in view.retrieved()}
+        return [
+            Task(
+                record=number,
+                kind="conflict" if state == "conflict" else "screen",
+                work=await self.archive.store.get(view.studies.texts[number]),
+                decisions=tuple(one for one in held if one.record == number and view.full_texts.both(number)),
+            )
+            for number, state in states.items()
+            if state in ("open", "conflict")
+        ]
+
     async def record(self, number: int) -> Evidence:
-        """A record by its number. Raises BadInput."""
+        """Return a record by its number. Raises BadInput."""
         records = await self.records()
         if not 0 <= number < len(records.records):
             raise BadInput(f"there is no record {number}; there are {len(records.records)}, from 0 on")
@@ -146,14 +184,14 @@ class Review:
         await self.connection.client.get_workflow_handle(self.id).cancel()
 
     async def label(self, decisions: Sequence[Made], *, by: str) -> tuple[str, ...]:
-        return (await self._update("label", Decide(by=by, decisions=tuple(decisions)))).state
+        """Label records of the random sample, blind."""
+        return await self._decide(decisions, by, "label")
 
     async def decide(
         self, decisions: Sequence[Made], *, by: str, full_texts: bool = False
     ) -> tuple[str, ...]:
         """Decide on records, as one of the screeners or on a conflict; return what became of each."""
-        message = Decide(by=by, decisions=tuple(decisions), stage=_stage(full_texts=full_texts))
-        return (await self._update("decide", message)).state
+        return await self._decide(decisions, by, "screener", full_texts=full_texts)
 
     async def overrule(
         self,
@@ -166,17 +204,15 @@ class Review:
         full_texts: bool = False,
     ) -> None:
         """Overrule what was decided on a record; only what rests on it is made again."""
-        if verdict == "unsure":
-            raise BadInput("overrule with include or exclude")
-        message = Overrule(
-            by=by,
-            record=number,
-            verdict=verdict,
-            criterion=criterion,
-            reason=reason,
-            stage=_stage(full_texts=full_texts),
-        )
-        await self._update("overrule", message)
+        made = Made(record=number, verdict=verdict, criterion=criterion, reason=reason)
+        await self._decide([made], by, "word", full_texts=full_texts)
+
+    async def _decide(
+        self, decisions: Sequence[Made], by: str, part: Part, *, full_texts: bool = False
+    ) -> tuple[str, ...]:
+        stage: ScreenedStage = "full_texts" if full_texts else "titles"
+        message = Decide(by=by, decisions=tuple(decisions), stage=stage, task=part)
+        return (await self.send("decide", message)).state
 
     async def amend(self, path: Path, *, by: str, reason: str) -> str:
         """Change the protocol to that of a file; return what was changed."""
@@ -184,58 +220,7 @@ class Review:
 
         protocol, key, files = await read_all(self.archive, path)
         message = Amend(by=by, reason=reason, protocol=protocol, protocol_key=key, files=files)
-        return (await self._update("amend", message)).text
-
-    async def provide(self, number: int, document: Evidence | None, *, by: str) -> None:
-        """Provide the full text of a record, or say that it cannot be retrieved."""
-        ref = await self.archive.store.put(document) if document else None
-        await self._update("provide_full_text", ProvideFullText(by=by, record=number, ref=ref))
-
-    async def missing_texts(self) -> list[tuple[int, EvidenceRef]]:
-        """The records whose full text is awaited."""
-        return await studies.missing_texts(self)
-
-    async def provide_texts(self, path: Path, *, by: str, record: int | None = None) -> "Provided":
-        """Provide full texts from a folder or a file; `record`: the file is that of this record."""
-        return await studies.provide(self, path, by=by, record=record)
-
-    async def text_conflicts(self) -> list[Task]:
-        """The full texts that wait for a decision, with what the screeners decided."""
-        return await studies.text_conflicts(self)
-
-    async def open_fields(self) -> "list[studies.OpenField]":
-        """The fields on which two extractors differ, side by side."""
-        return await studies.open_fields(self)
-
-    async def decide_field(
-        self, record: int, field: str, value: str, *, by: str, quote: str = "", reason: str = ""
-    ) -> None:
-        """Decide on a field: `first`, `second`, `absent`, or the value itself."""
-        await studies.decide_field(self, record, field, value, by=by, quote=quote, reason=reason)
-
-    async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
-        """Give what a person, as one of the two extractors, read of a study: field -> value."""
-        await studies.extract(self, record, values, by=by)
-
-    async def open_bias(self) -> "list[studies.OpenBias]":
-        """The results whose risk of bias waits for a person, with what a model proposes."""
-        return await studies.open_bias(self)
-
-    async def assess(
-        self,
-        record: int,
-        outcome: str,
-        answers: "Mapping[str, Answer]",
-        *,
-        by: str,
-        several: bool = False,
-        reason: str = "",
-        not_a_trial: bool = False,
-    ) -> "BiasAssessment | None":
-        """Decide on the risk of bias of a result; what is not answered stands as proposed."""
-        return await studies.assess(
-            self, record, outcome, answers, by=by, several=several, reason=reason, not_a_trial=not_a_trial
-        )
+        return (await self.send("amend", message)).text
 
     async def part(self, blob: str, *, by: str) -> None:
         """Make a copy that was merged wrongly a record of its own."""
@@ -245,18 +230,194 @@ class Review:
             raise BadInput(
                 f"{blob[:80]} names {len(fitting)} merged copies; `export` lists them in merged.csv"
             )
-        await self._update("part", PartCopy(by=by, blob=fitting[0]))
+        await self.send("part", PartCopy(by=by, blob=fitting[0]))
+
+    # full texts and studies
+
+    async def missing_texts(self) -> list[tuple[int, EvidenceRef]]:
+        """Return the records whose full text is awaited."""
+        view = await self.view()
+        records = (await self.records(view)).records
+        return [(number, records[number]) for number in view.sought() if not view.got.get(number)]
+
+    async def provide(self, number: int, document: Evidence | None, *, by: str) -> None:
+        """Provide the full text of a record, or say that it cannot be retrieved."""
+        ref = await self.archive.store.put(document) if document else None
+        await self.send("provide_full_text", ProvideFullText(by=by, record=number, ref=ref))
+
+    async def provide_texts(self, path: Path, *, by: str, record: int | None = None) -> "Provided":
+        """Provide full texts from a folder or a file; `record`: the file is that of this record."""
+        from activities.review.files import provided_by
+
+        waiting = dict(await self.missing_texts())
+        if record is not None:
+            waiting = {number: ref for number, ref in waiting.items() if number == record}
+            if not waiting:
+                raise BadInput(f"the full text of record {record} is not awaited")
+        works = await self.archive.store.get_many(list(waiting.values()))
+        try:
+            made = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
+        except Refused as error:
+            raise BadInput(str(error)) from error
+        numbers = {work.evidence_id: number for number, work in zip(waiting, works, strict=True)}
+        for name, text in made.texts.items():
+            await self.provide(numbers[name], text, by=by)
+        return made
+
+    async def open_fields(self) -> list[OpenField]:
+        """Return the fields on which two extractors differ, side by side."""
+        view = await self.view()
+        fields = asked_fields(view.protocol)
+        by_id = {field.id: field for field in fields}
+        decisions = await self.archive.lines(view.studies.decisions, ExtractionDecision)
+        decisions += view.studies.decided
+        rows: list[OpenField] = []
+        for record in view.included():
+            if view.studies.pending.get(record):
+                _, left = await self.archive.settled(fields, view.studies.extracted[record], decisions)
+                title = view.studies.texts[record].title
+                rows += [
+                    OpenField(record=record, title=title, field=by_id[one.field], difference=one)
+                    for one in left
+                ]
+        return rows
+
+    async def decide_field(
+        self, record: int, field: str, value: str, *, by: str, quote: str = "", reason: str = ""
+    ) -> None:
+        """Decide on a field: `first`, `second`, `absent`, or the value itself."""
+        view, text = await self._study(record)
+        chosen = value in ("first", "second", "absent")
+        made = ExtractionDecision.model_validate(
+            {
+                "evidence_id": text.evidence_id,
+                "field": field,
+                "choice": value if chosen else "other",
+                "by": by,
+                "text": "" if chosen else value,
+                "quote": quote,
+                "reason": reason,
+            }
+        )
+        try:
+            made = checked(made, asked_fields(view.protocol))
+        except DecisionError as error:
+            raise BadInput(str(error)) from error
+        if quote:
+            _check_quote(await self.archive.store.get(text), quote)
+        await self.send("decide_fields", DecideFields(decisions=(made,)))
+
+    async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
+        """Give what a person, as one of the two extractors, read of a study: field -> value."""
+        view, text = await self._study(record)
+        fields = asked_fields(view.protocol)
+        try:
+            rows = [
+                Value(field=name, text=checked_value(fields, name, value)) for name, value in values.items()
+            ]
+        except DecisionError as error:
+            raise BadInput(str(error)) from error
+        made = Extraction(evidence_id=text.evidence_id, extractor=by, values=tuple(rows))
+        key = await self.archive.put(made)
+        await self.send("extract", Extracted(by=by, record=record, key=key))
+
+    async def open_bias(self) -> list[OpenBias]:
+        """Return the results whose risk of bias waits for a person, with what a model proposes."""
+        view = await self.view()
+        return [
+            OpenBias(
+                record=record,
+                title=view.studies.texts[record].title,
+                outcome=outcome,
+                proposal=await self._proposal(view, record, outcome),
+            )
+            for record, outcome in view.results()
+            if view.protocol.bias == "rob2" and study_key(record, outcome) not in view.studies.assessed
+        ]
+
+    async def assess(
+        self,
+        record: int,
+        outcome: str,
+        answers: Mapping[str, str],
+        *,
+        by: str,
+        several: bool = False,
+        reason: str = "",
+        not_a_trial: bool = False,
+    ) -> BiasAssessment | None:
+        """Decide on the risk of bias of a result; what is not answered stands as proposed. Without `outcome`
+        it is that of the protocol, where there is one."""
+        view, _ = await self._study(record)
+        labels = [one.label for one in view.protocol.outcomes]
+        outcome = outcome or (labels[0] if len(labels) == 1 else "")
+        key, made = NOT_A_TRIAL, None
+        if not not_a_trial:
+            proposal = await self._proposal(view, record, outcome)
+            try:
+                made = decide(proposal, answers, by, several=several, reason=reason)
+            except DecisionError as error:
+                raise BadInput(str(error)) from error
+            key = await self.archive.put(made)
+        await self.send("assess", Assessed(by=by, record=record, outcome=outcome, key=key))
+        return made
+
+    async def _study(self, record: int) -> tuple[ReviewState, EvidenceRef]:
+        """Return the state, and the full text of an included record. Raises BadInput."""
+        view = await self.view()
+        if record not in view.included():
+            raise BadInput(f"record {record} is not included by its full text")
+        return view, view.studies.texts[record]
+
+    async def _proposal(self, view: ReviewState, record: int, outcome: str) -> BiasProposal:
+        """Return the answers that a model proposes; without answers where none was asked."""
+        stored = view.studies.proposed.get(study_key(record, outcome))
+        if stored is None:
+            return BiasProposal(evidence_id=view.studies.texts[record].evidence_id, outcome=outcome)
+        return await self.archive.get(stored, BiasProposal)
+
+    # what it has come to
 
     async def published(self) -> Published:
-        """What it has published last. Raises Failure where there is nothing yet."""
+        """Return what it has published last. Raises Failure where there is nothing yet."""
         published = await self.archive.published(self.id)
         if published is None:
             raise Failure(f"{self.id} has published nothing yet")
         return published
 
-    async def send(self, name: str, message: BaseModel) -> str:
-        """Send a message that the review may refuse; return what became of it. Raises BadInput."""
-        return (await self._update(name, message)).text
+    async def report(self, form: str = "md", *, names: bool = False) -> bytes:
+        """Return the newest report; people are numbered unless `names`. Raises Failure, MissingExtra."""
+        from activities.review.export import Names
+        from activities.review.page import rendered
+
+        published = await self.published()
+        return rendered(published, form, described(), Names(published, shown=names))
+
+    async def export(self, folder: Path, *, names: bool = False) -> list[Path]:
+        """Write everything into a folder; return the files. Raises Failure, MissingExtra, OSError."""
+        from activities.review.export import Names, files
+        from activities.review.page import rendered
+
+        published = await self.published()
+        refs = published.records.records
+        items = [
+            item
+            if isinstance(item, Evidence)
+            else Evidence(evidence_id=ref.evidence_id, source="", title=ref.title, text="")
+            for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
+        ]
+        people = Names(published, shown=names)
+        forms = ("md", "html", "json")
+        made = {f"report.{form}": rendered(published, form, described(), people) for form in forms}
+        made |= files(published, items, people)
+
+        def write() -> list[Path]:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, data in made.items():
+                (folder / name).write_bytes(data)
+            return [folder / name for name in made]
+
+        return await asyncio.to_thread(write)
 
     async def _signal(self, name: str, payload: object = None) -> None:
         row = await self.row()
@@ -265,7 +426,8 @@ class Review:
         handle = self.connection.client.get_workflow_handle(self.id)
         await handle.signal(name, args=[] if payload is None else [payload])
 
-    async def _update(self, name: str, message: BaseModel) -> Accepted:
+    async def send(self, name: str, message: BaseModel) -> Accepted:
+        """Send a message that the review may refuse; return what became of it. Raises BadInput."""
         handle = self.connection.client.get_workflow_handle(self.id)
         try:
             answer: Accepted = await handle.execute_update(
@@ -296,6 +458,7 @@ class BlockingReview(Blocking[Review]):
     decisions = Blocks(Review.decisions)
     tasks = Blocks(Review.tasks)
     conflicts = Blocks(Review.conflicts)
+    text_conflicts = Blocks(Review.text_conflicts)
     record = Blocks(Review.record)
     approve = Blocks(Review.approve)
     pause = Blocks(Review.pause)
@@ -306,23 +469,23 @@ class BlockingReview(Blocking[Review]):
     decide = Blocks(Review.decide)
     overrule = Blocks(Review.overrule)
     amend = Blocks(Review.amend)
-    provide = Blocks(Review.provide)
+    part = Blocks(Review.part)
     missing_texts = Blocks(Review.missing_texts)
+    provide = Blocks(Review.provide)
     provide_texts = Blocks(Review.provide_texts)
-    text_conflicts = Blocks(Review.text_conflicts)
     open_fields = Blocks(Review.open_fields)
     decide_field = Blocks(Review.decide_field)
     extract = Blocks(Review.extract)
     open_bias = Blocks(Review.open_bias)
     assess = Blocks(Review.assess)
-    part = Blocks(Review.part)
     published = Blocks(Review.published)
+    report = Blocks(Review.report)
+    export = Blocks(Review.export)
 
 
-def _stage(*, full_texts: bool) -> ScreenedStage:
-    return "full_texts" if full_texts else "titles"
+def _check_quote(work: Evidence, quote: str) -> None:
+    from activities.verification.quote_check import QuoteChecker
 
-
-def verdict_of(letter: str) -> Verdict | None:
-    """The verdict that a key stands for: i, e or u."""
-    return VERDICTS.get(letter.lower())
+    support = Support(evidence_id=work.evidence_id, quote=quote)
+    if not QuoteChecker({work.evidence_id: work}).supports([support]).support:
+        raise BadInput("the quote does not stand in the full text, word for word")

@@ -11,10 +11,10 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from activities.contracts.evidence import EvidenceRef
 from activities.review.archive import Archive
+from activities.review.files import read_records_file
 from activities.review.protocol import Protocol, ProtocolError, read_protocol
-from activities.review.record_files import read_records_file
 from activities.review.records import UnreadableRecords
-from activities.review.steps import FileOfRecords
+from activities.review.state import FileOfRecords
 from activities.sources.library.records import SetAside
 from client.failures import BadInput, SeveralRuns, no_such_run
 from client.listing import as_row, description, matching
@@ -28,7 +28,7 @@ AT_ONCE = 16
 
 
 async def read_all(archive: Archive, path: Path) -> tuple[Protocol, str, tuple[FileOfRecords, ...]]:
-    """A protocol and its files of records, kept in the store. Raises BadInput, StoreError."""
+    """Return a protocol and its files of records, kept in the store. Raises BadInput, StoreError."""
     try:
         protocol = read_protocol(path)
         files = [await _file(archive, path.parent, name) for name in protocol.records]
@@ -102,14 +102,14 @@ async def start_review(
 
 
 async def review_ids(client: Client) -> list[str]:
-    """The ids of all reviews, the newest first."""
+    """Return the ids of all reviews, the newest first."""
     query = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus != 'ContinuedAsNew'"
     rows = [one async for one in client.list_workflows(query, page_size=200)]
     return [one.id for one in sorted(rows, key=lambda one: one.start_time, reverse=True)]
 
 
 async def find_review(client: Client, name: str) -> str:
-    """The id for a full id, any unambiguous part of one, or `last`. Raises NoSuchRun."""
+    """Return the id for a full id, any unambiguous part of one, or `last`. Raises NoSuchRun."""
     if name.startswith("review-") and await description(client, name) is not None:
         return name
     ids = list(dict.fromkeys(await review_ids(client)))

@@ -1,4 +1,4 @@
-"""Screening on the page: one record at a time, with the criteria beside it, by keys or buttons.
+"""Reviews on the page: one record at a time with the criteria beside it, then fields and risks of bias.
 
 Who signs in is the person who decides; where nobody signs in, the person gives a name. Nobody is shown
 another's decision on a record before both have decided (`client.reviews.tasks`).
@@ -9,7 +9,9 @@ from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
 
+from activities.review.bias import ANSWER_NAMES, QUESTIONS, allowed
 from activities.review.decisions import VERDICTS, Made
 from client.access import unknown_run
 from client.failures import BadInput
@@ -21,6 +23,8 @@ from client.web.running import text_of
 KEPT = 16
 """Reviews whose handles are kept."""
 KINDS = ("label", "screen", "conflict")
+SHOWN = 5
+"""Fields, or results, that are shown at once."""
 
 
 class Screening:
@@ -34,17 +38,19 @@ class Screening:
         router.get("/{review_id}")(self.page)
         router.post("/{review_id}/decide")(self.decide)
         router.post("/{review_id}/approve")(self.approve)
+        router.post("/{review_id}/field")(self.field)
+        router.post("/{review_id}/assess")(self.assess)
         return router
 
     async def reviews(self, request: Request) -> Response:
-        """The reviews that the user may see."""
+        """Return the reviews that the user may see."""
         user = self._frame.user(request)
         rows = await self._frame.client.reviews()
         shown = [row for row in rows if not self._frame.access.shared or await self._may(row, user)]
         return await self._frame.page("reviews", reviews=shown)
 
     async def page(self, request: Request, review_id: str) -> Response:
-        """The next record for a person, or the one that is asked for by its number."""
+        """Return the next record for a person, or the one that is asked for by its number."""
         review, by = await self._review(request, review_id), self._by(request)
         asked = request.query_params.get("at", "")
         if asked and not asked.isdigit():
@@ -55,17 +61,13 @@ class Screening:
 
     async def decide(self, request: Request, review_id: str) -> Response:
         """Take in a decision, and show the next record."""
-        review = await self._review(request, review_id)
-        form = await request.form()
-        by = self._by(request, text_of(form, "by"))
-        if not by:
-            raise BadInput("give your name first: a decision has an author")
+        review, form, by = await self._sent(request, review_id)
         verdict = VERDICTS.get(text_of(form, "verdict"))
-        number, kind = text_of(form, "record"), text_of(form, "kind")
-        if verdict is None or not number.isdigit() or kind not in KINDS:
+        number, kind = _record(form), text_of(form, "kind")
+        if verdict is None or kind not in KINDS:
             raise HTTPException(400, "choose include, exclude or unsure")
         criterion = text_of(form, "criterion") if verdict == "exclude" else ""
-        made = Made(record=int(number), verdict=verdict, criterion=criterion)
+        made = Made(record=number, verdict=verdict, criterion=criterion)
         await (review.label if kind == "label" else review.decide)([made], by=by)
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=f"{number}.{kind}"), SEE_OTHER)
@@ -73,12 +75,40 @@ class Screening:
 
     async def approve(self, request: Request, review_id: str) -> Response:
         """Approve what waits."""
-        review = await self._review(request, review_id)
-        by = self._by(request, text_of(await request.form(), "by"))
-        if not by:
-            raise BadInput("give your name first: an approval has an author")
+        review, _, by = await self._sent(request, review_id)
         await review.approve(by=by)
         return RedirectResponse(self._url(review, by), SEE_OTHER)
+
+    async def field(self, request: Request, review_id: str) -> Response:
+        """Take in a decision on a field on which two extractors differ."""
+        review, form, by = await self._sent(request, review_id)
+        choice, name = text_of(form, "choice"), text_of(form, "field")
+        value = text_of(form, "value") if choice == "other" else choice
+        quote, reason = text_of(form, "quote"), text_of(form, "reason")
+        await review.decide_field(_record(form), name, value, by=by, quote=quote, reason=reason)
+        return RedirectResponse(self._url(review, by), SEE_OTHER)
+
+    async def assess(self, request: Request, review_id: str) -> Response:
+        """Take in the answers on the risk of bias of a result."""
+        review, form, by = await self._sent(request, review_id)
+        await review.assess(
+            _record(form),
+            text_of(form, "outcome"),
+            {number: answer for number in QUESTIONS if (answer := text_of(form, number))},
+            by=by,
+            several="several" in form,
+            reason=text_of(form, "reason"),
+            not_a_trial="not_a_trial" in form,
+        )
+        return RedirectResponse(self._url(review, by), SEE_OTHER)
+
+    async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
+        """Return the review, what a form sent, and who sent it. Raises BadInput where that is nobody."""
+        review, form = await self._review(request, review_id), await request.form()
+        by = self._by(request, text_of(form, "by"))
+        if not by:
+            raise BadInput("give your name first: a decision has an author")
+        return review, form, by
 
     async def _values(
         self, review: Review, by: str, number: int | None = None, kind: str = "screen"
@@ -86,7 +116,11 @@ class Screening:
         seen, view = await review.progress(), await review.view()
         task = None
         if number is not None and kind in ("label", "screen"):
-            task = Task(number, "label" if kind == "label" else "screen", await review.record(number))
+            task = Task(
+                record=number,
+                kind="label" if kind == "label" else "screen",
+                work=await review.record(number),
+            )
         elif by and (waiting := await review.tasks(by, 1)):
             task = waiting[0]
         return {
@@ -98,6 +132,10 @@ class Screening:
             "named": self._frame.access.shared,
             "before": "",
             "url": self._url,
+            "fields": (await review.open_fields())[:SHOWN] if by and seen.gate == "extraction" else [],
+            "results": (await review.open_bias())[:SHOWN] if by and seen.gate == "bias" else [],
+            "questions": [(number, text, allowed(number)) for number, text in QUESTIONS.items()],
+            "answers": ANSWER_NAMES,
         }
 
     async def _shown(self, request: Request, values: dict[str, object]) -> Response:
@@ -107,7 +145,7 @@ class Screening:
         return await self._frame.page("review", **values)
 
     async def _review(self, request: Request, name: str) -> Review:
-        """A review that who is signed in may see. Raises NoSuchRun, HTTPException 401."""
+        """Return a review that who is signed in may see. Raises NoSuchRun, HTTPException 401."""
         user = self._frame.user(request)
         review = self._reviews.get(name) or await self._frame.client.review(name)
         self._reviews[name] = review
@@ -118,7 +156,7 @@ class Screening:
         return review
 
     async def _may(self, review_id: str, user: str, review: Review | None = None) -> bool:
-        """The review is one of the user's own."""
+        """Say whether the review is one of the user's own."""
         review = review or await self._frame.client.review(review_id)
         return may_open(await review.view(), (await review.row()).user, user)
 
@@ -133,3 +171,11 @@ class Screening:
         query = {key: value for key, value in ({"by": by} | more).items() if value}
         path = f"/review/{quote(review.id, safe='')}"
         return f"{path}?{urlencode(query)}" if query else path
+
+
+def _record(form: FormData) -> int:
+    """Return the number of the record that a form is about. Raises BadInput."""
+    number = text_of(form, "record")
+    if not number.isdigit():
+        raise BadInput(f"{number[:20]!r} is no number of a record")
+    return int(number)

@@ -16,6 +16,7 @@ from tests.client.harness import determinator, living, wait_until
 from tests.e2e.stage import PMIDS, PUBMED, RECORDINGS, recorded_sources
 from tests.fake_openai import FakeOpenAI, evidence_of, labels_by_work, says
 from tests.replay import Asked, ReplayServer, Reply
+from tests.workflows.test_review_studies import a_trial, model, write_texts
 
 pytestmark = [pytest.mark.invariant, pytest.mark.timeout(400)]
 
@@ -120,10 +121,10 @@ def test_a_review_of_forty_records_is_killed_at_every_gate_and_loses_nothing(
     root.extend(map(deepcopy, works()))
     (tmp_path / "saved.xml").write_bytes(etree.tostring(root))
     (tmp_path / "protocol.toml").write_text(PROTOCOL)
-    with FakeOpenAI() as model, ReplayServer() as source:
-        model.script(screener)
+    with FakeOpenAI() as server, ReplayServer() as source:
+        server.script(screener)
         pubmed(source)
-        play = Play(home, {**model.settings(), **recorded_sources(source)})
+        play = Play(home, {**server.settings(), **recorded_sources(source)})
         try:
             review = play.say("start", str(tmp_path / "protocol.toml")).split()[0]
             gates: list[str] = []
@@ -137,11 +138,98 @@ def test_a_review_of_forty_records_is_killed_at_every_gate_and_loses_nothing(
             play.status()
             assert {"protocol", "labels", "decisions"} <= set(gates)
             check(play, review, tmp_path / "out")
-            bodies = [asked.body for asked in model.asked if asked.body]
+            bodies = [asked.body for asked in server.asked if asked.body]
             assert len(bodies) == len(set(bodies)), "no question was paid for twice"
             play.say("approve", review, "--by", "Ada")
         finally:
             stop_embedded(home)
+
+
+LATE = """title = "The drug: a systematic review"
+records = ["a.csv"]
+stopping = "read_all"
+bias = "rob2"
+[question]
+population = "adults"
+intervention = "the drug"
+[[criteria]]
+id = "I1"
+text = "adults with the disease"
+[[criteria]]
+id = "E1"
+kind = "exclude"
+text = "animals"
+[[screeners]]
+name = "m1"
+kind = "model"
+model = "first"
+[[screeners]]
+name = "m2"
+kind = "model"
+model = "second"
+[calibration]
+records = 0
+[[extraction]]
+id = "dose"
+label = "Dose"
+[[outcomes]]
+id = "death"
+label = "death"
+measure = "RR"
+"""
+
+
+def test_a_review_is_killed_at_every_late_gate_and_asks_nothing_twice(home: Path, tmp_path: Path) -> None:
+    trials = [a_trial(number) for number in range(3)]
+    rows = "\n".join(f"{work.title},{work.text}" for work in trials)
+    (tmp_path / "a.csv").write_text(f"title,abstract\n{rows}\n")
+    (tmp_path / "protocol.toml").write_text(LATE)
+    write_texts(tmp_path / "texts", range(3))
+    with FakeOpenAI() as server:
+        server.script(model)
+        play = Play(home, server.settings())
+        try:
+            review = play.say("start", str(tmp_path / "protocol.toml")).split()[0]
+            play.say("approve", review, "--by", "Ada")
+            while (gate := str(play.status()["gate"])) != "report":
+                if gate not in ("protocol", *play.killed):
+                    play.kill(gate)
+                    play.status()
+                late_answer(play, review, gate, tmp_path)
+            play.kill("report")
+            play.status()
+            assert play.killed == ["full_texts", "decisions", "extraction", "bias", "report"]
+            assert "Pooled risk ratio" in play.say("report", review)
+            play.say("export", review, "--output", str(tmp_path / "out"))
+            (second,) = [
+                row
+                for row in csv.DictReader(
+                    (tmp_path / "out/extraction.csv").read_text("utf-8-sig").splitlines()
+                )
+                if row["dose: decided"] == "by a person"
+            ]
+            assert second["dose"] == "12 mg"
+            bodies = [asked.body for asked in server.asked if asked.body]
+            assert len(bodies) == len(set(bodies)), "no question was paid for twice"
+            play.say("approve", review, "--by", "Ada")
+        finally:
+            stop_embedded(home)
+
+
+def late_answer(play: Play, review: str, gate: str, folder: Path) -> None:
+    """What a person does after the full texts: provide, decide what is unsure or differs, assess."""
+    if gate == "full_texts":
+        play.say("provide", review, str(folder / "texts"), "--by", "Ada")
+    elif gate == "decisions":
+        for row in json.loads(play.say("conflicts", review, "--full-texts", "--json")):
+            play.say("decide", review, str(row["record"]), "include", "--full-texts", "--by", "Ada")
+    elif gate == "extraction":
+        for row in json.loads(play.say("differences", review, "--json")):
+            play.say("field", review, str(row["record"]), row["field"]["id"], "first", "--by", "Ada")
+    elif gate == "bias":
+        for row in json.loads(play.say("bias", review, "--json")):
+            play.say("assess", review, str(row["record"]), "5.3=N", "--by", "Ada")
+    wait_until(lambda: play.status()["gate"] != gate, 60, every=0.3, what=f"the end of {gate}")
 
 
 def answer(play: Play, review: str, gate: str) -> None:

@@ -165,11 +165,11 @@ HISTORIES: Mapping[str, History] = {
     ),
     "review": History(
         "test_review.py::test_every_message_may_reach_a_review",
-        "SystematicReview amend approve decide finish_now label overrule part pause resume publish_review",
+        "SystematicReview amend approve decide finish_now part pause resume publish_review",
     ),
     "review-continued": History(
         "test_review.py::test_a_review_continues_as_new_with_all_decisions",
-        "screen_records continues_as_new",
+        "read_for_review continues_as_new",
         first=True,
     ),
     "review-extractor": History(
@@ -181,7 +181,7 @@ HISTORIES: Mapping[str, History] = {
     ),
     "review-studies": History(
         "test_review_studies.py::test_a_review_goes_from_full_texts_to_a_pooled_conclusion",
-        "assess decide_fields provide_full_text read_study settle_fields",
+        "assess decide_fields provide_full_text read_for_review settle_fields",
     ),
     "revision": History(
         "test_refresh.py::test_a_report_is_changed_as_it_was_asked",

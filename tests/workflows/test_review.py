@@ -11,10 +11,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.search import Hits, HitsOfAll, SearchTasks
 from activities.evidence_store import EvidenceStore
 from activities.full_text_activity import FullTextActivities
 from activities.models.client import OpenAIModel
@@ -22,12 +24,12 @@ from activities.prepare_activity import PrepareActivities
 from activities.review.archive import Archive, Published
 from activities.review.decisions import Made, Verdict
 from activities.review.protocol import Calibration, Criterion, Protocol, ReviewQuestion, Screener
-from activities.review.steps import FileOfRecords, ReviewReport
+from activities.review.state import FileOfRecords, ReviewReport
 from activities.review_activity import ReviewActivities
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.sources.http.client import open_http
-from activities.study_activity import StudyActivities
+from activities.sources.library.source import LibrarySource
 from client.cli.review import review as commands
 from client.connection import Connection
 from client.failures import BadInput
@@ -93,6 +95,8 @@ class Desk:
     server: FakeOpenAI
     settings: Settings
     queue: str
+    found: list[Evidence] = field(default_factory=list)
+    """Works that a search finds."""
     reviews: list[WorkflowHandle[Any, ReviewReport]] = field(default_factory=list)
 
     async def start(self, protocol: Protocol = PROTOCOL, **more: Any) -> Review:
@@ -102,9 +106,12 @@ class Desk:
     async def start_with(self, protocol: Protocol, refs: Sequence[EvidenceRef], **more: Any) -> Review:
         """Start a review of these records."""
         archive = Archive(self.store)
-        file = FileOfRecords(name="a.ris", blob=await archive.put_lines(refs), records=len(refs))
+        files = [
+            FileOfRecords(name=name, blob=await archive.put_lines(refs), records=len(refs))
+            for name in protocol.records
+        ]
         request = ReviewRequest(
-            protocol=protocol, protocol_key=await archive.put(protocol), files=(file,), **more
+            protocol=protocol, protocol_key=await archive.put(protocol), files=tuple(files), **more
         )
         handle: WorkflowHandle[Any, ReviewReport] = await self.client.start_workflow(
             WORKFLOW,
@@ -117,6 +124,14 @@ class Desk:
         connection = Connection(self.client, embedded=False, address="")
         return Review(self.settings, connection, handle.id)
 
+    @activity.defn(name="search_library")
+    async def search(self, step: SearchTasks) -> HitsOfAll:
+        refs = tuple([await self.store.put(one) for one in self.found])
+        query = step.tasks[0].query.text
+        return HitsOfAll(
+            answers=(Hits(source="library", query=query, status="ok", hits=len(refs), kept=refs),)
+        )
+
     async def play(self, review: Review, person: str = "Ada") -> ReviewProgress:
         """A person who is right labels and decides until the report waits; nobody has a full text."""
         async with asyncio.timeout(PATIENCE):
@@ -126,7 +141,7 @@ class Desk:
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
                     send = review.label if task.kind == "label" else review.decide
-                    await send([made(task.number, is_relevant(task.record))], by=person)
+                    await send([made(task.record, is_relevant(task.work))], by=person)
                 await asyncio.sleep(0.05)
         return seen
 
@@ -161,8 +176,10 @@ async def a_desk(client: Client, folder: Path, **more: Any) -> AsyncIterator[Des
     queue = f"desk-{uuid4().hex[:8]}"
     with FakeOpenAI() as server:
         server.script(model)
+        (folder / "library").mkdir()
         settings = Settings(
             home=folder,
+            library=str(folder / "library"),
             store_url=str(folder / "store"),
             openai_base_url=server.base_url,
             model="first",
@@ -176,23 +193,22 @@ async def a_desk(client: Client, folder: Path, **more: Any) -> AsyncIterator[Des
         steps = [
             getattr(of, name)
             for of in (
-                ReviewActivities(store, thinker, dedup.merge),
-                StudyActivities(settings, store, thinker),
+                ReviewActivities(settings, store, thinker, dedup.merge),
                 FullTextActivities(settings, http, store),
-                PrepareActivities(settings, {}),
+                PrepareActivities(settings, {"library": LibrarySource(settings)}),
             )
             for name in dir(of)
             if hasattr(getattr(of, name), "__temporal_activity_definition")
         ]
+        desk = Desk(client, store, server, settings, queue)
         async with Worker(
             client,
             task_queue=queue,
             workflows=[SystematicReview],
-            activities=steps,
+            activities=[*steps, desk.search],
             workflow_runner=UnsandboxedWorkflowRunner(),
             workflow_failure_exception_types=[Exception],
         ):
-            desk = Desk(client, store, server, settings, queue)
             yield desk
             await record(client, desk.reviews)
         await asked.aclose()
@@ -206,7 +222,7 @@ async def desk(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 def included(published: Published) -> Sequence[int]:
-    states = published.step.titles.states()
+    states = published.state.titles.states()
     return [number for number, state in enumerate(states) if state == "included"]
 
 
@@ -225,7 +241,8 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     records = {n: a_record(n) for n in range(TOTAL)}
     assert all(words in records[one.record].text for one in models for words in one.words)
     assert all(one.words and one.prompt and one.criterion for one in models)
-    assert seen.recall == published.step.screening.course.recall
+    assert published.state.course is not None
+    assert seen.recall == published.state.course.recall
     await review.approve(by="Ada")
     assert (await desk.reviews[0].result()).flow == flow
     over = await desk.until(review, lambda seen: seen.phase == "completed")
@@ -251,18 +268,18 @@ async def test_neither_screener_is_shown_the_others_decision_before_both_have_de
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: seen.gate == "decisions")
     (first, *_) = await review.tasks("Ada")
-    assert await review.decide([made(first.number, True)], by="Ada") == ("open",)
+    assert await review.decide([made(first.record, True)], by="Ada") == ("open",)
     (same, *_) = await review.tasks("Bob")
-    assert (same.number, same.decisions) == (first.number, ())
+    assert (same.record, same.decisions) == (first.record, ())
     assert await review.tasks("Cyd") == []
     with pytest.raises(BadInput, match="both screeners"):
-        await review.decide([made(first.number, True)], by="Cyd")
-    assert await review.decide([made(first.number, False)], by="Bob") == ("conflict",)
+        await review.decide([made(first.record, True)], by="Cyd")
+    assert await review.decide([made(first.record, False)], by="Bob") == ("conflict",)
     (conflict,) = await review.tasks("Cyd")
     assert {one.by: one.verdict for one in conflict.decisions} == {"Ada": "include", "Bob": "exclude"}
-    assert await review.decide([made(first.number, True)], by="Cyd") == ("included",)
+    assert await review.decide([made(first.record, True)], by="Cyd") == ("included",)
     with pytest.raises(BadInput, match="overrule"):
-        await review.decide([made(first.number, False)], by="Cyd")
+        await review.decide([made(first.record, False)], by="Cyd")
     assert not desk.server.bodies
 
 
@@ -318,7 +335,7 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
     amended = PROTOCOL.replace(criteria=criteria)
     archive = Archive(desk.store)
-    await review._update(
+    await review.send(
         "amend",
         Amend(by="Ada", reason="cells", protocol=amended, protocol_key=await archive.put(amended)),
     )
@@ -327,11 +344,11 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     after = await review.published()
     # what was excluded by I1 stands; what was included or unsure is decided again by both models
     again = [one for one in after.decisions if one.protocol == 2 and one.part == "screener"]
-    kept = [n for n, state in enumerate(before.step.titles.states()) if state == "excluded"]
+    kept = [n for n, state in enumerate(before.state.titles.states()) if state == "excluded"]
     unsure = {one.record for one in before.decisions if one.verdict == "unsure"}
     assert {one.record for one in again} & set(kept) <= unsure
     assert {one.record for one in again} >= set(range(0, TOTAL, 4))
-    assert after.step.amendments[0].keys == ("criteria.E1",)
+    assert after.state.amendments[0].keys == ("criteria.E1",)
     assert seen.again > 1
 
 
@@ -354,7 +371,7 @@ async def test_a_review_that_is_ended_or_cancelled_reports_what_there_is(desk: D
     await desk.until(review, lambda seen: seen.gate == "decisions")
     (first, *_) = await review.tasks("Ada")
     for by in ("Ada", "Bob"):
-        await review.decide([made(first.number, True)], by=by)
+        await review.decide([made(first.record, True)], by=by)
     await review.cancel()
     with pytest.raises(WorkflowFailureError):
         await desk.reviews[0].result()
@@ -380,7 +397,7 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     await review.resume()
     await desk.until(review, lambda seen: not seen.paused)
     await desk.play(review)
-    await review._update("part", PartCopy(by="Ada", blob="blobs/of/nothing"))
+    await review.send("part", PartCopy(by="Ada", blob="blobs/of/nothing"))
     seen = await desk.until(review, lambda seen: seen.gate == "report")
     assert seen.total == TOTAL
     await review.overrule(1, "include", by="Bob", reason="its arm B")
@@ -391,7 +408,7 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     amended = PROTOCOL.replace(criteria=criteria)
     key = await Archive(desk.store).put(amended)
     message = Amend(by="Ada", reason="cells", protocol=amended, protocol_key=key)
-    await review._update("amend", message)
+    await review.send("amend", message)
     await review.finish()
     await desk.until(review, lambda seen: seen.version == 2 and seen.gate == "report")
     await review.approve(by="Ada")

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from temporalio.client import Client
@@ -20,14 +22,18 @@ from activities.review.protocol import (
     Protocol,
     ReviewQuestion,
     Screener,
+    SourceQuery,
 )
+from client.access import Access
 from client.failures import BadInput
-from client.reviews.exporting import export_to, report_as
 from client.reviews.review import Review
+from determinator import Determinator
 from tests.activities.review.test_bias import BEST
+from tests.client.web.visitor import app_of, fields_in, page_with, visitor
 from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
 from tests.replay import Asked, Reply
 from tests.workflows.test_review import Desk, a_desk, made
+from workflows.review.types import Amend
 
 TRIALS = 6
 EVENTS = (8, 12, 15, 20, 9, 14)
@@ -214,46 +220,69 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     assert [one.overall for one in findings.bias] == ["low"] * 3
     assert findings.not_assessed == ("pmid:5",)
     assert findings.excluded[0].support[0].quote in full_text(5)
-    text = (await report_as(review, "md")).decode()
+    text = (await review.report("md")).decode()
     for part in ("Doe1 2001", "12 mg once a day", "Pooled risk ratio", "PRISMA 2020 checklist", "animals"):
         assert part in text, part
     assert "Ada" not in text
-    files = await export_to(review, tmp_path / "out")
+    files = await review.export(tmp_path / "out")
     assert "extraction.csv" in {path.name for path in files}
-    assert {one.stage for one in published.step.tools} == {"screening", "full_texts", "extraction", "bias"}
+    assert {one.stage for one in published.state.tools.values()} == {
+        "screening",
+        "full_texts",
+        "extraction",
+        "bias",
+    }
 
 
-async def test_an_amended_field_is_extracted_again_and_nothing_else_read(desk: Desk, tmp_path: Path) -> None:
+async def amended(review: Review, protocol: Protocol) -> None:
+    key = await review.archive.put(protocol)
+    await review.send("amend", Amend(by="Ada", reason="asked", protocol=protocol, protocol_key=key))
+
+
+def asked_since(desk: Desk, number: int) -> Counter[str]:
+    """The roles that were asked since so many calls."""
+    return Counter(map(role_of, desk.server.asked[number:]))
+
+
+async def test_only_amended_fields_are_extracted_again_and_nothing_else_is_read(
+    desk: Desk, tmp_path: Path
+) -> None:
     review = await begun(desk)
     await texts_provided(review, tmp_path / "texts")
     await decided(desk, review)
     before = (await review.published()).findings
-    asked = len(desk.server.bodies)
-    amended = PROTOCOL.replace(
-        extraction=(*PROTOCOL.extraction, ExtractionField(id="town", label="Where it was done"))
-    )
-    from activities.review.archive import Archive
-    from workflows.review.types import Amend
-
-    key = await Archive(desk.store).put(amended)
-    await review.send("amend", Amend(by="Ada", reason="the place", protocol=amended, protocol_key=key))
+    calls = len(desk.server.bodies)
+    town = ExtractionField(id="town", label="Where it was done")
+    await amended(review, PROTOCOL.replace(extraction=(*PROTOCOL.extraction, town)))
     await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
     await decided(desk, review)
-    again = {role_of(one) for one in desk.server.asked[asked:]}
-    assert again == {"data_extractor"}
+    # both extractors, each of the five studies, and the new field alone
+    assert asked_since(desk, calls) == {"data_extractor": 2 * (TRIALS - 1)}
+    bodies = [one.body.decode() for one in desk.server.asked[calls:]]
+    assert all("town: Where it was done" in body and "dose: Dose" not in body for body in bodies)
     after = (await review.published()).findings
     assert before is not None
     assert after is not None
     assert after.bias == before.bias
+    assert [row.values for row in after.rows] == [row.values for row in before.rows]
     assert len(after.fields) == len(before.fields) + 1
     assert (await review.published()).report.notice == ""  # no conclusion changed
+    # another outcome that is not pooled asks nobody
+    calls = len(desk.server.bodies)
+    protocol = (await review.view()).protocol
+    outcomes = (protocol.outcomes[0].replace(pool=False),)
+    await amended(review, protocol.replace(outcomes=outcomes))
+    await desk.until(review, lambda seen: seen.version == 3 and seen.gate == "report" and seen.reports == 3)
+    assert asked_since(desk, calls) == {}
 
 
-async def test_an_overruled_full_text_changes_the_report_and_asks_nobody(desk: Desk, tmp_path: Path) -> None:
+async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_brings(
+    desk: Desk, tmp_path: Path
+) -> None:
     review = await begun(desk)
     await texts_provided(review, tmp_path / "texts")
     await decided(desk, review)
-    asked = len(desk.server.bodies)
+    calls = len(desk.server.bodies)
     assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
     await review.overrule(3, "exclude", by="Ada", reason="twice published", criterion="I1", full_texts=True)
     await desk.until(review, lambda seen: seen.reports == 2)
@@ -261,7 +290,92 @@ async def test_an_overruled_full_text_changes_the_report_and_asks_nobody(desk: D
     assert findings is not None
     assert [study.record for study in findings.studies] == [0, 1, 2, 4]
     assert any(one.reason == "twice published" for one in findings.excluded)
-    assert len(desk.server.bodies) == asked
+    assert asked_since(desk, calls) == {}
+    # the one on rats is taken in after all: it alone is extracted by both, and its risk of bias is proposed
+    await review.overrule(5, "include", by="Ada", reason="rats count", full_texts=True)
+    await desk.until(review, lambda seen: seen.gate in ("extraction", "bias"))
+    await decided(desk, review)
+    assert asked_since(desk, calls) == {"data_extractor": 2, "bias_assessor": 1}
+
+
+async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp_path: Path) -> None:
+    source = SourceQuery(source="library", query="the drug")
+    protocol = PROTOCOL.replace(records=(), sources=(source,), living=Living(every_days=30))
+    desk.found = [a_trial(number) for number in range(2)]
+    review = await begun(desk, protocol)
+    await texts_provided(review, tmp_path / "texts", range(2))
+    await decided(desk, review)
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: bool(seen.next_search))
+    calls = len(desk.server.bodies)
+    desk.found = [a_trial(number) for number in (0, 1, 2, 4)]
+    await review.resume()  # in the place of thirty days
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    assert [number for number, _ in await review.missing_texts()] == [2, 3]
+    write_texts(tmp_path / "more", range(2, 3))
+    write_texts(tmp_path / "more", range(4, 5))
+    await review.provide_texts(tmp_path / "more", by="Ada")
+    await decided(desk, review)
+    # one call of each model for both titles, then each full text by both
+    assert asked_since(desk, calls) == {
+        "screener": 2,
+        "full_text_screener": 4,
+        "data_extractor": 4,
+        "bias_assessor": 2,
+    }
+    published = await review.published()
+    assert published.findings is not None
+    assert [study.evidence_id for study in published.findings.studies] == [f"pmid:{n}" for n in (1, 2, 3, 5)]
+    assert [row.new for row in published.state.searches] == [2, 2]
+    assert published.report.flow.faults() == ()
+    # a search that finds nothing new changes nothing, and the approved report stands
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.phase == "waiting")
+    calls = len(desk.server.bodies)
+    await review.resume()
+    async with asyncio.timeout(30):
+        while len((await review.view()).searches) < 3:  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.05)
+    await desk.until(review, lambda seen: seen.phase == "waiting")
+    assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
+
+
+async def test_fields_and_risk_of_bias_are_decided_on_the_page(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    await texts_provided(review, tmp_path / "texts", range(1, 3))
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "decisions")
+    await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
+    await desk.until(review, lambda seen: seen.gate == "extraction")
+
+    async def found(_: str) -> Review:
+        return review
+
+    client = cast(Determinator, SimpleNamespace(settings=desk.settings, review=found))
+    at = f"/review/{review.id}"
+    async with visitor(app_of(Access(client, shared=False)), "local") as http:
+        (form,) = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")).xpath(
+            "//form[.//h2]"
+        )
+        assert "12 mg once a day" in form.xpath("string()")
+        fields = {**fields_in(form), "choice": "other", "value": "12 mg", "quote": "not in the text at all"}
+        assert (await http.post(f"{at}/field", data=fields)).status_code == 400
+        assert (await http.post(f"{at}/field", data={**fields, "quote": ""})).status_code == 303
+        await desk.until(review, lambda seen: seen.gate == "bias")
+        forms = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/assess']")).xpath(
+            "//form[.//h2]"
+        )
+        first, second = map(fields_in, forms)
+        assert first["1.1"] == [BEST["1.1"]]  # as the model proposes
+        assert (await http.post(f"{at}/assess", data=first)).status_code == 400
+        assert (await http.post(f"{at}/assess", data={**first, "5.3": "N"})).status_code == 303
+        assert (await http.post(f"{at}/assess", data={**second, "not_a_trial": "yes"})).status_code == 303
+        assert (await http.post(f"{at}/assess", data={**second, "by": ""})).status_code == 400
+    await desk.until(review, lambda seen: seen.gate == "report")
+    findings = (await review.published()).findings
+    assert findings is not None
+    assert [one.overall for one in findings.bias] == ["low"]
+    assert {row.text("dose") for row in findings.rows} == {"11 mg", "12 mg"}
 
 
 async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path) -> None:

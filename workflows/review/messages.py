@@ -11,20 +11,13 @@ Invariants:
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from activities.review.decisions import (
-    LETTERS,
-    OPEN,
-    Decision,
-    Made,
-    Marks,
-    ScreenedStage,
-    Task,
-    conflicts,
-)
+from activities.review.decisions import LETTERS, OPEN, Decision, Made, Marks, ScreenedStage, Task, conflicts
+from activities.review.extraction import asked_fields
 from activities.review.protocol import ProtocolError, amendment
+from activities.review.state import ReviewState, study_key
 from workflows.handlers import query, signal
 from workflows.review.pace import Pace
-from workflows.review.studies import Studies, brief
+from workflows.review.studies import Studies
 from workflows.review.types import (
     Accepted,
     Amend,
@@ -32,12 +25,9 @@ from workflows.review.types import (
     Decide,
     DecideFields,
     Extracted,
-    Overrule,
     PartCopy,
     ProvideFullText,
     ReviewProgress,
-    ReviewView,
-    study_key,
 )
 
 
@@ -51,6 +41,10 @@ class ReviewMessages:
     pace: Pace
     studies: Studies
 
+    @property
+    def state(self) -> ReviewState:
+        return self.pace.state
+
     @signal
     async def approve(self, *args: object) -> None:
         """Approve what waits: the protocol or the report; {"by": "...", "gate": "protocol"|"report"}."""
@@ -59,95 +53,117 @@ class ReviewMessages:
         if gate not in (None, "", self.pace.gate):
             return
         if self.pace.gate == "protocol":
-            self.pace.state.approved_by = by
+            self.state.approved_by = by
         elif self.pace.gate == "report":
-            self.pace.state.report_by = by
+            self.state.report_by = by
         elif self.pace.gate == "full_texts":
-            self._give_up_full_texts()
+            self.studies.give_up_texts()
 
     @signal
     async def pause(self, *_: object) -> None:
         """Pause the review at its next step; no input."""
-        self.pace.state.paused = True
+        self.state.paused = True
 
     @signal
     async def resume(self, *_: object) -> None:
-        """Resume a paused review, and ask a model that was down again; no input."""
-        self.pace.state.paused = False
+        """Resume a paused review; ask a model that was down, or search, again at once; no input."""
+        self.state.paused = False
         self.pace.woken = True
 
     @signal
     async def finish_now(self, *_: object) -> None:
         """End screening here and report what there is; no input."""
-        self.pace.state.closed = True
-
-    @workflow.update
-    async def label(self, message: Decide) -> Accepted:
-        """Label records of the random sample, blind."""
-        self._record("label", message.stage, message.by, message.decisions)
-        if message.by not in self.pace.state.labellers:
-            self.pace.state.labellers.append(message.by)
-        return self._states(message.stage, message.decisions)
-
-    @label.validator
-    def _check_label(self, message: Decide) -> None:
-        self._check(message.decisions, message.stage)
-        sample = set(self.pace.state.sample)
-        for one in message.decisions:
-            if one.record not in sample:
-                raise refused(f"record {one.record} is not of the sample that is labelled")
-            if one.verdict == "unsure":
-                raise refused("a label is include or exclude: it is what screeners are measured by")
+        self.state.closed = True
 
     @workflow.update
     async def decide(self, message: Decide) -> Accepted:
-        """Decide on records, as a screener or on a conflict."""
+        """Decide on records: as a screener, on a conflict, on the blind sample, or overruling what holds."""
         for one in message.decisions:
-            task: Task = "screener" if self._as_screener(message, one) is not None else "word"
-            self._record(task, message.stage, message.by, (one,))
-        return self._states(message.stage, message.decisions)
+            self._record(message, one, self._task(message, one))
+        marks = self._marks(message.stage)
+        return Accepted(state=tuple(marks.state(one.record) for one in message.decisions))
 
     @decide.validator
     def _check_decide(self, message: Decide) -> None:
-        self._check(message.decisions, message.stage)
         for one in message.decisions:
-            if self._as_screener(message, one) is not None:
-                continue
-            state = self.marks(message.stage).state(one.record)
-            if message.stage == "titles" and self._waits_for_label(one.record):
-                raise refused(f"record {one.record} is of the sample: label it blind first")
-            if state == "open":
-                screeners = ", ".join(self.pace.state.protocol.people) or "models"
-                raise refused(
-                    f"record {one.record} is not decided by both screeners yet; its screeners: {screeners}"
-                )
-            if state != "conflict":
-                raise refused(f"record {one.record} is {state} already; overrule it with a reason")
-            if one.verdict == "unsure":
-                raise refused(f"record {one.record} is in conflict: decide include or exclude")
+            self._check_record(one.record)
+            if one.criterion and self.state.protocol.criterion(one.criterion) is None:
+                ids = ", ".join(rule.id for rule in self.state.protocol.criteria)
+                raise refused(f"{one.criterion} is no criterion of the protocol; there are: {ids}")
+            if message.stage == "full_texts" and one.verdict == "exclude" and not one.criterion:
+                raise refused("a full text is excluded by a criterion: name its id")
+            if reason := self._fault(message, one):
+                raise refused(f"record {one.record} {reason}")
 
-    @workflow.update
-    async def overrule(self, message: Overrule) -> Accepted:
-        """Overrule what was decided on a record; only what rests on it is made again."""
-        made = Made(
-            record=message.record, verdict=message.verdict, criterion=message.criterion, reason=message.reason
+    def _fault(self, message: Decide, one: Made) -> str:
+        """Say why a decision cannot be taken; empty where it can."""
+        task, state = self._task(message, one), self._marks(message.stage).state(one.record)
+        if task == "screener":
+            return ""
+        if task == "label":
+            if one.record not in self.state.sample:
+                return "is not of the sample that is labelled"
+            unsure = "is labelled include or exclude: it is what screeners are measured by"
+            return unsure if one.verdict == "unsure" else ""
+        if one.verdict == "unsure":
+            return "is decided by a word: include or exclude"
+        if message.task == "word":
+            if state not in ("included", "excluded"):
+                return "is not settled; decide on it instead"
+            return "" if one.reason else "is overruled with a reason"
+        sample = self.state.sample if message.stage == "titles" else ()
+        if one.record in sample and self.state.titles.labels[one.record] == OPEN:
+            return "is of the sample: label it blind first"
+        if state == "open":
+            screeners = ", ".join(self.state.protocol.people) or "models"
+            return f"is not decided by both screeners yet; its screeners: {screeners}"
+        return "" if state == "conflict" else f"is {state} already; overrule it with a reason"
+
+    def _task(self, message: Decide, one: Made) -> Task:
+        """Tell by what right a person decides: as a screener only where they may still do."""
+        if message.task != "screener" or message.by not in self.state.protocol.people:
+            return message.task if message.task != "screener" else "word"
+        marks = self._marks(message.stage)
+        own = marks.of_screener(self.studies.reading.place_of(message.by))[one.record]
+        may = (own == OPEN or not marks.both(one.record)) and marks.words[one.record] == OPEN
+        return "screener" if may else "word"
+
+    def _record(self, message: Decide, one: Made, task: Task) -> None:
+        """Take in a decision: into the marks, and to be kept in the log."""
+        marks, letter = self._marks(message.stage), {one.record: LETTERS[one.verdict]}
+        if task == "screener":
+            marks = marks.with_screener(self.studies.reading.place_of(message.by), letter)
+        elif task == "label":
+            marks = marks.with_labels(letter)
+            self.state.labellers = list(dict.fromkeys((*self.state.labellers, message.by)))
+        else:
+            marks = marks.with_words(letter)
+        if message.stage == "titles":
+            self.state.titles = marks
+        else:
+            self.state.full_texts = marks
+        if message.task == "word":
+            self.state.restate = True
+            self.state.again += 1
+        self.state.pending.append(
+            Decision(
+                **one.model_dump(),
+                stage=message.stage,
+                part=task,
+                by=message.by,
+                at=self.pace.at(),
+                protocol=self.state.version,
+            )
         )
-        self._record("word", message.stage, message.by, (made,))
-        self.pace.state.restate = True
-        self.pace.state.again += 1
-        return self._states(message.stage, (made,))
+        self.state.changes += 1
 
-    @overrule.validator
-    def _check_overrule(self, message: Overrule) -> None:
-        self._check_record(message.record)
-        self._check_criterion(message.criterion)
-        if self.marks(message.stage).state(message.record) not in ("included", "excluded"):
-            raise refused(f"record {message.record} is not settled; decide on it instead")
+    def _marks(self, stage: ScreenedStage) -> Marks:
+        return self.state.titles if stage == "titles" else self.state.full_texts
 
     @workflow.update
     async def amend(self, message: Amend) -> Accepted:
         """Change the protocol: a new version with date, name and reason."""
-        state = self.pace.state
+        state = self.state
         made = amendment(
             state.protocol,
             message.protocol,
@@ -156,9 +172,12 @@ class ReviewMessages:
             by=message.by,
             reason=message.reason,
         )
+        before = {field.id: field for field in asked_fields(state.protocol)}
+        after = asked_fields(message.protocol)
+        state.studies.changed += [one.id for one in after if before.get(one.id) != one]
+        state.protocol, state.protocol_key = message.protocol, message.protocol_key
         state.amendments.append(made)
         state.touched += made.keys
-        state.protocol, state.protocol_key = message.protocol, message.protocol_key
         state.version = made.version
         state.files = [*message.files]
         state.changes += 1
@@ -167,71 +186,56 @@ class ReviewMessages:
     @amend.validator
     def _check_amend(self, message: Amend) -> None:
         try:
-            amendment(
-                self.pace.state.protocol,
-                message.protocol,
-                version=0,
-                at="",
-                by=message.by,
-                reason=message.reason,
-            )
+            amendment(self.state.protocol, message.protocol, version=0, at="", by="", reason=message.reason)
         except ProtocolError as error:
             raise refused(str(error)) from error
 
     @workflow.update
     async def provide_full_text(self, message: ProvideFullText) -> Accepted:
         """Provide the full text of a record, or say that it cannot be retrieved."""
-        self.pace.state.got[message.record] = "got" if message.ref else "not_retrieved"
-        if message.ref:
-            self.pace.state.provided[message.record] = brief(message.ref)
-        self.pace.state.changes += 1
+        self.studies.keep_text(message.record, message.ref)
         return Accepted(text="the full text is here" if message.ref else "it is counted as not retrieved")
 
     @provide_full_text.validator
     def _check_full_text(self, message: ProvideFullText) -> None:
         self._check_record(message.record)
-        if self.pace.state.titles.state(message.record) != "included":
+        if self.state.titles.state(message.record) != "included":
             raise refused(f"the full text of record {message.record} is not sought")
 
     @workflow.update
     async def decide_fields(self, message: DecideFields) -> Accepted:
         """Decide on fields of which two extractors differ."""
-        self.pace.state.studies.decided += message.decisions
-        self.pace.state.studies.unsettled = True
-        self.pace.state.changes += 1
+        self.state.studies.decided += message.decisions
+        self.state.studies.unsettled = True
+        self.state.changes += 1
         return Accepted(text=f"{len(message.decisions)} taken")
 
     @workflow.update
     async def extract(self, message: Extracted) -> Accepted:
         """Give what a person extracted of a study, as one of the two extractors."""
         self.studies.keep_extraction(message.record, message.by, message.key)
-        self.pace.state.changes += 1
+        self.state.changes += 1
         return Accepted(text=f"the data of record {message.record} are here")
 
     @extract.validator
     def _check_extract(self, message: Extracted) -> None:
         self._check_study(message.record)
-        if message.by not in self.pace.state.protocol.people:
+        if message.by not in self.state.protocol.people:
             raise refused(f"{message.by} is no extractor of the protocol: its screeners extract")
 
     @workflow.update
     async def assess(self, message: Assessed) -> Accepted:
         """Decide on the risk of bias of a result."""
-        self.pace.state.studies.assessed[study_key(message.record, message.outcome)] = message.key
-        self.pace.state.changes += 1
+        self.state.studies.assessed[study_key(message.record, message.outcome)] = message.key
+        self.state.changes += 1
         return Accepted(text=f"the risk of bias of record {message.record} is decided")
 
     @assess.validator
     def _check_assess(self, message: Assessed) -> None:
         self._check_study(message.record)
-        labels = [one.label for one in self.pace.state.protocol.outcomes] or [""]
+        labels = [one.label for one in self.state.protocol.outcomes] or [""]
         if message.outcome not in labels:
             raise refused(f"{message.outcome!r} is no outcome of the protocol: {', '.join(labels)}")
-
-    def _check_study(self, record: int) -> None:
-        self._check_record(record)
-        if record not in self.studies.included():
-            raise refused(f"record {record} is not included by its full text")
 
     @workflow.update
     async def part(self, message: PartCopy) -> Accepted:
@@ -239,10 +243,19 @@ class ReviewMessages:
         self.pace.to_part.append(message.blob)
         return Accepted(text="the copy becomes a record of its own at the next step")
 
+    def _check_record(self, record: int) -> None:
+        if record >= self.state.total:
+            raise refused(f"there is no record {record}; there are {self.state.total}, from 0 on")
+
+    def _check_study(self, record: int) -> None:
+        self._check_record(record)
+        if record not in self.state.included():
+            raise refused(f"record {record} is not included by its full text")
+
     @query
     def progress(self) -> ReviewProgress:
         """Where the review stands, and whom it waits for."""
-        state = self.pace.state
+        state = self.state
         states = state.titles.states()
         return ReviewProgress(
             title=state.protocol.title,
@@ -256,8 +269,8 @@ class ReviewMessages:
             conflicts=states.count("conflict"),
             labelled=sum(state.titles.labels[number] != OPEN for number in state.sample),
             sample=len(state.sample),
-            round=state.round.number if state.round else 0,
-            recall=state.round.course.recall if state.round else None,
+            round=state.course.number if state.course else 0,
+            recall=state.course.recall if state.course else None,
             estimate=state.estimate,
             counted=state.counted,
             spent_microusd=sum(state.spent.values()),
@@ -271,109 +284,14 @@ class ReviewMessages:
         )
 
     @query
-    def view(self) -> ReviewView:
-        """Return what a client shows records, conflicts and exports from."""
-        state = self.pace.state
-        return ReviewView(
-            protocol=state.protocol,
-            protocol_key=state.protocol_key,
-            version=state.version,
-            amendments=tuple(state.amendments),
-            records=state.records,
-            titles=state.titles,
-            full_texts=state.full_texts,
-            got=state.got,
-            studies=state.studies,
-            provided=state.provided,
-            sample=tuple(state.sample),
-            labelling=any(state.titles.labels[number] == OPEN for number in state.sample),
-            batch=state.round.batch if state.round else (),
-            order=state.orders[-1] if state.orders else "",
-            log=(*state.log, *state.loose),
-            pending=tuple(state.pending),
-            searches=tuple(state.searches),
-            report=state.report,
-        )
+    def view(self) -> ReviewState:
+        """Return the whole state, of which a client shows records, conflicts and exports.
+
+        A surface shows nobody another's letter on a record before both have decided.
+        """
+        return self.state
 
     @query
     def open_conflicts(self) -> list[int]:
         """Numbers of the records on which the screeners differ."""
-        return conflicts(self.pace.state.titles)
-
-    def marks(self, stage: ScreenedStage) -> Marks:
-        return self.pace.state.titles if stage == "titles" else self.pace.state.full_texts
-
-    def _record(self, task: Task, stage: ScreenedStage, by: str, decisions: tuple[Made, ...]) -> None:
-        """Take in decisions: into the marks, and to be kept in the log."""
-        state, letters = self.pace.state, {one.record: LETTERS[one.verdict] for one in decisions}
-        marks = self.marks(stage)
-        if task == "screener":
-            place = [one.name for one in state.protocol.screeners].index(by)
-            marks = marks.with_screener(place, letters)
-        elif task == "label":
-            marks = marks.with_labels(letters)
-        else:
-            marks = marks.with_words(letters)
-        if stage == "titles":
-            state.titles = marks
-        else:
-            state.full_texts = marks
-        at = self.pace.at()
-        state.pending += [
-            Decision(
-                record=one.record,
-                stage=stage,
-                part=task,
-                by=by,
-                verdict=one.verdict,
-                criterion=one.criterion,
-                reason=one.reason,
-                at=at,
-                protocol=state.version,
-            )
-            for one in decisions
-        ]
-        state.changes += 1
-
-    def _states(self, stage: ScreenedStage, decisions: tuple[Made, ...]) -> Accepted:
-        marks = self.marks(stage)
-        return Accepted(state=tuple(marks.state(one.record) for one in decisions))
-
-    def _as_screener(self, message: Decide, one: Made) -> int | None:
-        """Return the place of the screener that a decision is by; None where it is a word on a conflict."""
-        names = [row.name for row in self.pace.state.protocol.screeners if row.kind == "person"]
-        if message.by not in names:
-            return None
-        place = [row.name for row in self.pace.state.protocol.screeners].index(message.by)
-        marks = self.marks(message.stage)
-        own = marks.of_screener(place)[one.record]
-        if own == OPEN or not marks.both(one.record):
-            return place if marks.words[one.record] == OPEN else None
-        return None
-
-    def _waits_for_label(self, record: int) -> bool:
-        state = self.pace.state
-        return record in state.sample and state.titles.labels[record] == OPEN
-
-    def _check(self, decisions: tuple[Made, ...], stage: ScreenedStage) -> None:
-        for one in decisions:
-            self._check_record(one.record)
-            self._check_criterion(one.criterion)
-            if stage == "full_texts" and one.verdict == "exclude" and not one.criterion:
-                raise refused("a full text is excluded by a criterion: name its id")
-
-    def _check_record(self, record: int) -> None:
-        if record >= self.pace.state.total:
-            raise refused(f"there is no record {record}; there are {self.pace.state.total}, from 0 on")
-
-    def _check_criterion(self, criterion: str) -> None:
-        if criterion and self.pace.state.protocol.criterion(criterion) is None:
-            ids = ", ".join(rule.id for rule in self.pace.state.protocol.criteria)
-            raise refused(f"{criterion} is no criterion of the protocol; there are: {ids}")
-
-    def _give_up_full_texts(self) -> None:
-        """Count what nobody has provided as not retrieved."""
-        for record, state in enumerate(self.pace.state.titles.states()):
-            if state == "included" and not self.pace.state.got.get(record):
-                self.pace.state.got[record] = "not_retrieved"
-        self.pace.state.changes += 1
+        return conflicts(self.state.titles)

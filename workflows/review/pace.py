@@ -5,9 +5,10 @@ from datetime import UTC, timedelta
 
 from temporalio import workflow
 
+from activities.review.state import ReviewState
 from activities.review.steps import KeepStep
 from activities.review_activity import ReviewActivities
-from workflows.review.types import ReviewGate, ReviewRequest, ReviewState
+from workflows.review.types import ReviewGate, ReviewRequest
 from workflows.steps import policy
 
 MAX_PENDING = 200
@@ -59,26 +60,28 @@ class Pace:
         until = None if seconds is None else workflow.now() + timedelta(seconds=seconds)
         try:
             while not ready():
-                left = None if until is None else (until - workflow.now()).total_seconds()
-                if left is not None and left <= 0:
+                left = None if until is None else until - workflow.now()
+                if left is not None and left <= timedelta():
                     return
                 await self.boundary()
                 try:
-                    await workflow.wait_condition(
-                        lambda: ready() or self._needs_care(),
-                        timeout=None if left is None else timedelta(seconds=left),
-                    )
+                    await workflow.wait_condition(lambda: ready() or self._needs_care(), timeout=left)
                 except TimeoutError:
                     return
         finally:
             self.gate = ""
 
+    async def wait_for_model(self, text: str) -> None:
+        """Wait for a model or a source that is down, until it is asked again."""
+        await self.wait_at("model", text, lambda: self.woken, self.request.retry_seconds)
+
     def _needs_care(self) -> bool:
+        state = self.state
         return (
-            bool(self.state.touched)
-            or len(self.state.pending) >= MAX_PENDING
+            bool(state.touched)
+            or len(state.pending) >= MAX_PENDING
             or self._history_is_long()
-            or self.state.paused
+            or state.paused
         )
 
     def _history_is_long(self) -> bool:

@@ -1,35 +1,29 @@
 """Screening in rounds: models are asked, people are waited for, and the rule for stopping decides.
 
-Invariants:
-
-* a model that is down, or gives no usable decision, leaves records open; it excludes nothing;
-* a round ends when each of its records is settled, and its decisions are in the log.
+A round ends when each of its records is settled, and its decisions are in the log.
 """
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
 
-from activities.review.course import Course, Round
 from activities.review.decisions import OPEN, Decision
-from activities.review.steps import PlanStep, SampleStep, Screened, ScreenStep, ToolUse
+from activities.review.state import Course
+from activities.review.steps import PlanStep, ReadDone, ReadStep, SampleStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
+from workflows.review.reading import Reading
 from workflows.steps import policy
-from workflows.steps.failures import reason_of, retry_on_worker_loss
 
 MAX_UNANSWERED = 3
 """Calls after which a record that a model does not decide on goes to a person."""
 NO_ANSWER = "the model gave no usable decision on it"
-NO_BUDGET = "the budget of screening is used up"
 
 
 class Screening:
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: Pace, reading: Reading) -> None:
         self.pace = pace
-        self._places = asyncio.Semaphore(pace.request.calls_at_once)
+        self.reading = reading
 
     async def calibrate(self) -> None:
         """Have a person label a random sample blind; models screen the same records."""
@@ -45,39 +39,33 @@ class Screening:
         if not state.sample:
             return
         await self._ask_models(state.sample)
-        count = len(state.sample)
         await self.pace.wait_at(
             "labels",
-            f"a person labels {count} random records blind: {self.pace.command('screen', '--by NAME')}",
-            lambda: state.closed or all(state.titles.labels[number] != OPEN for number in state.sample),
+            f"a person labels {len(state.sample)} random records blind: "
+            f"{self.pace.command('screen', '--by NAME')}",
+            lambda: state.closed or not state.labelling,
         )
 
     async def screen(self) -> None:
-        """Round by round, in the order learnt from all decisions, until the rule for stopping holds."""
+        """Read round by round, in the order learnt from all decisions, until the rule for stopping holds."""
         state = self.pace.state
         if not state.total:
             return
-        if state.round is None:
-            state.round = Round(course=Course(total=state.total))
-        elif (
-            state.round.course.phase == "done" and state.total > state.round.first + state.round.course.total
-        ):
-            first = state.round.first + state.round.course.total
-            state.round = Round(
-                course=Course(total=state.total - first), first=first, number=state.round.number
-            )
-        while state.round.course.phase != "done" and not state.closed:
-            if state.round.batch:
-                await self._decide(state.round.batch)
+        course = state.course or Course(total=state.total)
+        if course.phase == "done" and state.total > (first := course.first + course.total):
+            course = Course(total=state.total - first, first=first, number=course.number)
+        state.course = course
+        while state.course.phase != "done" and not state.closed:
+            if state.course.batch:
+                await self._decide(state.course.batch)
             if not state.closed:
-                await self._plan()
+                await self._plan(state.course)
         if state.restate and not state.closed:
-            await self._plan(restate=True)
+            await self._plan(state.course, restate=True)
         state.restate = False
 
-    async def _plan(self, *, restate: bool = False) -> None:
+    async def _plan(self, course: Course, *, restate: bool = False) -> None:
         state = self.pace.state
-        assert state.round is not None
         self.pace.show("screening", "the order in which records are read is learnt from the decisions")
         people = [one.kind == "person" and one.name in state.labellers for one in state.protocol.screeners]
         planned = await workflow.execute_activity_method(
@@ -86,15 +74,15 @@ class Screening:
                 run_id=self.pace.id,
                 records=state.records,
                 protocol=state.protocol_key,
-                round=state.round,
+                course=course,
                 marks=state.titles,
                 measured=(not people[0], not people[1]),
                 read_all=state.protocol.stopping == "read_all",
                 restate=restate,
             ),
-            **policy.internal_step(f"round {state.round.number + 1}"),
+            **policy.internal_step(f"round {course.number + 1}"),
         )
-        state.round = planned.round
+        state.course = planned.course
         if planned.order:
             state.orders.append(planned.order)
         await self.pace.keep()
@@ -116,78 +104,22 @@ class Screening:
             )
 
     async def _ask_models(self, numbers: Sequence[int]) -> None:
-        """Ask each model for the records that it has not decided on; one that is down is asked again."""
-        state = self.pace.state
-        while True:
-            await self.pace.boundary()
-            steps = [step for place in (0, 1) for step in self._calls(place, numbers)]
-            if not steps or state.closed:
-                return
-            self.pace.show("screening", f"models screen {len(numbers)} records")
-            failures = list(filter(None, await asyncio.gather(*map(self._ask_model, steps))))
-            await self.pace.keep()
-            if NO_BUDGET in failures:
-                await self.pace.wait_at(
-                    "budget", f"{NO_BUDGET}: amend `budgets.screening`", lambda: bool(state.touched)
-                )
-            elif failures:
-                await self.pace.wait_at(
-                    "model",
-                    f"a model does not answer ({failures[0]}); its records stay open, and it is asked again",
-                    lambda: self.pace.woken,
-                    self.pace.request.retry_seconds,
-                )
-
-    def _calls(self, place: int, numbers: Sequence[int]) -> list[ScreenStep]:
-        state, screener = self.pace.state, self.pace.state.protocol.screeners[place]
-        if screener.kind == "person":
-            return []
-        own = state.titles.of_screener(place)
-        left = [number for number in numbers if own[number] == OPEN]
+        """Ask each model for the records that it has not decided on."""
         size = self.pace.request.records_a_call
-        return [
-            ScreenStep(
-                run_id=self.pace.id,
-                records=state.records,
-                numbers=tuple(left[start : start + size]),
-                protocol=state.protocol_key,
-                version=state.version,
-                screener=screener.name,
-                model=state.models[screener.name],
-                fallbacks=tuple(state.fallbacks),
-                at=self.pace.at(),
-            )
-            for start in range(0, len(left), size)
-        ]
 
-    async def _ask_model(self, step: ScreenStep) -> str:
-        """One call; why it failed, empty where it did not."""
-        async with self._places:
-            budget = self.pace.state.protocol.budgets.screening
-            if budget is not None and self.pace.state.spent.get("screening", 0) >= budget * 1e6:
-                return NO_BUDGET
-            return await self._call(step)
+        def steps() -> Iterator[ReadStep]:
+            for place, reader in self.reading.models():
+                own = self.pace.state.titles.of_screener(place)
+                left = [number for number in numbers if own[number] == OPEN]
+                for start in range(0, len(left), size):
+                    yield self.reading.step("screening", reader, tuple(left[start : start + size]))
 
-    async def _call(self, step: ScreenStep) -> str:
-        numbers = ", ".join(map(str, step.numbers[:3]))
-        try:
-            done = await retry_on_worker_loss(
-                lambda: workflow.execute_activity_method(
-                    ReviewActivities.screen_records,
-                    step,
-                    **policy.model_call(None, f"{step.screener}: records {numbers} ..."),
-                )
-            )
-        except ActivityError as error:
-            return reason_of(error)
-        self._take_in(step, done)
-        return ""
+        await self.reading.read_all("screening", steps, self._take_in)
 
-    def _take_in(self, step: ScreenStep, done: Screened) -> None:
-        state = self.pace.state
-        place = [one.name for one in state.protocol.screeners].index(step.screener)
-        letters = {n: letter for n, letter in zip(step.numbers, done.letters, strict=True) if letter != OPEN}
-        for number in set(step.numbers) - set(letters):
+    def _take_in(self, step: ReadStep, done: ReadDone) -> None:
+        state, place = self.pace.state, self.reading.place_of(step.reader)
+        letters = dict(zip(step.numbers, done.letters, strict=True))
+        for number in [number for number, letter in letters.items() if letter == OPEN]:
             key = f"{place}/{number}"
             state.unanswered[key] = state.unanswered.get(key, 0) + 1
             if state.unanswered[key] >= MAX_UNANSWERED:
@@ -195,7 +127,7 @@ class Screening:
                 state.pending.append(
                     Decision(
                         record=number,
-                        by=step.screener,
+                        by=step.reader,
                         verdict="unsure",
                         reason=NO_ANSWER,
                         at=self.pace.at(),
@@ -204,14 +136,4 @@ class Screening:
                     )
                 )
         state.titles = state.titles.with_screener(place, letters)
-        if done.log:
-            state.loose.append(done.log)
-        name = f"screening/{step.screener}/{done.model}/{done.prompt}"
-        used = state.tools.get(name) or ToolUse(
-            stage="screening", screener=step.screener, model=done.model, prompt=done.prompt
-        )
-        state.tools[name] = used.replace(
-            calls=used.calls + 1, decisions=used.decisions + len(letters), usage=used.usage + done.usage
-        )
-        state.spent["screening"] = state.spent.get("screening", 0) + (done.usage.cost_microusd or 0)
-        state.changes += 1
+        state.loose += filter(None, (done.key,))

@@ -1,27 +1,51 @@
-"""The search of a review: each source and file once, with the row that PRISMA-S asks for."""
+"""The search of a review: counted and priced beforehand, and each source and file searched once.
+
+Each search becomes the row that PRISMA-S asks for.
+"""
+
+import math
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import Query
 from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
+from activities.plural import counted
 from activities.review.protocol import SourceQuery
-from activities.review.steps import Added, AddRecords, SearchRow
+from activities.review.state import ReviewState, SearchRow
+from activities.review.steps import Added, AddRecords
 from activities.review_activity import ReviewActivities
 from activities.search_activity import activity_name
 from workflows.review.pace import Pace
 from workflows.steps import policy
 from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
 
+CALL_TOKENS = 1_500
+"""Tokens of a call without records."""
+RECORD_TOKENS = 450
+"""Tokens of a title and an abstract with the labels of its sentences."""
+DECISION_TOKENS = 45
+
 
 class Searching:
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
 
+    async def estimate(self) -> None:
+        """Count what the searches would find, and say what screening it would cost."""
+        state = self.pace.state
+        for one in state.protocol.sources:
+            if (origin := origin_of(one)) not in state.counted:
+                row, _ = await self._ask(one, limit=1)
+                state.counted[origin] = row.hits if row.status in ("ok", "empty") else -1
+        expected = sum(min(max(hits, 0), 200) for hits in state.counted.values())
+        expected += sum(one.records for one in state.files)
+        state.estimate = estimated(state, expected, self.pace.request.records_a_call)
+
     async def search(self) -> None:
         """Make each search that was not made, and take in each file that was not."""
         state = self.pace.state
-        known = {row.origin for row in state.searches if row.at and row.detail != "again"}
+        known = {row.origin for row in state.searches}
         for one in state.protocol.sources:
             if origin_of(one) not in known:
                 await self.pace.boundary()
@@ -45,40 +69,33 @@ class Searching:
                 )
         while self.pace.to_part:
             try:
-                await self._add(AddRecords(run_id=self.pace.id, origin="", part=self.pace.to_part.pop(0)))
+                await self._add(AddRecords(run_id=self.pace.id, part=self.pace.to_part.pop(0)))
             except ActivityError as error:  # it is no copy any more
                 self.pace.show("searching", reason_of(error))
 
     async def add_search(self, one: SourceQuery) -> None:
-        row, step = await self.ask(one, one.limit)
+        """Make a search; a source that is down is asked again."""
+        row, step = await self._ask(one, one.limit)
         while step is None and row.status in ("rate_limited", "unavailable"):
-            await self.pace.wait_at(
-                "model",
-                f"{one.source} does not answer ({row.detail}); it is asked again",
-                lambda: self.pace.woken,
-                self.pace.request.retry_seconds,
-            )
-            row, step = await self.ask(one, one.limit)
+            await self.pace.wait_for_model(f"{one.source} does not answer ({row.detail}); it is asked again")
+            row, step = await self._ask(one, one.limit)
         if step is not None:
             added = await self._add(step)
             row = row.replace(records=added.given, new=added.new)
         self.pace.state.searches.append(row)
 
-    async def ask(self, one: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
+    async def _ask(self, one: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
         """Return a search as a row, however it ends, and what it gave."""
         row = SearchRow(origin=origin_of(one), source=one.source, query=one.query, at=self.pace.at())
         task = SearchTask(run_id=self.pace.id, source=one.source, query=Query(text=one.query, limit=limit))
 
         async def attempt() -> HitsOfAll:
+            queue = self.pace.state.queues.get(one.source)
             answer: HitsOfAll = await workflow.execute_activity(
                 activity_name(one.source),
                 SearchTasks(run_id=self.pace.id, tasks=(task,)),
                 result_type=HitsOfAll,
-                **policy.source_call(
-                    None,
-                    policy.shorten(f"{one.source}: {one.query}"),
-                    self.pace.state.queues.get(one.source),
-                ),
+                **policy.source_call(None, policy.shorten(row.origin), queue),
             )
             return answer
 
@@ -112,3 +129,24 @@ class Searching:
 
 def origin_of(one: SourceQuery) -> str:
     return f"{one.source}: {one.query}"
+
+
+def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
+    """Word records, calls and their price by the models' prices.
+
+    Records of a search are counted before copies are merged, so that it is rather too much.
+    """
+    models = [state.models[one.name] for one in state.protocol.models]
+    if not models:
+        return f"{counted(records, 'record')} for two people; no model is asked"
+    calls = math.ceil(records / records_a_call)
+    into = calls * CALL_TOKENS + records * RECORD_TOKENS
+    out = records * DECISION_TOKENS
+    prices = [state.prices.get(model.model) for model in models]
+    dollars = sum(
+        (into * one.input_per_million + out * one.output_per_million) / 1e6 for one in prices if one
+    )
+    cost = f"about ${dollars:,.2f}" if all(prices) else "of unknown price"
+    tokens = round((into + out) * len(models) / 1000)
+    text = f"{counted(records, 'record')}, {counted(calls * len(models), 'call')} of models, "
+    return text + f"{tokens:,} thousand tokens, {cost}, where all are read"

@@ -1,13 +1,10 @@
 """The studies of a review: full texts fetched and provided, screened again, extracted, their bias assessed.
 
-Invariants:
-
-* nothing is excluded by default: what nobody has is not retrieved, what a model does not read stays open;
-* a stage does what is missing, so that after an amendment or an overruled decision only that is read again.
+Nothing is excluded by default: what nobody has is not retrieved. A stage does what is missing, so that after
+an amendment or an overruled decision only that is read again.
 """
 
-import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -16,38 +13,29 @@ from activities.contracts.evidence import EvidenceRef
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
 from activities.plural import counted
 from activities.review.decisions import OPEN
-from activities.review.protocol import Screener
-from activities.review.steps import ToolUse
-from activities.review.studies import is_assessed
-from activities.review.study_steps import (
-    ReadStudyStep,
-    RecordsStep,
-    SettleStep,
-    StudyRead,
-    StudyStage,
-    TellStep,
-)
-from activities.study_activity import StudyActivities
+from activities.review.state import NOT_A_TRIAL, study_key
+from activities.review.steps import ReadDone, ReadStep, RecordsStep, SettleStep, TellStep
+from activities.review.studies import ASSESSED
+from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
-from workflows.review.types import study_key
+from workflows.review.reading import Reading
 from workflows.steps import policy
-from workflows.steps.failures import reason_of, retry_on_worker_loss
+from workflows.steps.failures import reason_of
 
 A_FETCH = 20
 """Works whose full texts one step fetches."""
 FETCH_SECONDS = 900.0
-NO_BUDGET = "the budget of {} is used up"
 
 
 def brief(ref: EvidenceRef) -> EvidenceRef:
-    """A reference without what finds and merges a record: a review holds one for each full text."""
+    """Drop from a reference what finds and merges a record: a review holds one for each full text."""
     return ref.replace(sections=(), queries=(), fingerprint="", figures="", first_author="")
 
 
 class Studies:
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: Pace, reading: Reading) -> None:
         self.pace = pace
-        self._places = asyncio.Semaphore(pace.request.calls_at_once)
+        self.reading = reading
 
     async def read(self) -> None:
         """Go through the stages that the protocol asks for; one that was ended reports what there is."""
@@ -55,44 +43,36 @@ class Studies:
             if not self.pace.state.closed:
                 await stage()
 
-    def included(self) -> list[int]:
-        """Return records that are in the review after their full texts."""
-        state = self.pace.state
-        return [n for n in self._texts() if state.full_texts.state(n) == "included"]
-
-    def _sought(self) -> list[int]:
-        states = self.pace.state.titles.states()
-        return [number for number, state in enumerate(states) if state == "included"]
-
-    def _texts(self) -> list[int]:
-        return [number for number in self._sought() if self.pace.state.got.get(number) == "got"]
-
     # full texts
 
     async def _fetch(self) -> None:
         """Fetch what may be fetched, once for each record."""
         state = self.pace.state
-        left = [n for n in self._sought() if not state.got.get(n) and n not in state.studies.tried]
+        left = [n for n in state.sought() if not state.got.get(n) and n not in state.studies.tried]
         while left:
             batch, left = left[:A_FETCH], left[A_FETCH:]
             await self.pace.boundary()
             self.pace.show("full texts", f"looks for {counted(len(batch), 'full text')}")
             looked_up = await workflow.execute_activity_method(
-                StudyActivities.look_up_records,
+                ReviewActivities.look_up_records,
                 RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),
                 **policy.internal_step(f"{len(batch)} records"),
             )
             refs = dict(zip(batch, looked_up.refs, strict=True))
-            self._keep_texts({n: ref for n, ref in refs.items() if ref.full_text})
             wanted = [ref for ref in refs.values() if not ref.full_text]
-            if wanted and (ways := self._ways()):
-                texts = await self._read_in_full(wanted, ways)
-                self._keep_texts({n: texts[r.evidence_id] for n, r in refs.items() if r.evidence_id in texts})
+            texts = await self._read_in_full(wanted)
+            for number, ref in refs.items():
+                text = ref if ref.full_text else texts.get(ref.evidence_id)
+                if text is not None:
+                    self.keep_text(number, text)
             state.studies.tried += batch
 
-    async def _read_in_full(
-        self, refs: Sequence[EvidenceRef], ways: tuple[Way, ...]
-    ) -> dict[str, EvidenceRef]:
+    async def _read_in_full(self, refs: Sequence[EvidenceRef]) -> dict[str, EvidenceRef]:
+        """Fetch full texts by every way there is: a review that searches no source of others asks nobody."""
+        if not refs or all(one.source == "library" for one in self.pace.state.protocol.sources):
+            return {}
+        ways: tuple[Way, ...] = ("europepmc", "open_address")
+        ways = (*ways, "unpaywall") if self.pace.state.unpaywall else ways
         try:
             done = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
@@ -103,31 +83,29 @@ class Studies:
             return {}  # they are asked of a person
         return {ref.evidence_id: ref for ref in done.evidence}
 
-    def _keep_texts(self, texts: dict[int, EvidenceRef]) -> None:
-        for number, ref in texts.items():
-            self.pace.state.got[number] = "got"
-            self.pace.state.provided[number] = brief(ref)
-            self.pace.state.changes += 1
+    def keep_text(self, number: int, ref: EvidenceRef | None) -> None:
+        """Keep the full text of a record, or count it as not retrieved."""
+        state = self.pace.state
+        state.got[number] = "got" if ref else "not_retrieved"
+        if ref:
+            state.studies.texts[number] = brief(ref)
+        state.changes += 1
 
-    def _ways(self) -> tuple[Way, ...]:
-        """How full texts may be had: a review that searches no source of others asks nobody."""
-        if all(one.source == "library" for one in self.pace.state.protocol.sources):
-            return ()
-        ways: tuple[Way, ...] = ("europepmc", "open_address")
-        return (*ways, "unpaywall") if self.pace.state.unpaywall else ways
+    def give_up_texts(self) -> None:
+        """Count what nobody has provided as not retrieved."""
+        for number in self._missing():
+            self.keep_text(number, None)
+
+    def _missing(self) -> list[int]:
+        return [number for number in self.pace.state.sought() if not self.pace.state.got.get(number)]
 
     async def _wait_for_texts(self) -> None:
-        state = self.pace.state
-
-        def missing() -> int:
-            return sum(not state.got.get(number) for number in self._sought())
-
-        if missing():
+        if missing := len(self._missing()):
             await self.pace.wait_at(
                 "full_texts",
-                f"{counted(missing(), 'full text')} missing: {self.pace.command('provide', 'FOLDER')}; "
+                f"{counted(missing, 'full text')} missing: {self.pace.command('provide', 'FOLDER')}; "
                 f"{self.pace.command('approve')} counts what is missing as not retrieved",
-                lambda: not missing() or state.closed,
+                lambda: not self._missing() or self.pace.state.closed,
             )
 
     # second screening
@@ -137,22 +115,21 @@ class Studies:
         state = self.pace.state
 
         def settled() -> bool:
-            return all(state.full_texts.state(n) in ("included", "excluded") for n in self._texts())
+            return all(state.full_texts.state(n) in ("included", "excluded") for n in state.retrieved())
 
-        def steps() -> Iterator[ReadStudyStep]:
-            for place, reader in self._models():
+        def steps() -> Iterator[ReadStep]:
+            for place, reader in self.reading.models():
                 marks = state.full_texts.of_screener(place)
-                for number in self._texts():
+                for number in state.retrieved():
                     if marks[number] == OPEN and state.full_texts.words[number] == OPEN:
-                        yield self._step("full_texts", number, reader)
+                        yield self.reading.step("full_texts", reader, (number,), state.studies.texts[number])
 
-        def take_in(step: ReadStudyStep, done: StudyRead) -> None:
-            place = [one.name for one in state.protocol.screeners].index(step.reader)
-            state.full_texts = state.full_texts.with_screener(place, {step.record: done.letter})
+        def take_in(step: ReadStep, done: ReadDone) -> None:
+            place = self.reading.place_of(step.reader)
+            state.full_texts = state.full_texts.with_screener(place, {step.numbers[0]: done.letters})
             state.loose.append(done.key)
 
-        await self._read_all("full_texts", steps, take_in)
-        await self.pace.keep()
+        await self.reading.read_all("full_texts", steps, take_in)
         if not settled():
             await self.pace.wait_at(
                 "decisions",
@@ -164,40 +141,44 @@ class Studies:
 
     async def _extract(self) -> None:
         """Have two extractors fill the fields of each study, and a person decide where they differ."""
-        state = self.pace.state
-        if not (state.protocol.extraction or state.protocol.outcomes) or not self.included():
+        state, studies = self.pace.state, self.pace.state.studies
+        if not (state.protocol.extraction or state.protocol.outcomes) or not state.included():
             return
-        extracted = state.studies.extracted
 
-        def steps() -> Iterator[ReadStudyStep]:
-            for place, reader in self._models():
-                for number in self.included():
-                    if not extracted.get(number, ("", ""))[place]:
-                        yield self._step("extraction", number, reader)
+        def steps() -> Iterator[ReadStep]:
+            for place, reader in self.reading.models():
+                for number in state.included():
+                    earlier = studies.extracted.get(number, ("", ""))[place]
+                    again = studies.outdated.get(f"{place}/{number}", ())
+                    if again or not earlier:
+                        text = studies.texts[number]
+                        yield self.reading.step(
+                            "extraction", reader, (number,), text, fields=again, earlier=earlier
+                        )
 
-        def take_in(step: ReadStudyStep, done: StudyRead) -> None:
-            self.keep_extraction(step.record, step.reader, done.key)
-
-        await self._read_all("extraction", steps, take_in)
+        await self.reading.read_all(
+            "extraction",
+            steps,
+            lambda step, done: self.keep_extraction(step.numbers[0], step.reader, done.key),
+        )
         while True:
             await self._settle()
             waits = self._extraction_waits()
             if not waits or state.closed:
                 return
-            await self.pace.wait_at("extraction", waits, lambda: state.studies.unsettled or state.closed)
+            await self.pace.wait_at("extraction", waits, lambda: studies.unsettled or state.closed)
 
     def keep_extraction(self, record: int, reader: str, key: str) -> None:
         """Keep what one extractor read of a study."""
-        state = self.pace.state
-        place = [one.name for one in state.protocol.screeners].index(reader)
-        keys = [*state.studies.extracted.get(record, ("", ""))]
+        studies, place = self.pace.state.studies, self.reading.place_of(reader)
+        keys = [*studies.extracted.get(record, ("", ""))]
         keys[place] = key
-        state.studies.extracted[record] = tuple(keys)
-        state.studies.unsettled = True
+        studies.extracted[record] = tuple(keys)
+        studies.outdated.pop(f"{place}/{record}", None)
+        studies.unsettled = True
 
     def _extraction_waits(self) -> str:
-        studies = self.pace.state.studies
-        included = self.included()
+        studies, included = self.pace.state.studies, self.pace.state.included()
         unread = [n for n in included if not all(studies.extracted.get(n, ("",)))]
         if unread:
             return (
@@ -205,11 +186,8 @@ class Studies:
                 f"{self.pace.command('extract', 'RECORD FIELD=VALUE --by NAME')}"
             )
         differ = sum(len(studies.pending.get(number, ())) for number in included)
-        return (
-            f"extractors differ on {counted(differ, 'field')}: {self.pace.command('differences')} shows them"
-            if differ
-            else ""
-        )
+        shown = self.pace.command("differences")
+        return f"extractors differ on {counted(differ, 'field')}: {shown} shows them" if differ else ""
 
     async def _settle(self) -> None:
         """Compare the extractions, and apply what people decided meanwhile."""
@@ -219,7 +197,7 @@ class Studies:
             studies.unsettled = False
             added = tuple(studies.decided)
             done = await workflow.execute_activity_method(
-                StudyActivities.settle_fields,
+                ReviewActivities.settle_fields,
                 SettleStep(
                     run_id=self.pace.id,
                     protocol=state.protocol_key,
@@ -233,6 +211,20 @@ class Studies:
             studies.decisions, studies.pending = done.decisions, {**done.pending}
             state.changes += 1
 
+    def outdate(self, *, screeners: bool) -> None:
+        """Have models read amended fields again, or other screeners everything."""
+        studies = self.pace.state.studies
+        if screeners:
+            studies.extracted, studies.outdated = {}, {}
+        for place, _ in self.reading.models():
+            for number, keys in studies.extracted.items():
+                if studies.changed and keys[place]:
+                    name = f"{place}/{number}"
+                    fields = (*studies.outdated.get(name, ()), *studies.changed)
+                    studies.outdated[name] = tuple(dict.fromkeys(fields))
+        studies.changed = []
+        studies.unsettled = bool(studies.extracted)
+
     # risk of bias
 
     async def _assess(self) -> None:
@@ -240,36 +232,28 @@ class Studies:
         state, studies = self.pace.state, self.pace.state.studies
         if state.protocol.bias != "rob2":
             return
-        outcomes = [one.label for one in state.protocol.outcomes] or [""]
+        for number, outcome in state.results():
+            if studies.texts[number].evidence_type not in ASSESSED:
+                studies.assessed.setdefault(study_key(number, outcome), NOT_A_TRIAL)
 
-        def keys() -> Iterator[tuple[str, int, str]]:
-            for number in self.included():
-                for outcome in outcomes:
-                    yield study_key(number, outcome), number, outcome
+        def left() -> list[tuple[int, str]]:
+            return [one for one in state.results() if study_key(*one) not in studies.assessed]
 
-        for key, number, _ in keys():
-            if key not in studies.assessed and not is_assessed(state.provided[number].evidence_type):
-                studies.assessed[key] = "-"
+        def steps() -> Iterator[ReadStep]:
+            for _, reader in [*self.reading.models()][:1]:
+                for number, outcome in left():
+                    if study_key(number, outcome) not in studies.proposed:
+                        text = studies.texts[number]
+                        yield self.reading.step("bias", reader, (number,), text, outcome=outcome)
 
-        def steps() -> Iterator[ReadStudyStep]:
-            readers = self._models()[:1]
-            for _, reader in readers:
-                for key, number, outcome in keys():
-                    if key not in studies.proposed and key not in studies.assessed:
-                        yield self._step("bias", number, reader, outcome)
+        def take_in(step: ReadStep, done: ReadDone) -> None:
+            studies.proposed[study_key(step.numbers[0], step.outcome)] = done.key
 
-        def take_in(step: ReadStudyStep, done: StudyRead) -> None:
-            studies.proposed[study_key(step.record, step.outcome)] = done.key
-
-        await self._read_all("bias", steps, take_in)
-
-        def left() -> int:
-            return sum(key not in studies.assessed for key, _, _ in keys())
-
-        if left():
+        await self.reading.read_all("bias", steps, take_in)
+        if results := len(left()):
             await self.pace.wait_at(
                 "bias",
-                f"a person assesses the risk of bias of {counted(left(), 'result')}: "
+                f"a person assesses the risk of bias of {counted(results, 'result')}: "
                 f"{self.pace.command('bias')} shows it",
                 lambda: not left() or state.closed,
             )
@@ -278,109 +262,12 @@ class Studies:
 
     async def tell(self, notice: str) -> None:
         """Tell that conclusions changed; what cannot be told is shown."""
+        self.pace.state.untold = ""
         try:
             await workflow.execute_activity_method(
-                StudyActivities.tell_changes,
+                ReviewActivities.tell_changes,
                 TellStep(run_id=self.pace.id, notice=notice),
                 **policy.look_up(FETCH_SECONDS, "what changed"),
             )
         except ActivityError as error:
             self.pace.state.untold = reason_of(error)
-            return
-        self.pace.state.untold = ""
-
-    def amended(self, keys: Sequence[str]) -> None:
-        """Open again what rests on changed fields or outcomes."""
-        studies = self.pace.state.studies
-        first = {key.partition(".")[0] for key in keys}
-        if "screeners" in first:
-            studies.extracted = {}
-        if first & {"extraction", "outcomes", "screeners"}:
-            models = {place for place, _ in self._models()}
-            for number, pair in studies.extracted.items():
-                kept = ["" if place in models else key for place, key in enumerate(pair)]
-                studies.extracted[number] = tuple(kept)
-            studies.pending = {}
-
-    # asking models
-
-    def _models(self) -> list[tuple[int, Screener]]:
-        screeners = enumerate(self.pace.state.protocol.screeners)
-        return [(place, one) for place, one in screeners if one.kind == "model"]
-
-    def _step(self, stage: StudyStage, record: int, reader: Screener, outcome: str = "") -> ReadStudyStep:
-        state = self.pace.state
-        return ReadStudyStep(
-            run_id=self.pace.id,
-            stage=stage,
-            record=record,
-            text=state.provided[record],
-            protocol=state.protocol_key,
-            version=state.version,
-            reader=reader.name,
-            outcome=outcome,
-            model=state.models[reader.name],
-            fallbacks=tuple(state.fallbacks),
-            at=self.pace.at(),
-        )
-
-    async def _read_all(
-        self,
-        stage: StudyStage,
-        steps: Callable[[], Iterator[ReadStudyStep]],
-        take_in: Callable[[ReadStudyStep, StudyRead], None],
-    ) -> None:
-        """Ask models until nothing is left to ask; one that is down is asked again."""
-        state = self.pace.state
-        while left := list(steps()):
-            await self.pace.boundary()
-            if state.closed:
-                return
-            self.pace.show(stage.replace("_", " "), f"models read {counted(len(left), 'text')}")
-
-            async def one(step: ReadStudyStep) -> str:
-                async with self._places:
-                    return await self._ask(step, take_in)
-
-            failures = list(filter(None, await asyncio.gather(*map(one, left))))
-            if NO_BUDGET.format(stage) in failures:
-                await self.pace.wait_at(
-                    "budget",
-                    f"{NO_BUDGET.format(stage)}: amend `budgets.{stage}`",
-                    lambda: bool(state.touched),
-                )
-            elif failures:
-                await self.pace.wait_at(
-                    "model",
-                    f"a model does not answer ({failures[0]}); it is asked again",
-                    lambda: self.pace.woken,
-                    self.pace.request.retry_seconds,
-                )
-
-    async def _ask(self, step: ReadStudyStep, take_in: Callable[[ReadStudyStep, StudyRead], None]) -> str:
-        """One call; why it failed, empty where it did not."""
-        state = self.pace.state
-        budget: float | None = getattr(state.protocol.budgets, step.stage)
-        if budget is not None and state.spent.get(step.stage, 0) >= budget * 1e6:
-            return NO_BUDGET.format(step.stage)
-        try:
-            done = await retry_on_worker_loss(
-                lambda: workflow.execute_activity_method(
-                    StudyActivities.read_study,
-                    step,
-                    **policy.model_call(None, f"{step.stage}, {step.reader}: record {step.record}"),
-                )
-            )
-        except ActivityError as error:
-            return reason_of(error)
-        take_in(step, done)
-        name = f"{step.stage}/{step.reader}/{done.model}/{done.prompt}"
-        used = state.tools.get(name) or ToolUse(
-            stage=step.stage, screener=step.reader, model=done.model, prompt=done.prompt
-        )
-        state.tools[name] = used.replace(
-            calls=used.calls + 1, decisions=used.decisions + 1, usage=used.usage + done.usage
-        )
-        state.spent[step.stage] = state.spent.get(step.stage, 0) + (done.usage.cost_microusd or 0)
-        state.changes += 1
-        return ""

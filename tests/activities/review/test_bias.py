@@ -1,4 +1,4 @@
-"""RoB 2: the tables judge every answer once, and a person decides."""
+"""RoB 2: the charts judge every answer once, and a person decides."""
 
 from itertools import product
 
@@ -10,19 +10,20 @@ from activities.review.bias import (
     ANSWERS,
     DOMAINS,
     Domain,
-    allowed,
-    applies,
+    Judgement,
     decide,
     judgement,
     open_questions,
     overall,
 )
-from activities.review.studies import Answer, BiasInput, BiasProposal, SignallingAnswer
+from activities.review.steps import BiasInput
+from activities.review.studies import Answer, BiasProposal, SignallingAnswer
 from activities.roles import bias_assessor
 from activities.roles.bias_assessor import SignalAnswers
 from tests.activities.review.studies import STEP, TRIAL
 
 BY_ID = {domain.id: domain for domain in DOMAINS}
+LIKELY: dict[Answer, Answer] = {"Y": "PY", "N": "PN", "NI": "NI"}
 BEST: dict[str, Answer] = {
     **dict.fromkeys(("1.1", "1.2", "2.6", "5.1"), "Y"),
     **dict.fromkeys(("1.3", "2.1", "4.1", "4.2", "4.3", "5.2"), "N"),
@@ -33,39 +34,40 @@ BEST: dict[str, Answer] = {
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.id)
-def test_every_set_of_answers_is_judged_by_exactly_one_row_of_each_table(domain: Domain) -> None:
+def test_every_set_of_answers_is_judged_and_every_question_decides_something(domain: Domain) -> None:
     numbers = list(domain.questions)
-    # answers in one class are alike in every table, so that one of each class is enough
-    for values in product(("Y", "N", "NI"), repeat=len(numbers)):
+    judged: dict[tuple[Answer, ...], Judgement | None] = {}
+    # answers in one class are alike in every chart, so that one of each class is enough
+    for values in product(LIKELY, repeat=len(numbers)):
         answers = dict(zip(numbers, values, strict=True))
-        if any(answer not in allowed(number) for number, answer in answers.items()):
-            continue
-        for table in domain.parts:
-            rows = [
-                when for when, _ in table if all(answers[number] in held for number, held in when.items())
-            ]
-            assert len(rows) == 1, answers
-
-
-def test_probably_counts_as_the_answer_itself() -> None:
-    for domain in DOMAINS:
-        for table in domain.parts:
-            for when, _ in table:
-                for held in when.values():
-                    assert ("Y" in held) == ("PY" in held)
-                    assert ("N" in held) == ("PN" in held)
+        made = judgement(domain, answers)
+        assert made is not None
+        judged[values] = made
+        assert judgement(domain, {number: LIKELY[answer] for number, answer in answers.items()}) == made
+    for place in range(len(numbers)):
+        ends = {(*values[:place], *values[place + 1 :]): set[Judgement | None]() for values in judged}
+        for values, made in judged.items():
+            ends[(*values[:place], *values[place + 1 :])].add(made)
+        assert any(len(found) > 1 for found in ends.values()), numbers[place]
 
 
 @pytest.mark.parametrize(
     ("domain", "answers", "expected"),
     [
-        # rows of the tables of the guidance of 22 August 2019
+        # paths of the flow charts of the short version of 22 August 2019
         ("randomisation", {"1.1": "NI", "1.2": "PY", "1.3": "NI"}, "low"),
         ("randomisation", {"1.1": "Y", "1.2": "Y", "1.3": "Y"}, "some_concerns"),
         ("randomisation", {"1.1": "N", "1.2": "Y", "1.3": "N"}, "some_concerns"),
         ("randomisation", {"1.1": "N", "1.2": "NI", "1.3": "NI"}, "some_concerns"),
         ("randomisation", {"1.1": "Y", "1.2": "NI", "1.3": "PY"}, "high"),
         ("randomisation", {"1.2": "N"}, "high"),
+        ("deviations", {"2.1": "NI", "2.3": "NI", "2.6": "Y"}, "some_concerns"),
+        ("missing_data", {"3.1": "Y"}, "low"),
+        ("measurement", {"4.1": "N", "4.2": "PY"}, "high"),
+        ("measurement", {"4.1": "N", "4.2": "NI", "4.3": "NI", "4.4": "PN"}, "some_concerns"),
+        ("measurement", {"4.1": "N", "4.2": "N", "4.3": "N"}, "low"),
+        ("reporting", {"5.1": "Y", "5.2": "PY"}, "high"),
+        ("reporting", {"5.1": "Y", "5.2": "N", "5.3": "NI"}, "some_concerns"),
         ("deviations", {"2.1": "N", "2.2": "N", "2.6": "Y"}, "low"),
         ("deviations", {"2.1": "Y", "2.2": "Y", "2.3": "PN", "2.6": "PY"}, "low"),
         ("deviations", {"2.1": "N", "2.2": "NI", "2.3": "NI", "2.6": "Y"}, "some_concerns"),
@@ -89,7 +91,7 @@ def test_probably_counts_as_the_answer_itself() -> None:
         ("reporting", {"5.1": "Y", "5.2": "NI", "5.3": "Y"}, "high"),
     ],
 )
-def test_the_judgement_of_a_domain_is_that_of_the_published_table(
+def test_the_judgement_of_a_domain_is_that_of_the_published_chart(
     domain: str, answers: dict[str, Answer], expected: str
 ) -> None:
     assert judgement(BY_ID[domain], answers) == expected
@@ -103,11 +105,9 @@ def test_a_domain_whose_deciding_question_is_open_is_not_judged() -> None:
 
 
 def test_a_question_that_decides_nothing_need_not_be_answered() -> None:
-    domain = BY_ID["deviations"]
-    assert not applies(domain, "2.3", {"2.1": "N", "2.2": "N"})
-    assert applies(domain, "2.3", {"2.1": "N", "2.2": "NI"})
-    assert not applies(domain, "2.7", {"2.6": "Y"})
     assert open_questions(BEST) == ()
+    assert open_questions({**BEST, "2.2": "NI"}) == ("2.3",)
+    assert open_questions({**BEST, "2.6": "NI"}) == ("2.7",)
 
 
 def test_the_whole_is_as_high_as_its_highest_domain() -> None:
@@ -135,7 +135,7 @@ def test_a_person_decides_and_what_was_changed_is_recorded() -> None:
     made = decide(PROPOSAL, {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
     assert made.by_number["1.2"] == "NI"
     assert made.changed == ("1.2",)
-    assert (made.domain(BY_ID["randomisation"]), made.overall) == ("some_concerns", "some_concerns")
+    assert (dict(made.judged())["Randomisation process"], made.overall) == ("some_concerns", "some_concerns")
     kept = next(one for one in made.answers if one.question == "1.1")
     assert kept.support  # an answer that is confirmed stands by its quote
     assert not next(one for one in made.answers if one.question == "1.2").support

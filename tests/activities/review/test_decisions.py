@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import make_ref
-from activities.review.counts import flow
-from activities.review.course import Course, Round
+from activities.review.archive import flow
 from activities.review.decisions import Decision, Marks, conflicts, resting_on
-from activities.review.record_files import read_records_file
+from activities.review.files import read_records_file
 from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
 from activities.review.rounds import accuracy_of, draw_sample, next_round, restated, sample_size
+from activities.review.state import Course, ReviewState
 from activities.sources.library.records import SetAside
+from tests.activities.review.studies import PROTOCOL
 from workflows.rules.dedup import merge
 
 LETTER = st.sampled_from(".ieu")
@@ -47,9 +48,11 @@ def test_the_numbers_of_the_flow_always_add_up(rows: list[tuple[str, str, str, s
     own = Marks(first=columns[0], second=columns[1], labels=columns[2], words=columns[3])
     refs = tuple(make_ref(a_work(str(number)), "blob") for number in range(len(rows)))
     records = Records(records=refs, by_origin={"a": len(rows)})
-    for stopped in (True, False):
-        made = flow(records, own, stopped=stopped, got={0: "got"}, full_texts=own, reasons={})
-        assert made.faults() == ()
+    for closed in (True, False):
+        state = ReviewState(
+            protocol=PROTOCOL, protocol_key="", titles=own, full_texts=own, got={0: "got"}, closed=closed
+        )
+        assert flow(records, state).faults() == ()
 
 
 def test_an_amended_criterion_opens_what_rests_on_it_alone() -> None:
@@ -132,16 +135,16 @@ def test_a_screener_who_is_unsure_excludes_nothing() -> None:
 def test_rounds_read_all_or_stop_and_an_overruled_decision_changes_the_stated_recall() -> None:
     total = 60
     truth = {record: record % 10 == 0 for record in range(total)}
-    now, own = Round(course=Course(total=total)), Marks.of(total)
+    now, own = Course(total=total), Marks.of(total)
     rounds = 0
-    while now.course.phase != "done":
+    while now.phase != "done":
         now, _ = next_round(now, own, lambda _, unread: list(unread), "seed", read_all=True)
         letters = {record: "i" if truth[record] else "e" for record in now.batch}
         own = own.with_screener(0, letters).with_screener(1, letters)
         rounds += 1
         assert rounds < 20
     assert own.states().count("included") == 6
-    assert now.course.recall is not None
-    assert now.course.recall > 0.5
+    assert now.recall is not None
+    assert now.recall > 0.5
     again = restated(now, own.with_words({1: "i"}))
-    assert again.course.found == 7
+    assert again.found == 7

@@ -6,18 +6,21 @@ import io
 import pytest
 
 from activities.contracts.errors import DecisionError
+from activities.review.export import Names, extraction_csv
 from activities.review.extraction import (
     asked_fields,
     checked,
     decided_study,
     differences,
-    table_csv,
 )
+from activities.review.findings import Study
 from activities.review.protocol import PooledOutcome
-from activities.review.studies import ExtractDataInput, Extraction, ExtractionDecision, Value
+from activities.review.steps import ExtractDataInput
+from activities.review.studies import Extraction, ExtractionDecision, Value
 from activities.roles import data_extractor
 from activities.roles.data_extractor import DataAnswer
 from tests.activities.review.studies import PROTOCOL, STEP, TRIAL
+from tests.activities.review.test_report import FINDINGS, PUBLISHED
 
 FIELDS = asked_fields(PROTOCOL)
 BY_ID = {field.id: field for field in FIELDS}
@@ -138,9 +141,10 @@ def test_the_table_is_a_spreadsheet_without_names_unless_asked() -> None:
     one = by("a", dose="=20 mg", adults="400")
     chosen = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="first", by="Ada")
     study, _ = decided_study(FIELDS, one, by("b", dose="=20 mg"), {"adults": chosen})
-    data = table_csv([study], FIELDS, {"pmid:1": TRIAL.title})
+    findings = FINDINGS.replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
+    data = extraction_csv(findings, Names(PUBLISHED, shown=False))
     (row,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
     assert (row["title"], row["dose"], row["dose: decided"]) == (TRIAL.title, "'=20 mg", "agreed")
     assert row["adults: decided"] == "by a person"
-    assert b"Ada" in table_csv([study], FIELDS, {}, names=True)
+    assert b"Ada" in extraction_csv(findings, Names(PUBLISHED, shown=True))
     assert b"Ada" not in data

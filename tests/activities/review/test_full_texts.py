@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from activities.contracts.evidence import Evidence, Identifiers
-from activities.review.provided import provided_by
-from activities.review.steps import RecordDecision
-from activities.review.studies import FullTextInput
+from activities.review.files import provided_by
+from activities.review.steps import RecordDecision, ScreenInput
 from activities.roles import full_text_screener
 from activities.roles.full_text_screener import VerdictAnswer
 from activities.roles.full_texts import WHOLE_CHARS
@@ -17,7 +16,7 @@ RULES = PROTOCOL.criteria
 
 
 def verdict(answer: dict[str, object], work: Evidence = OTHER) -> RecordDecision:
-    step = FullTextInput.model_validate({**STEP, "criteria": RULES})
+    step = ScreenInput.model_validate({**STEP, "criteria": RULES})
     prompt = full_text_screener.render(step, [work], 12_000)
     return full_text_screener.accept(step, prompt, VerdictAnswer.model_validate(answer)).output
 
@@ -43,7 +42,7 @@ def test_an_exclusion_without_either_is_unsure(answer: dict[str, object]) -> Non
 
 
 def test_without_a_model_nothing_is_excluded() -> None:
-    step = FullTextInput.model_validate({**STEP, "criteria": RULES})
+    step = ScreenInput.model_validate({**STEP, "criteria": RULES})
     assert full_text_screener.fallback(step, [OTHER]).verdict == "unsure"
 
 
@@ -54,7 +53,7 @@ def test_of_a_long_text_the_passages_near_the_criteria_are_shown() -> None:
     quote = "All of the animals were rats of one strain, which the study bought from a breeder."
     work = OTHER.replace(text=f"{OTHER.text} {filler}{quote} {filler}")
     assert len(work.text) > 3 * WHOLE_CHARS
-    step = FullTextInput.model_validate({**STEP, "criteria": RULES})
+    step = ScreenInput.model_validate({**STEP, "criteria": RULES})
     prompt = full_text_screener.render(step, [work], 9_000)
     assert quote in prompt.user
     assert len(prompt.user) < WHOLE_CHARS

@@ -12,8 +12,7 @@ import pytest
 
 from activities.contracts.errors import Refused, Unavailable
 from activities.review.findings import Findings
-from activities.review.living import Notice, compare, feed, message
-from activities.review.notices import pipe, post, write_feed
+from activities.review.living import Notice, compare, feed, message, pipe, post
 from activities.review.synthesis import synthesise
 from tests.activities.review.studies import PROTOCOL
 from tests.activities.review.test_report import FINDINGS, STUDIES
@@ -63,10 +62,9 @@ def test_an_outcome_that_is_new_or_gone_is_a_change() -> None:
     assert compare(bare, BEFORE).changes[0].before == ""  # type: ignore[union-attr]
 
 
-def test_the_feed_is_rss_with_the_newest_first(tmp_path: Path) -> None:
+def test_the_feed_is_rss_with_the_newest_first() -> None:
     hostile = notice().replace(version=3, title="A <script> & more")
-    write_feed([notice(), hostile], tmp_path / "feed.rss")
-    channel = ElementTree.parse(tmp_path / "feed.rss").getroot().find("channel")
+    channel = ElementTree.fromstring(feed([notice(), hostile])).find("channel")
     assert channel is not None
     assert channel.findtext("title") == "A <script> & more"
     assert [item.findtext("guid") for item in channel.iter("item")] == ["review-1/3", "review-1/2"]

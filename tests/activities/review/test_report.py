@@ -11,18 +11,15 @@ from activities.contracts.evidence import Identifiers, Support, Usage
 from activities.report.formats import WRITTEN, render_document
 from activities.review.archive import Published
 from activities.review.bias import BiasAssessment
-from activities.review.chapters import answered, flow_steps
-from activities.review.checklist import ITEMS, NOT_REPORTED, PLACES, checklist
-from activities.review.counts import Flow
-from activities.review.course import Course, Round
-from activities.review.decisions import Marks
+from activities.review.chapters import limitations
+from activities.review.checklist import ITEMS, NOT_REPORTED, checklist
 from activities.review.export import Names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, asked_fields
-from activities.review.findings import ExcludedText, Findings, Study, limitations
-from activities.review.page import document
+from activities.review.findings import ExcludedText, Findings, Study
+from activities.review.page import document, flow_steps
 from activities.review.protocol import Amendment
 from activities.review.records import Records
-from activities.review.steps import PublishStep, ReviewReport, SearchRow, ToolUse
+from activities.review.state import Course, Flow, ReviewReport, ReviewState, SearchRow, ToolUse
 from activities.review.studies import SignallingAnswer
 from activities.review.synthesis import synthesise
 from tests.activities.review.studies import PROTOCOL, TRIAL
@@ -100,16 +97,14 @@ FINDINGS = Findings(
         ),
     ),
 )
-STEP = PublishStep(
-    run_id="review-1",
-    protocol="",
+STATE = ReviewState(
+    protocol=PROTOCOL.replace(registration="CRD42026000001"),
+    protocol_key="",
     version=2,
-    amendments=(
-        Amendment(
-            version=2, at="2026-11-01", by="Ada", reason="too wide", keys=("criteria.E1",), stages=("report",)
-        ),
-    ),
-    searches=(
+    amendments=[
+        Amendment(version=2, at="2026-11-01", by="Ada", reason="too wide", keys=("criteria.E1",)),
+    ],
+    searches=[
         SearchRow(
             origin="pubmed: drug AND disease",
             source="pubmed",
@@ -119,13 +114,10 @@ STEP = PublishStep(
             records=60,
             new=60,
         ),
-    ),
-    records="",
-    titles=Marks.of(0),
-    full_texts=Marks.of(0),
-    screening=Round(course=Course(total=80, read=70, recall=0.953, phase="done")),
-    tools=(
-        ToolUse(
+    ],
+    course=Course(total=80, read=70, recall=0.953, phase="done"),
+    tools={
+        "extraction": ToolUse(
             stage="extraction",
             screener="model-a",
             model="some-model",
@@ -134,18 +126,11 @@ STEP = PublishStep(
             decisions=70,
             usage=Usage(input_tokens=1000, output_tokens=100),
         ),
-    ),
+    },
     approved_by="Ada Lovelace",
-    at="2026-11-28T12:00:00+00:00",
 )
-PUBLISHED = Published(
-    ReviewReport(flow=FLOW, at=STEP.at),
-    STEP,
-    PROTOCOL.replace(registration="CRD42026000001"),
-    Records(),
-    (),
-    FINDINGS,
-)
+REPORT = ReviewReport(flow=FLOW, at="2026-11-28T12:00:00+00:00")
+PUBLISHED = Published("review-1", REPORT, STATE, Records(), (), FINDINGS)
 
 
 def page(published: Published = PUBLISHED, form: str = "md") -> bytes:
@@ -205,14 +190,14 @@ def test_the_flow_has_every_number_that_leaves_it() -> None:
 def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it() -> None:
     numbers = {number.rstrip("abcdef") for number, _, _ in ITEMS}
     assert numbers == {str(number) for number in range(1, 28)}
-    assert {by for _, _, by in ITEMS if by} == set(PLACES)
-    places = {number: place for number, _, place in checklist(answered(FINDINGS, PUBLISHED))}
+    places = {number: place for number, _, place in checklist(PUBLISHED, FINDINGS)}
     assert (places["16a"], places["24a"]) == ("Flow of records (PRISMA 2020)", "Protocol")
     assert (places["11"], places["1"]) == ("Risk of bias", NOT_REPORTED)
     assert places["3"] == places["25"] == places["21"] == NOT_REPORTED
     bare = FINDINGS.replace(syntheses=(), bias=(), studies=(), rows=())
-    without = replace(PUBLISHED, protocol=PROTOCOL.replace(outcomes=(), extraction=()))
-    bare_places = {number: place for number, _, place in checklist(answered(bare, without))}
+    protocol = PROTOCOL.replace(outcomes=(), extraction=())
+    without = replace(PUBLISHED, state=STATE.replace(protocol=protocol))
+    bare_places = {number: place for number, _, place in checklist(without, bare)}
     for number in ("9", "10a", "11", "12", "13d", "17", "18", "20b", "24a"):
         assert bare_places[number] == NOT_REPORTED, number
     titles = {chapter.title for chapter in document(PUBLISHED, "", Names(PUBLISHED, shown=True)).chapters}

@@ -4,26 +4,26 @@ import random
 
 import pytest
 
-from activities.review.accuracy import accuracy, missed, mistaken, share
-from activities.review.course import Course
-from activities.review.screening import after_batch
-from activities.review.stopping import ERROR, Sample, looks, probability_below, stated_recall
+from activities.review.rounds import after_batch
+from activities.review.state import Course, Sample
+from activities.review.stopping import (
+    ERROR,
+    missed,
+    mistaken,
+    planned,
+    probability_below,
+    share,
+    stated_recall,
+)
 
 
 def test_an_interval_is_that_of_clopper_and_pearson() -> None:
     # Clopper and Pearson's limits for 10 of 10 and 4 of 20, from tables
     assert (round(share(10, 10).low, 4), share(10, 10).high) == (0.6915, 1.0)
     assert [round(value, 4) for value in (share(4, 20).low, share(4, 20).high)] == [0.0573, 0.4366]
-    assert share(0, 0).estimate is None
+    assert (share(0, 0).low, share(0, 0).high) == (0.0, 1.0)
     with pytest.raises(ValueError, match="no share"):
         share(3, 2)
-
-
-def test_a_screener_is_measured_where_it_decided_and_the_truth_is_known() -> None:
-    truth = {"a": True, "b": True, "c": False, "d": False, "e": True}
-    measured = accuracy({"a": True, "b": False, "c": False, "d": True}, truth)
-    assert (measured.sensitivity.hits, measured.sensitivity.of) == (1, 2)
-    assert (measured.specificity.hits, measured.specificity.of) == (1, 2)
 
 
 def test_what_screeners_miss_together_grows_with_what_each_misses() -> None:
@@ -34,20 +34,29 @@ def test_what_screeners_miss_together_grows_with_what_each_misses() -> None:
     assert mistaken(3, 2, 0) == 0
 
 
+def drawn_of_700(drawn: int) -> Sample:
+    return Sample(left=700, drawn=drawn)
+
+
 def test_a_sample_that_holds_no_relevant_record_shows_recall_only_when_it_is_large() -> None:
-    chances = [probability_below(93, Sample(700, drawn, 0)) for drawn in (100, 300, 500, 700)]
+    chances = [probability_below(93, drawn_of_700(drawn)) for drawn in (100, 300, 500, 700)]
     assert chances == sorted(chances, reverse=True)
     assert chances[0] > 0.4
     assert chances[-1] == 0.0
-    assert stated_recall(93, Sample(700, 500, 0)) > stated_recall(93, Sample(700, 100, 0))
-    assert probability_below(93, Sample(700, 690, 0), missed(90, [share(73, 89)] * 2)) > ERROR
+    assert stated_recall(93, drawn_of_700(500)) > stated_recall(93, drawn_of_700(100))
+    assert probability_below(93, drawn_of_700(690), missed(90, [share(73, 89)] * 2)) > ERROR
 
 
 def test_looks_are_fixed_beforehand_and_end_with_all_records() -> None:
-    planned = looks(700, 93)
-    assert planned[-1].drawn == 700
-    assert sum(look.error for look in planned[:-1]) <= ERROR
-    assert [look.drawn for look in planned] == sorted({look.drawn for look in planned})
+    looks = planned(700, 93).looks
+    assert looks[-1][0] == 700
+    assert sum(error for _, error in looks[:-1]) <= ERROR
+    assert [drawn for drawn, _ in looks] == sorted({drawn for drawn, _ in looks})
+
+
+def after(course: Course, included: list[bool]) -> Course:
+    read, found = course.read + len(included), course.found + sum(included)
+    return after_batch(course.replace(read=read, found=found), included, [1.0])
 
 
 @pytest.mark.parametrize("share_relevant", [0.02, 0.1])
@@ -62,13 +71,13 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(share_relevant:
         while course.phase == "ranked":
             batch = order[read : read + 20]
             read += len(batch)
-            course = after_batch(course, [place < relevant for place in batch], [1.0])
+            course = after(course, [place < relevant for place in batch])
         left = order[read:]
         draw.shuffle(left)
         while course.phase == "sample":
             size = course.until_look
             batch, left = left[:size], left[size:]
-            course = after_batch(course, [place < relevant for place in batch], [1.0])
+            course = after(course, [place < relevant for place in batch])
         assert course.recall is not None
         right += course.found / relevant >= course.recall
         saved += course.left > 0

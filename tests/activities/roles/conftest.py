@@ -44,8 +44,8 @@ from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
 from activities.review.protocol import Criterion
-from activities.review.steps import ScreenInput
-from activities.review.studies import AskedField, BiasInput, ExtractDataInput, FullTextInput
+from activities.review.steps import BiasInput, ExtractDataInput, ScreenInput
+from activities.review.studies import AskedField
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
@@ -206,7 +206,7 @@ class Case:
                     ),
                 },
             ),
-            "full_text_screener": (FullTextInput, {"criteria": (Criterion(id="I1", text="Adults."),)}),
+            "full_text_screener": (ScreenInput, {"criteria": (Criterion(id="I1", text="Adults."),)}),
             "data_extractor": (ExtractDataInput, {"fields": (AskedField(id="dose", label="Dose"),)}),
             "bias_assessor": (BiasInput, {"outcome": "dementia"}),
             "manager": (

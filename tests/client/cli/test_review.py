@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from activities.contracts.evidence import Evidence
-from client.cli.review import next_record
+from client.cli.screen import next_record
 from client.reviews.review import Review, Task
 from tests.client.harness import determinator, inside, wait_until
 from workflows.review.types import ReviewProgress
@@ -113,15 +113,15 @@ class Between:
     async def tasks(self, by: str, most: int) -> list[Task]:
         self.looks -= 1
         record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
-        return [] if self.looks > 0 else [Task(1, "screen", record)]
+        return [] if self.looks > 0 else [Task(record=1, kind="screen", work=record)]
 
 
 @pytest.mark.parametrize(("looks", "records", "lines"), [(1, 1, 0), (3, 1, 1), (99, 0, 2)])
 async def test_screening_waits_for_the_step_that_a_review_is_at(
     looks: int, records: int, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("client.cli.review.POLL_SECONDS", 0)
-    assert len(await next_record(cast(Review, Between(looks)), "ada")) == records
+    monkeypatch.setattr("client.cli.screen.POLL_SECONDS", 0)
+    assert (await next_record(cast(Review, Between(looks)), "ada") is not None) == bool(records)
     err = capsys.readouterr().err
     assert (err.count("models screen 6 records"), "nothing waits for ada yet" in err) == (lines, lines == 2)
 

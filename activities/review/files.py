@@ -1,0 +1,164 @@
+"""Files that people give to a review: records of other databases, and full texts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lxml import etree
+from pydantic import JsonValue
+
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
+from activities.documents.text import Unreadable
+from activities.review.records import NO_ABSTRACT, UnreadableRecords
+from activities.sources.library.files import documents_of, list_folder
+from activities.sources.library.reading import entries_of
+from activities.sources.library.records import TEXTS, TITLES, SetAside, read_record
+from activities.sources.pubmed import RECORDS
+from activities.sources.pubmed import read_record as read_pubmed_record
+from activities.text.full_text import HEAD_CHARS, has_title
+
+PUBMED_XML = ".xml"
+ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
+MAX_FILE_BYTES = 256 * 2**20
+MAX_CHARS = 400_000
+"""Characters of a full text that is stored."""
+
+
+def read_records_file(path: Path) -> Iterator[Evidence | SetAside]:
+    """Read the records of an export (RIS, BibTeX, CSV, JSON, PubMed XML).
+
+    One without an abstract is screened by its title; one without either is set aside. Raises
+    UnreadableRecords.
+    """
+    kind = path.suffix.casefold()
+    if kind not in ENDINGS:
+        raise UnreadableRecords(f"{path.name} is no file of records; export one of {', '.join(ENDINGS)}")
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise UnreadableRecords(f"{path.name} is over {MAX_FILE_BYTES // 2**20} MB; export it in parts")
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableRecords(f"cannot read {path}: {error.strerror or error}") from error
+    if kind == PUBMED_XML:
+        yield from _pubmed(data, path.name)
+        return
+    try:
+        for number, row in enumerate(entries_of(kind, data, path.name), start=1):
+            yield row if isinstance(row, SetAside) else _record(row, path.name, number)
+    except Unreadable as error:
+        raise UnreadableRecords(f"{path.name}: {error}") from error
+
+
+def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
+    try:
+        return read_record(row, name).replace(full_text=False)
+    except Unreadable as error:
+        titled = isinstance(row, dict) and {key.casefold(): value for key, value in row.items()}
+        title = next((titled[key] for key in TITLES if titled and titled.get(key)), None)
+        if not isinstance(row, dict) or not isinstance(title, str):
+            return SetAside(f"{name}, record {number}", str(error))
+    read = read_record(
+        {**{k: v for k, v in row.items() if k.casefold() not in TEXTS}, "abstract": title}, name
+    )
+    return read.replace(full_text=False, facts={**read.facts, NO_ABSTRACT: "yes"})
+
+
+def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, recover=False)
+    try:
+        tree = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise UnreadableRecords(f"{name} is no XML: {error}") from error
+    if tree.tag != "PubmedArticleSet":
+        raise UnreadableRecords(f"{name} is no PubMed XML: save search results in the format PubMed XML")
+    for number, element in enumerate(filter(lambda one: one.tag in RECORDS, tree), start=1):
+        try:
+            read = read_pubmed_record(element)
+        except DeterminatorError as error:
+            yield SetAside(f"{name}, record {number}", str(error))
+            continue
+        yield read if read.text else read.replace(text=read.title, facts={**read.facts, NO_ABSTRACT: "yes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """Full texts from a person's files."""
+
+    texts: dict[str, Evidence] = field(default_factory=dict)
+    """Id of the work -> the work with its full text."""
+    unmatched: tuple[str, ...] = ()
+    """Files that are none of the works, or fit several of them."""
+    unread: tuple[str, ...] = ()
+    """Files that cannot be read, each with the reason."""
+
+
+def provided_by(path: Path, works: Sequence[Evidence], *, sure: bool = False) -> Provided:
+    """Read the full texts of works from a folder, or from one file of a folder.
+
+    A file is that of a work by its name (`pmid_123.pdf`, or the DOI with `_` for `/`), by the identifiers in
+    it, or by the title near its beginning; `sure`: a person says that the file is that of the one work.
+    Raises Refused where the folder cannot be read.
+    """
+    listing = list_folder(path if path.is_dir() else path.parent)
+    files = [one for one in listing.files if path.is_dir() or one.path == path.resolve()]
+    texts: dict[str, Evidence] = {}
+    unmatched: list[str] = []
+    unread = [f"{one.name}: {one.reason}" for one in listing.set_aside if path.is_dir()]
+    for file in files:
+        parts: list[Evidence] = []
+        for item in documents_of(file):
+            if isinstance(item, Evidence):
+                parts.append(item)
+            else:
+                unread.append(f"{item.name}: {item.reason}")
+        if not parts:
+            continue
+        work = works[0] if sure and len(works) == 1 else work_of(file.name, parts[0], works)
+        if work is None:
+            unmatched.append(file.name)
+        else:
+            texts[work.evidence_id] = with_text(work, parts, file.name)
+    return Provided(texts, tuple(unmatched), tuple(unread))
+
+
+def work_of(name: str, document: Evidence, works: Sequence[Evidence]) -> Evidence | None:
+    """Return the one work that a file is the text of; None where none or several fit."""
+    stem, names = file_key(Path(name).stem), set(_names(document))
+    head = f"{document.title}\n{document.text}"
+    start = file_key(head[:HEAD_CHARS])
+    tests: tuple[Callable[[Evidence], bool], ...] = (
+        lambda work: stem in map(file_key, (work.evidence_id, *_names(work))),
+        lambda work: bool(names.intersection(_names(work))),
+        lambda work: file_key(work.title) in start,
+        lambda work: has_title(head, work.title),
+    )
+    for test in tests:
+        fitting = [work for work in works if test(work)]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    return None
+
+
+def file_key(name: str) -> str:
+    """Write an identifier as a file name may have it: `10.1/x.1` as `10-1-x-1`."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name.casefold()).split())
+
+
+def _names(work: Evidence) -> tuple[str, ...]:
+    return tuple(value for kind, value in work.identifiers.items_in_order() if kind != "url")
+
+
+def with_text(work: Evidence, parts: Sequence[Evidence], where: str) -> Evidence:
+    """Put a full text behind the abstract of a work, so that what was quoted before keeps standing."""
+    text, pages = f"{work.text}\n\n", list[int]()
+    for part in parts:
+        pages += [len(text) + start for start in part.pages]
+        text += f"{part.text}\n"
+    text = text.rstrip("\n")[:MAX_CHARS]
+    return work.replace(
+        text=text,
+        full_text=True,
+        facts={**work.facts, FULL_TEXT_FROM: where},
+        pages=tuple(start for start in pages if start < len(text)),
+    )

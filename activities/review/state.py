@@ -1,0 +1,321 @@
+"""The state of a systematic review, which it carries over when it continues as new, and what it publishes.
+
+Bodies are in the evidence store; the state holds keys, numbers and letters.
+"""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
+from activities.review.decisions import OPEN, Decision, Marks
+from activities.review.protocol import Amendment, Protocol
+from activities.review.studies import ExtractionDecision
+
+Phase = Literal["ranked", "sample", "done"]
+FullText = Literal["", "got", "not_retrieved"]
+NOT_A_TRIAL = "-"
+"""Stands for the key of an assessment where a person says that the study is no randomised trial."""
+
+
+class Share(Frozen):
+    """A share of records with its exact interval (Clopper and Pearson 1934)."""
+
+    hits: int
+    of: int
+    low: float
+    high: float
+
+
+class ScreenerAccuracy(Frozen):
+    """The accuracy of a screener on the records that a person labelled blind; `unsure` excludes nothing."""
+
+    name: str
+    sensitivity: Share
+    specificity: Share
+
+
+class Validation(Frozen):
+    """The accuracy of the screeners on one sample."""
+
+    version: int
+    """Of the protocol."""
+    labelled: int
+    by: tuple[str, ...] = ()
+    screeners: tuple[ScreenerAccuracy, ...] = ()
+
+
+class Sample(Frozen):
+    """A random sample of the records that were left when it began, and the looks that were planned then."""
+
+    left: int
+    """Records that were not read when the sample began."""
+    drawn: int = 0
+    relevant: int = 0
+    """Relevant ones among those drawn."""
+    looks: tuple[tuple[int, float], ...] = ()
+    """Size of the sample and error probability of each look."""
+    passed: int = 0
+    """Looks that were made."""
+
+
+class Course(Compact):
+    """The course of screening: the rule for stopping, and the records that are read now."""
+
+    total: int
+    first: int = 0
+    """The first record that this screening is about; those before it were screened earlier."""
+    read: int = 0
+    found: int = 0
+    """Included records, however they were found."""
+    mistaken: int = 0
+    """Included ones that screeners included by mistake, as far as it can be computed."""
+    sample: Sample | None = None
+    phase: Phase = "ranked"
+    recall: float | None = None
+    """The recall that the review may state; None before screening ends."""
+    batch: tuple[int, ...] = ()
+    """In the order of reading."""
+    drawn: tuple[int, ...] = ()
+    """Records of the random sample so far."""
+    quiet: int = 0
+    """Records since the last included one, in the learnt order."""
+    number: int = 0
+    """Of the round."""
+
+    @property
+    def relevant(self) -> int:
+        """Included records less those included by mistake."""
+        return self.found - self.mistaken
+
+    @property
+    def left(self) -> int:
+        """Records that were not read."""
+        return self.total - self.read
+
+    @property
+    def until_look(self) -> int:
+        """Records of the sample that are read before the next look."""
+        assert self.sample is not None
+        return self.sample.looks[self.sample.passed][0] - self.sample.drawn
+
+
+class FileOfRecords(Frozen):
+    """A file that a client has read: references to its records as lines of a blob."""
+
+    name: str
+    blob: str
+    records: int = 0
+    set_aside: int = 0
+    """Records that could not be read."""
+
+
+class SearchRow(Frozen):
+    """A search or a file as PRISMA-S asks it to be reported."""
+
+    origin: str
+    source: str
+    query: str = ""
+    at: str = ""
+    status: str = "ok"
+    hits: int = 0
+    """Records that the source says match."""
+    records: int = 0
+    """Records that were taken."""
+    new: int = 0
+    """Of these, works that no earlier search had."""
+    set_aside: int = 0
+    detail: str = ""
+
+
+class ToolUse(Frozen):
+    """A model as it was used, from the steps themselves."""
+
+    stage: str
+    screener: str
+    model: str
+    prompt: str
+    calls: int = 0
+    decisions: int = 0
+    usage: Usage = Usage()
+
+
+class Flow(Frozen):
+    """The numbers of the flow diagram of PRISMA 2020 (Page et al., doi:10.1136/bmj.n71)."""
+
+    identified: dict[str, int]
+    """Search or file -> records."""
+    duplicates: int
+    screened: int
+    excluded: int
+    unread: int
+    """Records that the rule for stopping left unread."""
+    open: int
+    """Records that wait for a screener, or for a person who decides a conflict."""
+    sought: int
+    not_retrieved: int
+    awaited: int
+    """Full texts that are not here yet."""
+    assessed: int
+    excluded_because: dict[str, int]
+    """Criterion -> full texts that were excluded by it."""
+    undecided: int
+    """Full texts that wait for a decision."""
+    included: int
+
+    @property
+    def given(self) -> int:
+        return sum(self.identified.values())
+
+    @property
+    def excluded_full_texts(self) -> int:
+        return sum(self.excluded_because.values())
+
+    def faults(self) -> tuple[str, ...]:
+        """Name the sums that do not hold; empty where all numbers add up."""
+        included_by_title = self.screened - self.excluded
+        sums = {
+            "records": (self.given - self.duplicates, self.screened + self.open + self.unread),
+            "sought full texts": (self.sought, included_by_title),
+            "full texts": (self.sought, self.not_retrieved + self.awaited + self.assessed),
+            "assessed full texts": (self.assessed, self.excluded_full_texts + self.undecided + self.included),
+        }
+        return tuple(f"{name}: {one} is not {other}" for name, (one, other) in sums.items() if one != other)
+
+
+class ReviewReport(Frozen):
+    """A report as it was published: keys of its parts."""
+
+    report: str = ""
+    """Key of the step that published it."""
+    at: str = ""
+    flow: Flow
+    findings: str = ""
+    """Key of the findings on the studies; empty where none was read."""
+    notice: str = ""
+    """Key of the notice of conclusions that differ from those of the report before."""
+    validation: Validation | None = None
+
+
+class Carried(Compact):
+    """A state that its workflow changes in place."""
+
+    model_config = ConfigDict(frozen=False)
+
+
+class StudiesState(Carried):
+    """What was read and decided of the studies, by keys."""
+
+    tried: list[int] = Field(default_factory=list)
+    """Records whose full text was looked for."""
+    texts: dict[int, EvidenceRef] = Field(default_factory=dict)
+    """Record -> the work with its full text."""
+    extracted: dict[int, tuple[str, ...]] = Field(default_factory=dict)
+    """Record -> keys of what each extractor read, by the place of the screener; empty: not yet."""
+    changed: list[str] = Field(default_factory=list)
+    """Fields that were amended, before the amendment is applied."""
+    outdated: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """`place/record` -> fields that the extractor reads again, since the protocol changed them."""
+    pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
+    """Record -> fields on which a person has to decide."""
+    decided: list[ExtractionDecision] = Field(default_factory=list)
+    """Decisions of people that were not applied yet."""
+    decisions: str = ""
+    """Key of those that were."""
+    unsettled: bool = False
+    proposed: dict[str, str] = Field(default_factory=dict)
+    """`record/outcome` -> key of the answers that a model proposes on the risk of bias."""
+    assessed: dict[str, str] = Field(default_factory=dict)
+    """`record/outcome` -> key of the assessment of the risk of bias, or `NOT_A_TRIAL`."""
+
+
+class ReviewState(Carried):
+    """Everything that a review is made of."""
+
+    protocol: Protocol
+    protocol_key: str
+    version: int = 1
+    amendments: list[Amendment] = Field(default_factory=list)
+    touched: list[str] = Field(default_factory=list)
+    """Keys of the protocol that were amended and not applied yet."""
+    files: list[FileOfRecords] = Field(default_factory=list)
+    models: dict[str, ModelChoice] = Field(default_factory=dict)
+    """By screener."""
+    fallbacks: list[ModelChoice] = Field(default_factory=list)
+    queues: dict[str, str | None] = Field(default_factory=dict)
+    prices: dict[str, Price | None] = Field(default_factory=dict)
+    unpaywall: bool = False
+    counted: dict[str, int] = Field(default_factory=dict)
+    """Search -> records that its source says match, before it is searched."""
+    estimate: str = ""
+    approved_by: str = ""
+    searches: list[SearchRow] = Field(default_factory=list)
+    records: str = ""
+    """Key of the records."""
+    total: int = 0
+    titles: Marks = Marks()
+    full_texts: Marks = Marks()
+    sample: list[int] = Field(default_factory=list)
+    sampled: bool = False
+    labellers: list[str] = Field(default_factory=list)
+    course: Course | None = None
+    orders: list[str] = Field(default_factory=list)
+    """Keys of the orders of unread records, one for each round."""
+    log: list[str] = Field(default_factory=list)
+    loose: list[str] = Field(default_factory=list)
+    """Decisions of models that are not in the log yet, by the keys of their steps."""
+    pending: list[Decision] = Field(default_factory=list)
+    """Decisions of people that are not in the log yet."""
+    unanswered: dict[str, int] = Field(default_factory=dict)
+    """`place/record` -> calls in which a model did not decide on it."""
+    got: dict[int, FullText] = Field(default_factory=dict)
+    studies: StudiesState = Field(default_factory=StudiesState)
+    released: bool = False
+    """A report was approved: from then on a conclusion that changes is told."""
+    untold: str = ""
+    """Why a change of conclusions could not be told."""
+    tools: dict[str, ToolUse] = Field(default_factory=dict)
+    spent: dict[str, int] = Field(default_factory=dict)
+    """Stage -> millionths of a US dollar; a call of unknown price counts nothing."""
+    changes: int = 0
+    """Grows with everything that a report rests on."""
+    published: int = -1
+    """`changes` when the newest report was made."""
+    reports: int = 0
+    report: ReviewReport | None = None
+    paused: bool = False
+    closed: bool = False
+    """A person has ended screening, so that what is open is not read."""
+    report_by: str = ""
+    restate: bool = False
+    again: int = 0
+    """Decisions that amendments and overruling opened again."""
+    started: str = ""
+    next_search: str = ""
+
+    @property
+    def labelling(self) -> bool:
+        """Records of the sample wait for their labels."""
+        return any(self.titles.labels[number] == OPEN for number in self.sample)
+
+    def sought(self) -> list[int]:
+        """Return the records whose full texts are sought."""
+        return [number for number, state in enumerate(self.titles.states()) if state == "included"]
+
+    def retrieved(self) -> list[int]:
+        """Return the records whose full texts are here."""
+        return [number for number in self.sought() if self.got.get(number) == "got"]
+
+    def included(self) -> list[int]:
+        """Return the records that are in the review after their full texts."""
+        return [number for number in self.retrieved() if self.full_texts.state(number) == "included"]
+
+    def results(self) -> list[tuple[int, str]]:
+        """Return the results whose risk of bias is assessed: record and label of the outcome."""
+        outcomes = [one.label for one in self.protocol.outcomes] or [""]
+        return [(number, outcome) for number in self.included() for outcome in outcomes]
+
+
+def study_key(record: int, outcome: str) -> str:
+    """Name a result of a study: its record and the label of the outcome."""
+    return f"{record}/{outcome}"

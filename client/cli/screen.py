@@ -1,0 +1,122 @@
+"""Screening at a terminal: one record at a time, by keys."""
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from activities.plural import counted
+from activities.review.decisions import VERDICTS, Made
+from activities.review.records import NO_ABSTRACT
+from client.cli.common import print_text, say
+from client.failures import BadInput
+from client.reviews.tasks import Task, TaskKind, screener_place
+from client.terminal import plain
+
+if TYPE_CHECKING:
+    from client.reviews.review import Review
+
+POLL_SECONDS = 0.5
+TRIES = 20
+"""Looks at a review that is between two steps, before nothing is to be screened."""
+
+
+async def screen_records(target: "Review", by: str) -> None:
+    """Show record after record to a person, and send what their keys say."""
+    if (status := (await target.row()).status) != "running":
+        raise BadInput(
+            f"{target.id} is over ({status}); `determinator review report {target.id}` prints its report"
+        )
+    view = await target.view()
+    criteria = view.protocol.criteria
+    if screener_place(view, by) is None and not view.labelling:
+        people = ", ".join(view.protocol.people) or "both are models"
+        say(f"{by} is no screener of the protocol ({people}): conflicts are shown")
+    for number, rule in enumerate(criteria, start=1):
+        say(f"{number}  {rule.id} ({rule.kind}): {plain(rule.text)}")
+    say("i include, e exclude, u unsure, backspace: the one before, j: jump, q: leave")
+    done: list[tuple[int, TaskKind]] = []
+    task: Task | None = None
+    while task := task or await next_record(target, by):
+        show_record(task)
+        key = await read_key()
+        if key in ("q", "", "\x03", "\x04"):
+            return
+        if key in ("\x7f", "\b"):
+            task = await task_of(target, *done.pop()) if done else task
+        elif key == "j":
+            jump = await read_number("record: ")
+            task = task if jump is None else await task_of(target, jump, task.kind)
+        elif key in VERDICTS and await send_decision(target, task, key, by, [rule.id for rule in criteria]):
+            done.append((task.record, task.kind))
+            task = None
+
+
+async def next_record(target: "Review", by: str) -> Task | None:
+    """Return the next record of a person, once the review has done its step; say why there is none."""
+    for look in range(TRIES):
+        seen = await target.progress()
+        if waiting := await target.tasks(by, 1):
+            return waiting[0]
+        if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
+            say(f"nothing waits for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}")
+            return None
+        if not look:
+            say(f"one moment: {plain(seen.text)}")
+        await asyncio.sleep(POLL_SECONDS)
+    say(f"nothing waits for {by} yet; {plain(seen.text)}. Screen again in a minute")
+    return None
+
+
+async def task_of(target: "Review", number: int, kind: TaskKind) -> Task:
+    return Task(record=number, kind=kind, work=await target.record(number))
+
+
+async def send_decision(target: "Review", task: Task, key: str, by: str, criteria: list[str]) -> bool:
+    """Send what a key says; False where the review refuses it."""
+    criterion = ""
+    if key == "e":
+        choice = await read_key(f"criterion 1 to {len(criteria)}, Enter for none: ")
+        if choice.isdigit() and 0 < int(choice) <= len(criteria):
+            criterion = criteria[int(choice) - 1]
+    made = Made(record=task.record, verdict=VERDICTS[key], criterion=criterion)
+    try:
+        await (target.label if task.kind == "label" else target.decide)([made], by=by)
+    except BadInput as error:
+        say(f"Error: {error}")
+        return False
+    say(f"{made.verdict}{f' ({criterion})' if criterion else ''}")
+    return True
+
+
+def show_record(task: Task) -> None:
+    work = task.work
+    waits_for = f", {counted(task.left, 'record')} left" if task.left else ""
+    say(f"\n[{task.record}] {task.kind}{waits_for}")
+    print_text(plain(work.title))
+    facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
+    say(plain("; ".join(filter(None, facts))))
+    print_text("" if NO_ABSTRACT in work.facts else plain(work.text))
+    for made in task.decisions:
+        say(f"  {plain(made.by)}: {made.verdict} {made.criterion} {plain(' / '.join(made.words))}")
+
+
+async def read_key(prompt: str = "> ") -> str:
+    """One key of a terminal; elsewhere the first character of a line."""
+    click.echo(prompt, nl=False, err=True)
+    if sys.stdin.isatty():
+        try:
+            key = await asyncio.to_thread(click.getchar)
+        except (KeyboardInterrupt, EOFError):
+            return "q"
+        click.echo("", err=True)
+        return str(key)
+    line = await asyncio.to_thread(sys.stdin.readline)
+    return line[:1] if line.strip() else ("\n" if line else "")
+
+
+async def read_number(prompt: str) -> int | None:
+    click.echo(prompt, nl=False, err=True)
+    line = (await asyncio.to_thread(sys.stdin.readline)).strip()
+    return int(line) if line.isdigit() else None

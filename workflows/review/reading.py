@@ -1,0 +1,130 @@
+"""Models that read for a review: several calls at once, budgets by stage, and what was used.
+
+Invariants:
+
+* a model that is down, or gives no usable decision, leaves records open; it excludes nothing;
+* each stage asks for what is missing and no more, whatever happened before.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+from activities.contracts.evidence import EvidenceRef
+from activities.plural import counted
+from activities.review.decisions import OPEN
+from activities.review.protocol import Screener
+from activities.review.state import ToolUse
+from activities.review.steps import ReadDone, ReadStage, ReadStep
+from activities.review_activity import ReviewActivities
+from workflows.review.pace import Pace
+from workflows.steps import policy
+from workflows.steps.failures import reason_of, retry_on_worker_loss
+
+NO_BUDGET = "the budget of its stage is used up"
+
+
+class Reading:
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+        self._places = asyncio.Semaphore(pace.request.calls_at_once)
+
+    def models(self) -> Iterator[tuple[int, Screener]]:
+        """Yield the screeners that are models, with their places."""
+        for place, one in enumerate(self.pace.state.protocol.screeners):
+            if one.kind == "model":
+                yield place, one
+
+    def place_of(self, name: str) -> int:
+        return [one.name for one in self.pace.state.protocol.screeners].index(name)
+
+    def step(
+        self,
+        stage: ReadStage,
+        reader: Screener,
+        numbers: tuple[int, ...],
+        text: EvidenceRef | None = None,
+        **more: object,
+    ) -> ReadStep:
+        """Make a call of a model: on records, or on the full text of one."""
+        state = self.pace.state
+        made = ReadStep(
+            run_id=self.pace.id,
+            stage=stage,
+            records="" if text else state.records,
+            numbers=numbers,
+            text=text,
+            protocol=state.protocol_key,
+            version=state.version,
+            reader=reader.name,
+            model=state.models[reader.name],
+            fallbacks=tuple(state.fallbacks),
+            at=self.pace.at(),
+        )
+        return made.replace(**more)
+
+    async def read_all(
+        self,
+        stage: ReadStage,
+        steps: Callable[[], Iterable[ReadStep]],
+        take_in: Callable[[ReadStep, ReadDone], None],
+    ) -> None:
+        """Ask models until nothing is left to ask; one that is down is asked again."""
+        state = self.pace.state
+
+        async def one(step: ReadStep) -> str:
+            async with self._places:
+                return await self._ask(step, take_in)
+
+        while True:
+            await self.pace.boundary()
+            left = list(steps())
+            if not left or state.closed:
+                return
+            works = counted(len({n for step in left for n in step.numbers}), "work")
+            self.pace.show(stage.replace("_", " "), f"models read {works}")
+            failures = list(filter(None, await asyncio.gather(*map(one, left))))
+            await self.pace.keep()
+            if NO_BUDGET in failures:
+                await self.pace.wait_at(
+                    "budget",
+                    f"the budget of {stage} is used up: amend `budgets.{stage}`",
+                    lambda: bool(state.touched),
+                )
+            elif failures:
+                await self.pace.wait_for_model(
+                    f"a model does not answer ({failures[0]}); what it was to read stays open, and it is "
+                    "asked again"
+                )
+
+    async def _ask(self, step: ReadStep, take_in: Callable[[ReadStep, ReadDone], None]) -> str:
+        """Make one call; return why it failed, empty where it did not."""
+        state = self.pace.state
+        budget: float | None = getattr(state.protocol.budgets, step.stage)
+        if budget is not None and state.spent.get(step.stage, 0) >= budget * 1e6:
+            return NO_BUDGET
+        about = ", ".join(map(str, step.numbers[:3])) + (" ..." if len(step.numbers) > 3 else "")
+        try:
+            done = await retry_on_worker_loss(
+                lambda: workflow.execute_activity_method(
+                    ReviewActivities.read_for_review,
+                    step,
+                    **policy.model_call(None, f"{step.stage}, {step.reader}: {about}"),
+                )
+            )
+        except ActivityError as error:
+            return reason_of(error)
+        take_in(step, done)
+        decisions = len(done.letters) - done.letters.count(OPEN) if done.letters else len(step.numbers)
+        name = f"{step.stage}/{step.reader}/{done.model}/{done.prompt}"
+        used = state.tools.get(name) or ToolUse(
+            stage=step.stage, screener=step.reader, model=done.model, prompt=done.prompt
+        )
+        state.tools[name] = used.replace(
+            calls=used.calls + 1, decisions=used.decisions + decisions, usage=used.usage + done.usage
+        )
+        state.spent[step.stage] = state.spent.get(step.stage, 0) + (done.usage.cost_microusd or 0)
+        state.changes += 1
+        return ""
