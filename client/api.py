@@ -185,7 +185,7 @@ class Determinator:
 
     async def start(self, request: "ResearchRequest", user: str = "", once: str = "") -> "Run":
         """Start the run of a request that was built by other means; see `ask` for `user` and `once`."""
-        from client.reports.report_files import has_report
+        from client.reports.load import has_report
         from client.run import Run
         from client.runs.revising import remember_address
         from client.runs.start import signing_key, start

@@ -22,9 +22,8 @@ from client.connection import Connection, Say, quiet
 from client.embedded.server import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
-from client.reports.load import latest_report, report_and_versions
+from client.reports.load import Use, latest_report, report_and_versions, use_in_report
 from client.reports.run_report import RunReport
-from client.reports.use import Use, use_in_report
 from client.runs.calls import ModelCall, calls_under_way
 from client.runs.checks import check_addition, check_instruction, check_sources
 from client.runs.display import Display

@@ -93,8 +93,11 @@ def check_report(
     def problem(label: str, kind: str, name: str, quote: str) -> str:
         if name not in texts:
             return f"{label} cites {name}, which is not among the evidence"
-        if not occurs(normalise(quote), texts[name]):
-            return f'{label}: not in the text of {name}: "{quote}"{_why(quote, texts)}'
+        plain = normalise(quote)
+        if not occurs(plain, texts[name]):
+            is_short = len(plain) < MIN_QUOTE_CHARS
+            short = f" (shorter than {MIN_QUOTE_CHARS} characters)" if is_short else ""
+            return f'{label}: not in the text of {name}: "{quote}"{short}'
         if name in retracted:
             return f"{label} rests on {name}, which is retracted"
         if name not in numbers and kind != "judgement":  # what was judged need not be cited
@@ -117,21 +120,6 @@ def check_report(
     if len(numbers) < len(works):
         wrong.append("a work is listed more than once among the references")
     return checked, wrong
-
-
-MAX_LOOKED_IN = 200
-"""Texts among which a quote is looked for that is not where it should be: to say where it is helps, and each
-of many wrong quotes would be looked for in each of many texts."""
-
-
-def _why(quote: str, texts: Mapping[str, str]) -> str:
-    """What else can be said of a quote that is not where it should be."""
-    plain = normalise(quote)
-    if len(plain) < MIN_QUOTE_CHARS:
-        return f" (shorter than {MIN_QUOTE_CHARS} characters)"
-    looked_in = texts.items() if len(texts) <= MAX_LOOKED_IN else ()
-    other = next((name for name, text in looked_in if occurs(plain, text)), None)
-    return f" (it is in {other})" if other else ""
 
 
 def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Sequence[dict[str, str]]]]:

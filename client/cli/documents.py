@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from activities.settings import Settings
     from activities.sources.library.overview import FileState
     from client.api import Determinator
-    from client.reports.use import Use
+    from client.reports.load import Use
     from client.run import Run
 
 SHOWN_PROBLEMS = 3

@@ -116,7 +116,7 @@ async def rewind(
     A run with sections (deep, hierarchical) has its iterations in them. With --section, one that runs goes
     back alone; without, the run goes back to before its sections began: iteration 1.
     """
-    from client.reports.report_files import set_aside
+    from client.reports.load import set_aside
     from client.runs import rewinding
 
     target = await client.run(await run_to_change(client, run), worker=False)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
     from client.api import Determinator
-    from client.reports.use import Use
+    from client.reports.load import Use
 
 MAX_COLLECTED = 20
 """Works that a search of what was collected shows."""

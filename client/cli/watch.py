@@ -155,7 +155,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     """Save the report, and print the answer and where the report is."""
     from activities.report.formats.prose import model_fault
     from client.reports.answer import answer_of, claims_of
-    from client.reports.load import NoReport, ended_report, save_report
+    from client.reports.load import NoReport, load_report, save_report
 
     outcome = ended.outcome
     if outcome is None:
@@ -169,7 +169,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     path: Path | None = None
     report: Report | None = None
     try:
-        report = await ended_report(run.settings, run.connection, outcome)
+        report, _ = await load_report(run.settings, run.connection, outcome.run_id, outcome)
         path = save_report(run.settings, report, output, say=say)
     except (NoReport, OSError) as error:
         print_error(f"the report could not be saved: {error}")

@@ -74,7 +74,7 @@ class Answer(Frozen):
 
     @property
     def first(self) -> tuple[str, ...]:
-        """What is said first, line by line: the conclusions, and the bottom line that follows from them."""
+        """Give the first lines: the conclusions, and the bottom line that follows from them."""
         return (*self.conclusions, self.bottom_line)
 
 
@@ -97,8 +97,7 @@ def answer_of(report: Report) -> Answer:
 
 
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
-    """All claims of a report: its answer and its summary first, then the others in the order of the
-    sections; what is said in several places once."""
+    """List the claims of a report, its answer and summary first; what is said twice once."""
     numbers, heads = numbers_of(report.references), _heads(report)
     once: dict[tuple[str, tuple[int, ...]], AnswerClaim] = {}
     for claim in (*report.answer, *summary_of(report), *report.claims()):
@@ -108,7 +107,7 @@ def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
 
 
 def _heads(report: Report) -> dict[str, str]:
-    """Passage -> the heading or the columns over it; a sentence before it is none."""
+    """Map a passage to the heading or the columns over it; a sentence before it is none."""
     passages = [one for section in report.sections for one in section.passages if one.before and one.quotes]
     return {one.quotes[0]: clean(one.before) for one in passages if ended(one.before) != one.before}
 
@@ -139,7 +138,7 @@ def _reservations(report: Report) -> tuple[str, ...]:
 
 
 def with_references(claim: AnswerClaim) -> str:
-    """`A claim. [1, 3]`, of a row `Month, kWh: May, 412 [1]`"""
+    """Word `A claim. [1, 3]`, of a row `Month, kWh: May, 412 [1]`."""
     mark = f" [{', '.join(map(str, claim.references))}]" if claim.references else ""
     under = f"{claim.under.rstrip(':')}: " if claim.under else ""
     return f"{under}{claim.text}{mark}"

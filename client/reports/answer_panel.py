@@ -38,9 +38,11 @@ def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
 def answer_parts(
     report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True, room: int | None = None
 ) -> list[Text | Table | Padding]:
-    """The answer, its strongest reservations, what could not be asked or read, and what to do next.
+    """Make the parts of what a terminal shows of an answer.
+
     `bulleted`: lists in a column beside their bullets, for lines that are broken. `room`: columns for the
-    line with the path, which is shortened to it; None: any."""
+    line with the path, which is shortened to it; None: any.
+    """
     answer, name = answer_of(report), shortest_name(report.run_id)
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
@@ -96,7 +98,7 @@ def _listed(lines: Sequence[str], bulleted: bool) -> list[Text | Table | Padding
 
 
 def rendered(markdown: str, width: int) -> str:
-    """A report in Markdown with the terminal's own styles, for a pager."""
+    """Style a report in Markdown for a pager."""
     from rich.markdown import Markdown
 
     console = Console(width=min(width, WIDTH), force_terminal=True, color_system="standard")

@@ -1,4 +1,4 @@
-"""A finished run as files for an outsider: the report, what it rests on, how it came about, how to check it.
+"""A finished run as files for an outsider: the report, its evidence, its history, and how to check it.
 
 Every text file goes through `client.configuration.without` last; the formats made from the report are made
 of a report without secrets.
@@ -76,9 +76,11 @@ class Exported:
 
 
 async def export(client: "Determinator", name: str, output: Path | None, *, force: bool) -> Exported:
-    """Write the bundle of a finished run into a folder, or into an archive where `output` ends in `.zip`; by
-    default `RUN.zip` in this folder. `force`: over what an earlier export left there. Raises BadInput,
-    Failure, and as `Determinator.finished`."""
+    """Write the bundle of a finished run into a folder, or an archive where `output` ends in `.zip`.
+
+    By default `RUN.zip` in this folder. `force`: over what an earlier export left there. Raises BadInput,
+    Failure, and as `Determinator.finished`.
+    """
     if output is not None:
         check_free(output, force=force)
     run = await client.finished(name)
@@ -98,7 +100,7 @@ async def export(client: "Determinator", name: str, output: Path | None, *, forc
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Raises BadInput where an export would overwrite something that was not meant, or cannot be written."""
+    """Refuse with BadInput to overwrite what was not meant, and a place that cannot be written."""
     another = f"give another {named('output')}"
     if path.suffix.lower() == ".zip":
         if path.is_dir():
@@ -118,7 +120,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 
 def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
-    """The files of a bundle by name, `README.md` first and the sums last."""
+    """Make the files of a bundle by name, `README.md` first and the sums last."""
     secrets = tuple(secrets)
 
     def clean(text: str) -> bytes:
@@ -154,8 +156,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
 
 @cache
 def check_script() -> bytes:
-    """The `check.py` of a bundle, which needs nothing but Python: the text of `check_bundle` with the rules
-    that it shares with the quote check."""
+    """Write the `check.py` of a bundle: `check_bundle` with the rules that it shares with the quote check."""
     program = (files("activities.report") / "check_bundle.py").read_text("utf-8")
     rules = (files("activities.text") / "normal_form.py").read_text("utf-8")
     before, line, after = program.partition(IMPORT_OF_RULES)
@@ -168,10 +169,10 @@ def check_script() -> bytes:
 def compare(
     report: Report, lines: Iterable[Mapping[str, object]], read: Callable[[str], bytes | None]
 ) -> tuple[list[str], list[str]]:
-    """Hold the files of a bundle that are made of its report to what this version makes of it: those that say
-    something else, and those that could not be compared, a sentence each.
+    """Hold the files of a bundle to what this version makes of its report.
 
-    A Word file and a PDF are other bytes each time they are written.
+    Returns those that say something else, and those that could not be compared, a sentence each. A Word file
+    and a PDF are other bytes each time they are written.
     """
     bodies = {item.evidence_id: item for item in map(as_evidence, lines)}
     differing, uncompared = [], []
@@ -212,8 +213,7 @@ def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:
 
 
 def write_zip(path: Path, bundle: Mapping[str, bytes], top: str, at: str) -> None:
-    """Write the files into an archive below a folder `top`, dated `at` (ISO time): the same run always makes
-    the same entries. Raises OSError."""
+    """Write the files into an archive below a folder `top`, dated `at` (ISO time). Raises OSError."""
     moment = datetime.fromisoformat(at).timetuple()[:6]
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

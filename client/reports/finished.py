@@ -1,11 +1,9 @@
-"""A finished run, whole: from the run itself, and from the evidence store where the run cannot be asked."""
+"""A finished run, whole: from the run itself, or from the evidence store where the run cannot be asked."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
-
-from temporalio.client import WorkflowFailureError
 
 from activities.contracts.errors import DamagedEvidence, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
@@ -18,8 +16,8 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.failures import Hint, NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
-from client.reports.load import NoReport, load_report, not_in_store, stored_report
-from client.runs.query import evidence_index, iterations, outcome, query, read_events
+from client.reports.load import NoReport, load_report
+from client.runs.query import evidence_index, iterations, query, read_events
 from workflows.event_types import AgentEvent
 from workflows.types import PlanView
 
@@ -52,14 +50,14 @@ class Finished:
     """Ids of items whose stored text is not the one that was stored."""
 
     def lines(self) -> list[EvidenceLine]:
-        """The items as `evidence --format jsonl` has them, with the standing that is known by now."""
+        """Write the items as `evidence --format jsonl` has them, with the standing that is known by now."""
         current = standings(self.report, self.versions)
         lines = (evidence_line(ref, item) for ref, item in self.items)
         return [{**line, "standing": current.get(line["evidence_id"], line["standing"])} for line in lines]
 
 
 async def find_finished(client: "Determinator", name: str, *, whole: bool = True) -> Finished:
-    """The finished run that a name stands for. `whole` asks for events and plan as well.
+    """Read the finished run that a name stands for; `whole`: with events and plan.
 
     Without a server, or when the server no longer knows the run, the store is searched for it. Raises
     NoReport when the run has not ended or left none, NoSuchRun, NoConnection and StoreError.
@@ -98,7 +96,7 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
 
 
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
-    """The stored report of a run by its id, a part of it, or `last`; else raises `error`."""
+    """Read the stored report of a run by its id, a part of it, or `last`; else raise `error`."""
     names = await archive.names() if name else []
     fitting = names[:1] if name == "last" else matching(names, name)
     if len(fitting) > 1:
@@ -112,17 +110,10 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
 
 
 async def _published(settings: Settings, connection: Connection, run_id: str) -> Report:
-    """The whole report as a run that has ended published it. Raises NoReport."""
+    """Read the whole report as a run that has ended published it. Raises NoReport."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way", Hint("watch", "follow it with {}", run_id))
-    try:
-        ended = await outcome(connection.client, run_id)
-    except WorkflowFailureError:
-        return (await load_report(settings, connection, run_id))[0]
-    report = await stored_report(settings, ended.report_blob) if ended else None
-    if report is None:
-        raise not_in_store(settings, run_id)
-    return report
+    return (await load_report(settings, connection, run_id))[0]
 
 
 async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
@@ -140,8 +131,10 @@ async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Con
 async def _complete(
     archive: Archive, first: Report, refs: Sequence[EvidenceRef] | None, gaps: Sequence[str]
 ) -> Finished:
-    """A run with the bodies of what was found, those of cited items above all, and the later versions.
-    `refs`: None where the run does not say what it has found."""
+    """Add the bodies of what was found, those of cited items above all, and the later versions.
+
+    `refs`: None where the run does not say what it has found.
+    """
     report, versions = await newest(archive, first)
     items, lost, damaged = await bodies(archive.store, refs or ())
     missing = {r.evidence_id for r in first.references} - {ref.evidence_id for ref, _ in items}
@@ -171,8 +164,7 @@ async def _complete(
 async def cited_items(
     archive: Archive, report: Report, wanted: Collection[str]
 ) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
-    """The stored items of references as the report knows them, in its order, and the ids of those that are
-    damaged: those that it was published from, where this store has them."""
+    """Read the stored items of references as the report knows them, and the ids of those that are damaged."""
     try:
         kept = await archive.published_from(report)
     except StoreError:
@@ -194,8 +186,7 @@ async def cited_items(
 async def bodies(
     store: EvidenceStore, refs: Sequence[EvidenceRef]
 ) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str], list[str]]:
-    """References with their bodies, a few at once, the ids of those that cannot be read, and of those that
-    are damaged."""
+    """Read the bodies of references; return also the ids of those that are unreadable and damaged."""
     items: list[tuple[EvidenceRef, Evidence]] = []
     lost: list[str] = []
     damaged: list[str] = []

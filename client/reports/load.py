@@ -1,18 +1,23 @@
-"""A run's report, from the evidence store."""
+"""A run's report, from the evidence store, and its files in the home."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from glob import escape as glob_escape
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import CancelledError
 
 from activities.contracts.errors import DamagedEvidence, DeterminatorError, StoreError
+from activities.contracts.judge import relevance_score
 from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, write_whole
+from activities.report.archive import Archive, Version, report_name
 from activities.report.formats import format_of, render
-from activities.report.schema import Report
+from activities.report.formats.words import UNUSED
+from activities.report.schema import Report, UnusedReason
 from activities.settings import Settings
 from client.connection import Connection, Say, quiet
 from client.embedded.home import Places
@@ -20,27 +25,28 @@ from client.failures import Hint, NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
 
-if TYPE_CHECKING:
-    from activities.report.archive import Version
+SET_ASIDE = "before-rewind"
 
 
 class NoReport(NoSuchRun):
     """The run has no report (yet); the message says why."""
 
 
-async def load_report(settings: Settings, connection: Connection, run_id: str) -> tuple[Report, bool]:
-    """The report and whether it is a draft. Raises NoReport, NoSuchRun."""
+async def load_report(
+    settings: Settings, connection: Connection, run_id: str, ended: Outcome | None = None
+) -> tuple[Report, bool]:
+    """Read the report, and whether it is a draft; `ended`: the outcome where it is known.
+
+    Raises NoReport, NoSuchRun.
+    """
     try:
-        ended = await outcome(connection.client, run_id)
+        ended = ended or await outcome(connection.client, run_id)
     except WorkflowFailureError as error:
-        # A cancelled run has published what it found; another failure has published nothing.
+        # a cancelled run has published what it found; another failure has published nothing
         if not isinstance(error.cause, CancelledError):
             raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
-        ended = None
-    if ended is not None:
-        report = await stored_report(settings, ended.report_blob)
-        if report is not None:
-            return report, False
+    if ended is not None and (report := await stored_report(settings, ended.report_blob)) is not None:
+        return report, False
     try:
         view = await query(connection.client, run_id, "report", ReportView)
     except NoAnswer as error:
@@ -54,7 +60,7 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
 
 
 def not_in_store(settings: Settings, run_id: str) -> NoReport:
-    """The error for a report that is in a store which this machine does not see."""
+    """Make the error for a report that is in a store which this machine does not see."""
     return NoReport(
         f"the report of {run_id} is not in the evidence store "
         f"{without_credentials(settings.evidence_url)}; point "
@@ -62,25 +68,14 @@ def not_in_store(settings: Settings, run_id: str) -> NoReport:
     )
 
 
-async def latest_report(settings: Settings, connection: Connection, run_id: str) -> Report:
-    """The latest version of the report, which a refresh or a change has made, or its draft. Raises NoReport,
-    NoSuchRun."""
-    from activities.report.archive import Archive, newest
-
-    report, draft = await load_report(settings, connection, run_id)
-    try:
-        return report if draft else (await newest(Archive(settings.evidence_url), report))[0]
-    except StoreError:
-        return report
-
-
 async def report_and_versions(
     settings: Settings, connection: Connection, run_id: str
-) -> "tuple[Report, tuple[Version, ...]]":
-    """The report as the run published it, and its later versions; none where this machine does not see the
-    workers' store. Raises NoReport, NoSuchRun."""
-    from activities.report.archive import Archive
+) -> tuple[Report, tuple[Version, ...]]:
+    """Read the report as the run published it, and the records of its later versions.
 
+    Without versions for a draft, and where this machine does not see the workers' store. Raises NoReport,
+    NoSuchRun.
+    """
     report, draft = await load_report(settings, connection, run_id)
     try:
         return report, () if draft else await Archive(settings.evidence_url).versions(report)
@@ -88,14 +83,24 @@ async def report_and_versions(
         return report, ()
 
 
+async def latest_report(settings: Settings, connection: Connection, run_id: str) -> Report:
+    """Read the latest version of the report, or its draft. Raises NoReport, NoSuchRun."""
+    report, versions = await report_and_versions(settings, connection, run_id)
+    try:
+        return await Archive(settings.evidence_url).version(versions[-1]) if versions else report
+    except StoreError:
+        return report
+
+
 async def stored_report(settings: Settings, blob: str) -> Report | None:
-    """The whole report; None when this machine does not see the workers' store. Raises NoReport when what is
-    there is damaged: another copy must be chosen by a person."""
+    """Read the whole report; None when this machine does not see the workers' store.
+
+    Raises NoReport when what is there is damaged: another copy must be chosen by a person.
+    """
     if not blob:
         return None
     try:
-        store = EvidenceStore.at(settings.evidence_url)
-        return Report.model_validate_json(await store.get_bytes(blob))
+        return Report.model_validate_json(await EvidenceStore.at(settings.evidence_url).get_bytes(blob))
     except DamagedEvidence as error:
         where = without_credentials(settings.evidence_url)
         raise NoReport(
@@ -106,15 +111,37 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
         return None
 
 
-async def ended_report(settings: Settings, connection: Connection, ended: Outcome) -> Report:
-    """The report of a run whose outcome is known. Raises NoReport."""
-    report = await stored_report(settings, ended.report_blob)
-    return report or (await load_report(settings, connection, ended.run_id))[0]
+# files of a person
+
+
+def _files_of(settings: Settings, run_id: str) -> Iterator[Path]:
+    return Places(settings.home).reports.glob(f"{glob_escape(file_name(run_id))}.*")
+
+
+async def has_report(settings: Settings, run_id: str) -> bool:
+    """Tell whether a run has left a report in home or in the evidence store, whatever the server knows."""
+    if any(_files_of(settings, run_id)):
+        return True
+    return await EvidenceStore.at(settings.evidence_url).get_named(report_name(run_id, "json")) is not None
+
+
+def set_aside(settings: Settings, run_id: str) -> list[Path]:
+    """Rename the report files of a run that goes back, and return the new paths. Raises OSError."""
+    name = file_name(run_id)
+    moved = []
+    for path in sorted(_files_of(settings, run_id)):
+        ending = path.name.removeprefix(f"{name}.")
+        if not ending.startswith(SET_ASIDE):
+            names = (path.with_name(f"{name}.{SET_ASIDE}-{number}.{ending}") for number in count(1))
+            moved.append(path.rename(next(target for target in names if not target.exists())))
+    return moved
 
 
 def save_report(settings: Settings, report: Report, output: Path | None = None, *, say: Say = quiet) -> Path:
-    """Write a report under home, where the run has not left it already, and to `output` in the format of its
-    ending; return the latter or former. Raises NoReport, OSError."""
+    """Write a report under home, where the run has not left it already, and to `output`.
+
+    Returns the latter or former. Raises NoReport, OSError.
+    """
     form = settings.output_format
     kept = Places(settings.home).reports / f"{file_name(report.run_id)}.{form}"
     if not kept.exists():
@@ -126,8 +153,10 @@ def save_report(settings: Settings, report: Report, output: Path | None = None, 
 
 
 def write_report(report: Report, form: str, path: Path, *, say: Say = quiet) -> None:
-    """Write a report where the person wants it. A file that is there and holds something else is kept beside
-    it under the next free number, and `say` receives where. Raises NoReport, OSError."""
+    """Write a report where the person wants it. Raises NoReport, OSError.
+
+    A file that is there and holds something else is kept under the next free number; `say` is told where.
+    """
     data = as_bytes(report, form)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_file():
@@ -141,8 +170,45 @@ def write_report(report: Report, form: str, path: Path, *, say: Say = quiet) -> 
 
 
 def as_bytes(report: Report, form: str) -> bytes:
-    """A report in one of `activities.report.formats.FORMATS`. Raises NoReport."""
+    """Render a report in one of `activities.report.formats.FORMATS`. Raises NoReport."""
     try:
         return render(report, form)
     except DeterminatorError as error:  # an unknown format, or one whose library is not installed
         raise NoReport(str(error)) from error
+
+
+# what a report made of the works that its run found
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What the report of a run made of the items that the run found, by evidence id."""
+
+    cited: Mapping[str, int]
+    """The numbers of references."""
+    unused: Mapping[str, UnusedReason]
+    relevance: Mapping[str, float]
+    """0 to 1, by how directly a work was judged to answer."""
+    per_search: int
+    """Works that each search was asked for."""
+
+    def text(self, evidence_id: str) -> str:
+        """Word `cited as [3]`, or that it is not cited and why."""
+        if number := self.cited.get(evidence_id):
+            return f"cited as [{number}]"
+        reason = self.unused.get(evidence_id)
+        return f"not cited: {UNUSED[reason]}" if reason else "not cited"
+
+
+async def use_in_report(settings: Settings, connection: Connection, run_id: str) -> Use | None:
+    """Read what the run's report made of the works; None while there is no report."""
+    try:
+        report, _ = await load_report(settings, connection, run_id)
+    except NoReport:
+        return None
+    return Use(
+        {reference.evidence_id: reference.number for reference in report.references},
+        {work.evidence_id: work.reason for work in report.unused},
+        {work.evidence_id: relevance_score(work.answers) for work in report.judgements},
+        report.methodology.results_per_search,
+    )

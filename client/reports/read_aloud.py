@@ -24,8 +24,7 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 
 def spoken_text(report: Report) -> str:
-    """What is read aloud: the title, the conclusions, the answer and the summary, each once, without the
-    numbers of references."""
+    """Join title, conclusions, answer and summary, each once, without the numbers of references."""
     concluded = " ".join(line for part in parts_of(report) for line in part.lines(report))
     answer = " ".join(claim.text for claim in report.answer)
     summary = " ".join(claim.text for claim in report.summary) or report.executive_summary
@@ -35,7 +34,7 @@ def spoken_text(report: Report) -> str:
 
 
 def wav(report: Report) -> bytes:
-    """The summary as a WAV file. Raises NotInstalled without an engine."""
+    """Speak the summary into a WAV file. Raises NotInstalled without an engine."""
     text = spoken_text(report)
     with tempfile.TemporaryDirectory(prefix="determinator-") as folder:
         file = Path(folder) / "speech.wav"
@@ -52,14 +51,14 @@ def wav(report: Report) -> bytes:
 
 
 def can_speak() -> bool:
-    """Whether an engine is there."""
+    """Tell whether an engine is there."""
     with contextlib.suppress(NotInstalled):
         return bool(_engine(Path(), Path()))
     return False
 
 
 def _engine(wav_file: Path, text_file: Path) -> list[str]:
-    """The command line of the first engine that is there."""
+    """Return the command line of the first engine that is there."""
     voice, file = os.environ.get(PIPER_VOICE, ""), str(wav_file)
     engines = {
         "espeak-ng": ("-w", file, "--stdin"),

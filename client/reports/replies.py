@@ -1,4 +1,4 @@
-"""What came of a message about a finished report, as data: for the command line (`--json`), HTTP and MCP."""
+"""Replies to messages about a finished report, as data for the command line (`--json`), HTTP and MCP."""
 
 from dataclasses import dataclass
 
@@ -73,7 +73,7 @@ class Changed(BaseModel):
 
 
 def cited_of(answer: Report, own: Report) -> list[Cited]:
-    """The works that an answer cites, in order, under the numbers that the report gives them."""
+    """List the works that an answer cites, in order, under the numbers that the report gives them."""
     numbers = {reference.evidence_id: str(reference.number) for reference in own.references}
     quotes: dict[str, str] = {}
     for claim in answer.sentences():

@@ -18,11 +18,11 @@ class RunReport(Report):
         return cls.model_construct(**dict(report))
 
     def at_length(self, length: Length | None) -> "RunReport":
-        """The same report, of which more or less is printed; None: as it was asked."""
+        """Return the report with more or less of it printed; None: as it was asked."""
         return self if length is None else self.replace(length=length)
 
     def _repr_html_(self) -> str:
-        """The HTML report in a frame of its own, without access to the notebook."""
+        """Show the HTML report in a frame of its own, without access to the notebook."""
         page = escape(render(self, "html").decode(), quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-popups" title="Report" '
@@ -30,8 +30,7 @@ class RunReport(Report):
         )
 
     def work_rows(self) -> list[dict[str, str | int | bool | None]]:
-        """A row for each reference, for `pandas.DataFrame`: bibliography, identifiers, what a model judged of
-        it (`answers`, `direction`), and the cells of the table."""
+        """Make a row for each reference, for `pandas.DataFrame`, with judgement and cells of the table."""
         judged = {work.evidence_id: work for work in self.judgements}
         cells = {row.evidence_id: row.cells for row in TABLE.shown(self).rows}
         rows = []
@@ -46,7 +45,7 @@ class RunReport(Report):
         return rows
 
     def claim_rows(self) -> list[dict[str, str | int | None]]:
-        """A row for each quote of each claim."""
+        """Make a row for each quote of each claim."""
         cited = {reference.evidence_id: reference for reference in self.references}
         return [
             {

@@ -1,7 +1,7 @@
-"""Checking the quotes of a report against the texts they are attributed to: of a run, or of a report that
-came from elsewhere, as a JSON file or as what `determinator export` made.
+"""Checks of the quotes of a report against the texts they are attributed to.
 
-What is read of a file is not trusted: an archive is read in place, never unpacked, and only so much of it.
+The report is that of a run, a JSON file from elsewhere, or what `determinator export` made. Nothing in a file
+is trusted: an archive is read in place, never unpacked, and only so much of it.
 """
 
 import asyncio
@@ -37,9 +37,7 @@ MAX_BYTES = 512 * 1024 * 1024
 MAX_NAMES = 1_000
 MAX_REFERENCES = 10_000
 """References of a report that is checked; the largest report of ours has some hundreds."""
-BAD_ARCHIVE = (
-    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, lzma.LZMAError),
-)
+BAD_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, lzma.LZMAError)
 """What reading an archive raises that is damaged, encrypted or packed in a way that Python does not know."""
 FILE_BYTES = 2**29
 """Of a temporary file that checking writes: what tells the language unpacks its model into one."""
@@ -79,8 +77,7 @@ class Parcel:
 
 
 def is_file_name(target: str) -> bool:
-    """Whether a target means a file or folder rather than a run. `last` is the newest run, also where a file
-    has that name: `./last` is the file."""
+    """Tell whether a target means a file or folder rather than a run; `last` is the newest run."""
     if target == "last":
         return False
     try:
@@ -104,21 +101,14 @@ def open_parcel(path: Path) -> Parcel:
         report = read_report(_whole(path), str(path))
         beside = path.parent / EVIDENCE
         return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        RuntimeError,
-        EOFError,
-        zlib.error,
-        lzma.LZMAError,
-    ) as error:
+    except BAD_ARCHIVE as error:
         raise BadParcel(f"{path} is no archive that can be read: {error}") from error
     except OSError as error:
         raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def read_report(data: bytes, name: str) -> Report:
-    """A report from its JSON. Raises BadParcel."""
+    """Read a report from its JSON. Raises BadParcel."""
     try:
         return Report.model_validate_json(data)
     except ValidationError as error:
@@ -131,7 +121,7 @@ def read_report(data: bytes, name: str) -> Report:
 
 
 def read_lines(data: bytes, name: str) -> list[Mapping[str, object]]:
-    """Evidence from JSON lines. Raises BadParcel with the line that is wrong."""
+    """Read evidence from JSON lines. Raises BadParcel with the line that is wrong."""
     items: list[Mapping[str, object]] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
@@ -163,7 +153,7 @@ def _bundle(path: Path, files: Files) -> Parcel:
 
 
 def _files(streams: Mapping[str, Callable[[], IO[bytes]]]) -> Files:
-    """The files of a bundle by name, each of which is opened once, and all of which are read only so far."""
+    """Give the files of a bundle by name; each is opened once, and all are read only so far."""
     left = MAX_BYTES
     contents: dict[str, bytes] = {}
 
@@ -185,7 +175,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _from_folder(folder: Path) -> Files:
-    """Files below a folder; what a link leads to outside of it is no file of the bundle."""
+    """Give the files below a folder; what a link leads to outside of it is no file of the bundle."""
     own = folder.resolve()
     paths = islice((path for path in folder.rglob("*") if path.is_file()), MAX_NAMES + 1)
     inside = (path for path in paths if path.resolve().is_relative_to(own))
@@ -193,7 +183,7 @@ def _from_folder(folder: Path) -> Files:
 
 
 def _from_zip(archive: zipfile.ZipFile) -> Files:
-    """Files below the archive's one folder, or at its top."""
+    """Give the files below the archive's one folder, or at its top."""
     names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     top = next((name.removesuffix(REPORT) for name in names if name.rsplit("/", 1)[-1] == REPORT), "")
     return _files({name.removeprefix(top): partial(archive.open, name) for name in names})
@@ -214,12 +204,12 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether everything holds; a report with nothing to check does not."""
+        """Tell whether everything holds; a report with nothing to check does not."""
         return self.found.holds and bool(self.found.bearers) and not self.parcel.damaged
 
 
 class Checked(NamedTuple):
-    """What checking a file came to, in the process that read it."""
+    """The outcome of checking a file, in the process that read it."""
 
     bad: str = ""
     """Why it is no report, or cannot be read; empty when it was checked."""
@@ -229,8 +219,7 @@ class Checked(NamedTuple):
 
 
 def check_parcel(evidence: bytes, path: str, name: str, given: bool) -> Checked:
-    """Read a file of somebody else's and check it against the texts that came with it, or against `evidence`,
-    which is named so, where it is `given`."""
+    """Check a file of somebody else's against its own texts, or against `evidence` where it is `given`."""
     try:
         parcel = open_parcel(Path(path))
         lines = read_lines(evidence, name) if given else parcel.lines
@@ -244,8 +233,10 @@ def check_parcel(evidence: bytes, path: str, name: str, given: bool) -> Checked:
 
 
 async def _checked(path: str, evidence: Path | None, data: bytes | None) -> Checked:
-    """A file checked in a process with limits on its memory and time: what a few bytes unpack to, and how
-    long a shape takes to compare, is a stranger's to choose. Raises BadParcel."""
+    """Check a file in a process with limits on its memory and time. Raises BadParcel.
+
+    How much a few bytes unpack to, and how long a shape takes to compare, is a stranger's to choose.
+    """
     from activities.documents.readers import readers
     from activities.documents.text import Unreadable
 
@@ -274,9 +265,11 @@ def _absolute(path: str) -> str:
 async def verify_report(
     client: "Determinator", target: str, path: Path | None, data: bytes | None
 ) -> Verification:
-    """Check a run's report, a JSON file of one, or what `export` made. A file is checked against `data`, the
-    JSON lines of the file `path`, else against `evidence.jsonl` beside it, else against this machine's store.
-    Raises BadInput, and what `find_finished` raises."""
+    """Check a run's report, a JSON file of one, or what `export` made.
+
+    A file is checked against `data`, the JSON lines of the file `path`, else against `evidence.jsonl` beside
+    it, else against this machine's store. Raises BadInput, and what `find_finished` raises.
+    """
     if is_file_name(target):
         checked = await _checked(target, path, data)
         assert checked.parcel is not None
@@ -294,7 +287,7 @@ async def verify_report(
 
 
 async def _stored_lines(settings: Settings, report: Report) -> list[Mapping[str, object]]:
-    """The quoted items from this machine's store. Raises BadInput when it has none of them."""
+    """Read the quoted items from this machine's store. Raises BadInput when it has none of them."""
     wanted = {reference.evidence_id for reference in report.references}
     pairs, damaged = await cited_items(Archive(settings.evidence_url), report, wanted)
     if damaged:
