@@ -44,9 +44,11 @@ def build_report(
     notes: Sequence[Statement | str] = (),
     stored: Mapping[str, object] | None = None,
 ) -> Report:
-    """The report of what was written. `documents` are the cited and judged items by evidence id, with the
-    standing they have now; `notes` are further limitations; `stored` is what was read from the store for each
-    part, by name. Any output of a model yields a report."""
+    """Build the report of what was written; any output of a model yields one.
+
+    `documents` are the cited and judged items by evidence id, with the standing they have now; `stored`
+    is what was read from the store for each part, by name.
+    """
     checks = Checks(documents)
     report = _numbered(step, _checked(step, checks, stored or {}), documents)
     claims = checks.standing
@@ -84,7 +86,7 @@ def build_report(
 
 
 def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -> Report:
-    """The report without what a check refuses."""
+    """Make the report without what a check refuses."""
     for planned in step.sections:
         checks.add_section(planned)
     checks.drop_refused(step.refused)
@@ -133,8 +135,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
-    """Why a section has no claim; None when it has one. The note of a section that was researched only states
-    how its search ended."""
+    """Say why a section has no claim; None when it has one."""
     if section.claims:
         return None
     if planned.status in ("failed", "cancelled"):
@@ -145,9 +146,11 @@ def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) 
 
 
 def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded: bool) -> tuple[Claim, ...]:
-    """The direct answer: that of the only section, or the editor's with the first sentence of the answer of
-    each section that it says nothing of. An answer of which nothing is left, and without a conclusion to
-    begin with, says that the works do not settle the question."""
+    """Choose the direct answer: that of the only section, or the editor's.
+
+    A section of which the editor's answer says nothing adds the first sentence of its own. Where nothing
+    is left, and no conclusion begins the answer, the works do not settle the question.
+    """
     if step.written_by == "extractive":
         return ()
     if len(checks.sections) == 1 and not edit.answer:
@@ -169,8 +172,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
 
 
 def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Evidence]) -> Report:
-    """The report with its references, what is known of them, and beside each claim the strength of what it
-    cites."""
+    """Add the references, what is known of them, and beside each claim the strength of what it cites."""
     quotes = list(cited_quotes(report))
     cited = [documents[name] for name in dict.fromkeys(support.evidence_id for support in quotes)]
     study = joined(studies(cited), cited)

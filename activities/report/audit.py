@@ -1,5 +1,4 @@
-"""Independent verification of a report: the rules of `activities.report.check_bundle`, and those that need
-more than Python alone.
+"""Independent verification of a report: the rules of `check_bundle`, and those that need more than Python.
 
 `examine` needs nothing but a report and its evidence as JSON lines: no store, no server, no trust in the run.
 """
@@ -38,9 +37,7 @@ class Examination:
 
 
 def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examination:
-    """Check every quote against the text of the very item it is attributed to, the numbering of the
-    references, that conclusions and the fields of candidates follow from what they cite, and that the text
-    says what the claims say and no more."""
+    """Check quotes, numbering, and that conclusions, fields and text follow from what is cited."""
     lines = list(lines)
     items = {str(line.get("evidence_id")): line for line in lines}
     bearers, problems = check_report(report.model_dump(mode="json"), lines)
@@ -58,7 +55,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
 
 
 def _confidence(report: Report) -> Iterator[str]:
-    """A confidence that nobody can have come to: without a model, or more than the judged works carry."""
+    """Name a confidence without a model, or above what the judged works carry."""
     if report.confidence is None:
         return
     if report.written_by != "model":
@@ -71,7 +68,7 @@ def _confidence(report: Report) -> Iterator[str]:
 
 
 def _grounds(report: Report) -> Iterator[str]:
-    """What a confidence is said to rest on: no more works than were judged to answer."""
+    """Name a confidence that is said to rest on more works than were judged to answer."""
     answering = [work.answers for work in report.judgements if work.answers >= MIN_ANSWERS]
     direct = sum(answers >= 3 for answers in answering)
     stated = [one for one in report.confidence_reasons if one.code == "confidence_of_judgements"]

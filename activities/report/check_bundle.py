@@ -57,8 +57,10 @@ class CheckedBearer:
 
 
 def check_sums(names: Iterable[str], read: Callable[[str], bytes | None]) -> list[str]:
-    """Files that are not what they were when they were exported, or were not exported. `names`: of all files;
-    `read`: a file by its name, None for one that is not there."""
+    """Name files that are not as they were exported, or were not exported.
+
+    `names`: of all files; `read`: a file by its name, None for one that is not there.
+    """
     sums = read(SUMS)
     if sums is None:
         return [f"{SUMS} is missing"]
@@ -82,9 +84,11 @@ def check_sums(names: Iterable[str], read: Callable[[str], bytes | None]) -> lis
 def check_report(
     report: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
 ) -> tuple[list[CheckedBearer], list[str]]:
-    """Everything that quotes, with what is wrong with it, and what is wrong with the numbering of the
-    references. `items`: the evidence. Raises ValueError, KeyError, TypeError and AttributeError for what is
-    no report or no evidence."""
+    """List everything that quotes, with its faults, and the faults of the numbering.
+
+    `items`: the evidence. Raises ValueError, KeyError, TypeError and AttributeError for what is no report
+    or no evidence.
+    """
     works = report.get("references", [])
     numbers = {work["evidence_id"]: work["number"] for work in works}
     texts = {item["evidence_id"]: normalise(item["text"]) for item in items}

@@ -284,8 +284,7 @@ class CheckedEdit:
 
 
 def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
-    """What is printed of the editor's work; what falls is recorded. Repetitions are removed from the sections
-    first."""
+    """Return what is printed of the editor's work, once repetitions are removed from the sections."""
     checks.drop_refused(edited.refused)
     claims = {claim.id: claim for claim in checks.standing}
     _remove_repeated(edited.repeated, checks)
@@ -301,8 +300,7 @@ def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
 def _printed(
     sentences: Sequence[EditedSentence], claims: Mapping[str, Claim], checks: Checks, *, in_place: bool = True
 ) -> tuple[Claim, ...]:
-    """The sentences that stand, each once; `in_place`: and the claims of those that do not, under their own
-    ids, by which they are disputed and changed."""
+    """Keep the sentences that stand, each once; `in_place`: and the claims of those that do not."""
     kept: dict[str, Claim] = {}
     for one in sentences:
         names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in one.claims))
@@ -327,7 +325,7 @@ def _problem(
 
 
 def _standing(name: str, repeats: Mapping[str, str]) -> str:
-    """The claim that says what this one says, where it was left out as a repetition."""
+    """Follow a claim that was left out as a repetition to the one that says the same."""
     while name in repeats:
         name = repeats[name]
     return name

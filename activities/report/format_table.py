@@ -45,7 +45,7 @@ class Format:
 
 
 def _render(place: str, report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    """A report by a renderer of `activities.report.formats`, such as `docx.docx`."""
+    """Render a report by a function of `activities.report.formats`, such as `docx.docx`."""
     if not place:
         return report.model_dump_json(indent=2).encode()
     module, _, name = place.partition(".")
@@ -83,7 +83,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def format_of(ending: str) -> str:
-    """The format that a file's ending (`.bib`) stands for; empty for one that stands for none."""
+    """Return the format that a file's ending (`.bib`) stands for; empty for none."""
     return next((one.name for one in FORMATS.values() if ending.lower() in one.suffixes), "")
 
 

@@ -35,8 +35,11 @@ C = TypeVar("C", DraftClaim, EditedSentence)
 def changed(
     step: PublishInput, revised: Revised, draft: SectionDraft, verdicts: Verdicts, new: Sequence[EvidenceRef]
 ) -> PublishInput:
-    """What a report is published from, with what an instruction touches. `draft`: what was written for it;
-    `verdicts`: of the second reader; `new`: the works that were read for it."""
+    """Apply an instruction to what a report is published from.
+
+    `draft`: what was written for it; `verdicts`: of the second reader; `new`: the works that were read
+    for it.
+    """
     gone, works = set(revised.removed), set(revised.works)
     on = _onto(revised, verdicts, repetitions(step))
 
@@ -83,8 +86,10 @@ def changed(
 
 
 def repetitions(step: PublishInput) -> dict[str, str]:
-    """Id of a sentence that is not printed since another one says the same -> id of that one,
-    which it follows: else what was taken out or reworded would be printed as it was in its next place."""
+    """Map the id of a sentence that is not printed to that of the one which says the same.
+
+    It follows that one: else what was taken out or reworded would be printed in its next place.
+    """
     printed: dict[str, str] = {}
     follows: dict[str, str] = {}
     for one in (claim for planned in step.sections for claim in planned.draft.claims):
@@ -95,7 +100,7 @@ def repetitions(step: PublishInput) -> dict[str, str]:
 
 
 def _onto(revised: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
-    """What becomes of one sentence."""
+    """Make the function that changes one sentence."""
     gone, works = set(revised.removed), set(revised.works)
     again: dict[str, DraftClaim] = {one.id: one for one in (*revised.sentences, *revised.edited)}
     read = by_verdict(verdicts)
@@ -124,7 +129,7 @@ def _onto(revised: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> C
 
 
 def followed(name: str, follows: Mapping[str, str]) -> str:
-    """The sentence that is printed in the place of this one; itself where it is printed."""
+    """Return the sentence that is printed in the place of this one; itself where it is printed."""
     seen = {name}
     while (next_one := follows.get(name, name)) not in seen:
         seen.add(name := next_one)
@@ -137,7 +142,7 @@ _CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "suppo
 def _with_text(
     sections: list[PlannedSection], name: str, question: str, written: SectionDraft
 ) -> list[PlannedSection]:
-    """The sections with new text at the end of one, or in a section of its own; ids go on from the last."""
+    """Put new text at the end of a section, or in a section of its own; ids go on from the last."""
     if len(sections) == 1:  # a second section would change what is printed as the answer
         name = sections[0].section.id
     if not any(one.section.id == name for one in sections):
@@ -157,7 +162,7 @@ def _with_text(
 
 
 def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> SectionDraft:
-    """The sentences of a draft under ids of a section that none of it has; they go on from the last."""
+    """Give the sentences of a draft ids of a section that none of it has; they go on from the last."""
     numbers = (re.sub(r"\D", "", one.id.rpartition(".")[2]) for one in before.sentences)
     places = count(max((int(number or 0) for number in numbers), default=0) + 1)
     return draft.changed(lambda one: (one.replace(id=f"{section}.{next(places)}"),))
@@ -167,15 +172,17 @@ def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> Section
 
 
 def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
-    """A sentence of a report by its id."""
+    """Return a sentence of a report by its id."""
     drafted = [one for planned in step.sections for one in planned.draft.sentences]
     edited = step.edited.sentences if step.edited else ()
     return next((one for one in (*drafted, *edited) if one.id == name), None)
 
 
 def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts) -> PublishInput:
-    """The same with the dispute of a sentence, which is printed as before. What a reader confirms that missed
-    planted errors does not count."""
+    """Add the dispute of a sentence, which is printed as before.
+
+    A reader that missed planted errors confirms nothing.
+    """
     verdict = next((one for one in verdicts.verdicts if one.id == asked.sentence), None)
     if verdict is not None and verdict.problem is None and not verdicts.vigilance.is_believed:
         verdict = None
@@ -193,7 +200,7 @@ def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts
 
 
 def decided(step: PublishInput, asked: Instruction) -> PublishInput:
-    """The same with the open disputes of a sentence decided: upheld, its quote stands in its place."""
+    """Decide the open disputes of a sentence; where they are upheld, its quote stands in its place."""
     open_ones = [d for d in step.disputes if d.sentence == asked.sentence and not d.decision]
     decision = "upheld" if asked.upheld else "rejected"
     step = step.replace(
@@ -230,7 +237,7 @@ class SentenceChange(Frozen):
 
 
 def differences(before: Report, after: Report) -> list[SentenceChange]:
-    """The sentences by which two versions differ, in the order of the page."""
+    """List the sentences by which two versions differ, in the order of the page."""
     # a sentence of the answer may stand in its section again, under its id
     old, new = ({one.id: one.text for one in reversed([*r.sentences()])} for r in (before, after))
     names = dict.fromkeys(claim.id for report in (before, after) for claim in report.sentences())

@@ -25,8 +25,7 @@ MAX_ASKED = 6
 def limitations(
     step: PublishInput, report: Report, checks: Checks, notes: Sequence[Statement] = ()
 ) -> tuple[Statement, ...]:
-    """The limitations of a report, the most serious first, each once. `notes` are what the publishing step
-    found itself."""
+    """State the limitations, the most serious first; `notes` are what the publishing step found itself."""
     inputs = [as_statement(one) for one in step.limitations]
     statements = [one for one in inputs if one.code == "sample_only"]
     statements += _absent(step)
@@ -86,7 +85,7 @@ def limitations(
 
 
 def stated_limits(report: Report) -> Iterator[Statement]:
-    """The limitations of a report that follow from what else it says: each of them stands in it."""
+    """Yield the limitations that follow from what else a report says."""
     if report.draft:
         yield Statement.of("draft")
     if STOPS[report.stop_reason].early:
@@ -97,9 +96,11 @@ def stated_limits(report: Report) -> Iterator[Statement]:
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Each statement once; those whose sentences differ by case or the full stop are one, and so is a step
-    that the model did not answer several times, each time with a reason of its own. The steps whose prompts
-    could not hold every item are one statement: a long run has dozens, each with numbers of its own."""
+    """Keep each statement once.
+
+    Sentences that differ by case or the full stop are one, so is a step that the model did not answer
+    several times, and so are the steps whose prompts could not hold every item.
+    """
     kept: dict[str, Statement] = {}
     for one in statements:
         key = sentence(one).casefold().rstrip(" .")
@@ -116,15 +117,17 @@ def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
 
 
 def missing_name(step: PublishInput) -> Statement | None:
-    """The rarest name of the question, where it occurs nowhere and no model has read."""
+    """State the rarest name of the question, where it occurs nowhere and no model has read."""
     words, documents = absent_words(step)
     name = next((one.word for one in words if one.decides), "")
     return Statement.of(NAME_ABSENT, word=name, documents=documents) if name else None
 
 
 def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
-    """The words of the question that occur in no document which was looked through, and how many these are:
-    all of a folder, and the works at hand of other sources. None where a model wrote."""
+    """Return the words of the question that no document looked through has, and their number.
+
+    Documents are all of a folder, and the works at hand of other sources. None where a model wrote.
+    """
     if step.written_by == "model":
         return (), 0
     folders = [one for one in step.searches if one.documents]
@@ -178,8 +181,7 @@ def why_unanswered(step: PublishInput, dropped: int) -> Statement:
 
 
 def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
-    """What was asked of which source, each query once and the first ones only, and what each gave: a number
-    of records, or the status of a search that failed. Three lists of one length."""
+    """List each source, query and result once, the first ones only, in three lists of one length."""
     rows = {(s.source, clean(s.query)): str(s.hits) if s.status in ANSWERED else s.status for s in searches}
     first = list(rows.items())[:MAX_ASKED]
     return {
@@ -206,8 +208,7 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
 
 
 def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
-    """One statement for all the sections that ended alike; none for the only one of a run that stopped early,
-    which is stated already."""
+    """State once all the sections that ended alike; nothing for the only one of a run that stopped early."""
     alike: dict[tuple[str, str], list[str]] = {}
     for planned in sections:
         # what was searched until nothing new came is not cut short; a section without a claim is a gap

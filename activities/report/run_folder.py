@@ -1,5 +1,4 @@
-"""A folder a run, for a person to open: the report, the texts by their titles, searches, statistics, charts,
-and what each iteration thought and decided. It is written when a run ends, and nothing ever reads it.
+"""The folder of a run for a person to open, written when a run ends; nothing ever reads it.
 
 Titles are a stranger's: a file's name begins with a number of ours, which keeps it apart from every other
 name and from what a system reserves, and has letters, digits and single spaces after it.
@@ -38,7 +37,7 @@ them; `determinator open` writes again what is missing. Quotes are checked by `d
 def run_files(
     report: Report, form: str, works: Iterable[Evidence], records: Iterable[IterationRecord]
 ) -> dict[str, bytes]:
-    """The files by their names. A format or a chart that cannot be made is left out."""
+    """Make the files by their names. A format or a chart that cannot be made is left out."""
     from activities.report.formats import render
     from activities.report.formats.prose import iteration_text
     from activities.report.formats.works_table import searches_csv
@@ -66,7 +65,7 @@ def run_files(
 
 
 def words_of(title: str) -> str:
-    """A title as a part of a file's name: letters and digits of any script, a space for anything else."""
+    """Write a title as part of a file's name: letters, digits, and spaces for anything else."""
     kept = re.sub(r"[^\w-]|_", " ", unicodedata.normalize("NFC", title))
     line = " ".join(kept.split())
     while len(line.encode()) > 2 * TITLE_CHARS or len(line) > TITLE_CHARS:
@@ -81,8 +80,10 @@ def _text(work: Evidence) -> str:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], *, again: bool = True) -> None:
-    """Write the files below a folder, each whole, readable by their owner only; `again`: also those that are
-    there. Raises OSError."""
+    """Write the files below a folder, readable by their owner only. Raises OSError.
+
+    `again`: also those that are there.
+    """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, data in files.items():
         if again or not (folder / name).exists():
@@ -90,7 +91,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, again: bool = True)
 
 
 def chart_file(report: Report, name: str, form: str) -> bytes | None:
-    """A chart in one of `CHART_FORMATS`; None where the report has nothing of it.
+    """Make a chart in one of `CHART_FORMATS`; None where the report has nothing of it.
 
     Raises KeyError, and MissingExtra for a PNG without the `pdf` extra.
     """

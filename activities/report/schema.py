@@ -139,7 +139,7 @@ class ReportSection(Frozen):
     empty_because: Statement | None = None
 
     def changed(self, change: Callable[[Claim], Claim]) -> Self:
-        """The section with what `change` makes of each of its sentences."""
+        """Apply `change` to each sentence."""
         return self.replace(answer=tuple(map(change, self.answer)), claims=tuple(map(change, self.claims)))
 
 
@@ -301,7 +301,7 @@ class Report(ReportParts):
             yield from section.claims
 
     def changed(self, change: Callable[[Claim], Claim]) -> Self:
-        """The report with what `change` makes of each of its sentences."""
+        """Apply `change` to each sentence."""
         return self.replace(
             answer=tuple(map(change, self.answer)),
             summary=tuple(map(change, self.summary)),

@@ -1,5 +1,4 @@
-"""How strong the evidence of a work is: by design and size, by one function for answer, candidates and
-tables.
+"""The strength of the evidence of a work, by design and size, for answer, candidates and tables alike.
 
 The design is the one that a judge read and named a sentence of the work for, else that of its record. Without
 either the evidence is weak. Participants are those of the record, else those that the judge read.
@@ -54,14 +53,14 @@ RECORDS: frozenset[EvidenceType] = frozenset(
 
 
 def kind_of(item: Evidence, judged: WorkJudgement | None) -> EvidenceType:
-    """The kind of a work, by its judged design, else by its record."""
+    """Return the kind of a work, by its judged design, else by its record."""
     if judged is None or not judged.design or item.evidence_type in RECORDS:
         return item.evidence_type
     return KINDS[judged.design]
 
 
 def design_name(item: Evidence, judged: WorkJudgement | None) -> str:
-    """The design as a table names it; empty where nothing says it."""
+    """Name the design as a table does; empty where nothing says it."""
     if judged is not None and judged.design and item.evidence_type not in RECORDS:
         return DESIGN_NAMES[judged.design]
     if judged is not None and judged.kind:
@@ -70,7 +69,7 @@ def design_name(item: Evidence, judged: WorkJudgement | None) -> str:
 
 
 def participants(item: Evidence, judged: WorkJudgement | None) -> int | None:
-    """The number of participants, by the record of a work, else as a judge read it in its sentences."""
+    """Return the number of participants, by the record of a work, else as a judge read it."""
     recorded = digits(item.facts.get("enrollment", "") or item.facts.get("participants", ""))
     return recorded or (judged.participants if judged is not None else None)
 
@@ -81,8 +80,10 @@ def is_in_people(item: Evidence, judged: WorkJudgement | None) -> bool:
 
 
 def strength(item: Evidence, judged: WorkJudgement | None) -> Grade:
-    """The grade of a work: that of its kind, one step lower where it is a small study, and one where it is
-    merely related to the question. A work under concern or retracted is weak."""
+    """Grade a work by its kind, one step lower for a small study, and one for a merely related work.
+
+    A work under concern or retracted is weak.
+    """
     if item.standing in ("concern", "retracted"):
         return "weak"
     kind = kind_of(item, judged)
@@ -99,13 +100,13 @@ def grade_of(kind: EvidenceType) -> Grade:
 
 
 def best_grade(items: Iterable[Evidence], judged: Mapping[str, WorkJudgement]) -> Grade:
-    """The grade of the strongest of some works."""
+    """Return the grade of the strongest of some works."""
     grades = {strength(item, judged.get(item.evidence_id)) for item in items}
     return next((one for one in get_args(Grade) if one in grades), "weak")
 
 
 def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
-    """What is known of a work beside its effects."""
+    """Collect what is known of a work beside its effects."""
     kind = kind_of(item, judged)
     return WorkFacts(
         design=kind,

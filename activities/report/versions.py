@@ -1,11 +1,9 @@
-"""Later versions of a report: what it was published from is published again, changed as a person asked, or
-with the standing that its works have by now.
+"""Later versions of a report: it is published again, changed as a person asked, or with new standings.
 
 Invariants:
 
 - A report is never unmade: what publishing was given is kept (`Report.made_from`) and published again.
-- Versions that are made at the same moment lose nothing. Each is written under an unused number; the second
-  writer reads the version of the first and adds only what that does not contain.
+- Versions that are made at the same moment lose nothing: the second writer reads the version of the first.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -57,9 +55,11 @@ async def add_version(
     *,
     at: str,
 ) -> Added:
-    """Publish again what `make` makes of the latest version, at `at` (ISO time), and keep it as a version of
-    the report; nothing where it makes nothing. `first` is the report as the run published it. Raises
-    StoreError, also when something that the version is made from is missing."""
+    """Publish again what `make` makes of the latest version, and keep it; nothing where it makes nothing.
+
+    `first` is the report as the run published it, `at` an ISO time. Raises StoreError, also when
+    something that the version is made from is missing.
+    """
     for _attempt in range(MAX_ATTEMPTS):
         report, versions = await newest(archive, first)
         made = await make(report, versions)
@@ -85,8 +85,7 @@ async def published_again(
     *,
     at: str,
 ) -> Report:
-    """The report of what publishing is given, at `at` (ISO time), with the `standing` of works by now and
-    what authorities say now. Raises StoreError."""
+    """Publish the input again at `at` (ISO time), with standings and verdicts of now. Raises StoreError."""
     refs = tuple(ref.replace(standing=standing.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
     step = step.replace(evidence=refs, generated_at=at)
     documents, _lost = await read_documents(archive.store, step, patient=True)
@@ -102,8 +101,10 @@ async def refresh(
     new: Sequence[NewWork] = (),
     searches: Sequence[SearchRecord] = (),
 ) -> Added:
-    """Keep what no version says yet as a new one. `new` are works that the searches of the report found when
-    they were repeated, and the run had not. Raises StoreError, see `add_version`."""
+    """Keep what no version says yet as a new one; `new` are works that repeated searches found.
+
+    Raises StoreError, see `add_version`.
+    """
     changed: tuple[Change, ...] = ()
 
     async def make(report: Report, versions: tuple[Version, ...]) -> Next | None:
@@ -146,7 +147,7 @@ async def refresh(
 
 
 def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
-    """The references whose standing is no longer what the report says, in its order."""
+    """List the references whose standing is no longer what the report says, in its order."""
     rows = []
     for reference in report.references:
         verdict = verdicts.get(reference.evidence_id)
@@ -166,7 +167,7 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
 
 
 def notice_line(notice: StandingNotice) -> str:
-    """A notice in words: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
+    """Word a notice: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
     parts = [f"{_(NOTICES[notice.kind])} {day(notice.date or '')}".strip()]
     parts += [f"{kind}:{value}" for kind, value in (("doi", notice.doi), ("pmid", notice.pmid)) if value]
     return clean(", ".join([*parts, *_reporter(notice)]))
@@ -188,7 +189,7 @@ NOTICES = {
 
 
 def _after(before: Standing, verdict: StandingVerdict) -> Standing:
-    """An unknown standing changes nothing, and only a reinstatement improves a standing."""
+    """Change no standing by an unknown one, and improve it by a reinstatement alone."""
     if verdict.standing == "unknown":
         return before
     if any(notice.kind == "reinstatement" for notice in verdict.notices):
@@ -197,7 +198,7 @@ def _after(before: Standing, verdict: StandingVerdict) -> Standing:
 
 
 def _opening(before: Report, version: Version) -> Statement:
-    """The notice that opens a refreshed version."""
+    """State what a refreshed version changes."""
     works = tuple(
         _("[{number}] “{title}” is {standing}").format(
             number=c.number, title=clean(c.title), standing=_(STANDING_SENTENCES[c.after])

@@ -1,5 +1,4 @@
-"""The works of a report: references with their numbers and pages, the text around their quotes, what records
-say of each, the strength of the claims that cite them, and why the others that were found are not cited."""
+"""The works of a report: references, the text around quotes, studies, grades, and what is not cited."""
 
 import re
 from bisect import bisect_right
@@ -51,8 +50,11 @@ def references(
     origins: Mapping[str, str],
     around: Iterable[QuoteContext],
 ) -> tuple[Reference, ...]:
-    """The works that are quoted, numbered by first appearance. `study`: works with the same number report the
-    same study; `origins`: the earlier run that a work was imported from."""
+    """Give numbers to the works that are quoted, by first appearance.
+
+    `study`: works with the same number report the same study; `origins`: the earlier run that a work was
+    imported from.
+    """
     numbers: dict[str, int] = {}
     for support in supports:
         numbers.setdefault(support.evidence_id, len(numbers) + 1)
@@ -97,7 +99,7 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
 def described(
     items: Iterable[Evidence], judged: Mapping[str, JudgedWork], *, graded: bool
 ) -> tuple[DescribedWork, ...]:
-    """What records say of the works, and what follows of them from the checked judgements."""
+    """Collect what records say of the works, and what follows of them from the checked judgements."""
     return tuple(
         DescribedWork(
             evidence_id=item.evidence_id,
@@ -111,8 +113,7 @@ def described(
 
 
 def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:
-    """What a report calls what was read: the words of its profile, but those of documents where all that it
-    cites, or without that all that was searched, is a person's own and no study."""
+    """Choose what a report calls what was read: for a person's own documents, words of documents."""
     if cited:
         own = all(item.source == "library" and item.evidence_type == "document" for item in cited)
     else:
@@ -126,8 +127,7 @@ def with_strength(
     documents: Mapping[str, Evidence],
     study: Mapping[str, int],
 ) -> Claim:
-    """The claim with the grade of its best evidence and the number of independent studies. `works`: the grade
-    of each work."""
+    """Add to a claim the grade of its best evidence and the number of independent studies."""
     names = dict.fromkeys(support.evidence_id for support in claim.support)
     grades = {works.get(name) for name in names}
     best = next((grade for grade in get_args(Grade) if grade in grades), None)
@@ -138,8 +138,7 @@ def with_strength(
 def unused_works(
     step: PublishInput, report: Report, dropped: Sequence[Dropped], retracted: Collection[str]
 ) -> tuple[UnusedWork, ...]:
-    """The works of a run that its report does not cite, by reason and id: the order in which they were found
-    depends on how fast sources are. Empty where it was not recorded."""
+    """List the works that the report does not cite, by reason and id; empty where it was not recorded."""
     order = get_args(UnusedReason)
     retracted = {*retracted, *(ref.evidence_id for ref in step.evidence if ref.standing == "retracted")}
     refused = {name for item in dropped if item.kind != "judgement" for name in item.evidence_ids}
@@ -170,8 +169,10 @@ def contexts(
     language: str = ENGLISH,
     translations: Mapping[Support, str] | None = None,
 ) -> tuple[QuoteContext, ...]:
-    """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
-    none. `language`: of the report, in which `translations` are."""
+    """Return the surroundings of every quote that can be located, each once, in order of appearance.
+
+    `language`: of the report, in which `translations` are.
+    """
     spoken = {name: language_in(item) for name, item in documents.items()}
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
@@ -207,7 +208,7 @@ def _page_starts(item: Evidence) -> list[int]:
 
 
 def _before(text: str) -> str:
-    """The end of a text, with the space before the quote where there is one."""
+    """Return the end of a text, with the space before the quote where there is one."""
     space = " " if text.endswith(" ") else ""
     if len(text) > MAX_AROUND_CHARS:
         text = "\u2026 " + _EDGE.sub("", text[-MAX_AROUND_CHARS:], count=1)
@@ -215,7 +216,7 @@ def _before(text: str) -> str:
 
 
 def _after(text: str) -> str:
-    """The beginning of a text, with the space after the quote where there is one."""
+    """Return the beginning of a text, with the space after the quote where there is one."""
     space = " " if text.startswith(" ") else ""
     if len(text) > MAX_AROUND_CHARS:
         text = text[:MAX_AROUND_CHARS].rsplit(" ", 1)[0] + " \u2026"
@@ -232,8 +233,7 @@ _OWN = ("pmid", "pmcid", "nct")
 
 
 def joined(study: Mapping[str, int], items: Sequence[Evidence]) -> dict[str, int]:
-    """The number of the study of each work, with those joined that are reports of one. Unchanged where the
-    encoder is not installed."""
+    """Join the numbers of studies that are one by meaning; without the encoder change nothing."""
     pairs = [(a, b) for a, b in combinations(items, 2) if may_be_one(a, b)]
     encoder = embedder() if pairs else None
     if encoder is None:
@@ -249,9 +249,10 @@ def joined(study: Mapping[str, int], items: Sequence[Evidence]) -> dict[str, int
 
 
 def may_be_one(one: Evidence, other: Evidence) -> bool:
-    """Whether two works appeared in one year, none of them is a document of one's own, and neither an
-    identifier nor the drugs of their titles say that they are two. A preprint has another DOI than its
-    journal article."""
+    """Tell whether works of one year may be one, by identifiers and drugs in their titles.
+
+    Documents of one's own are never one: two bills have the same words. A preprint has another DOI.
+    """
     own = "document" in (one.evidence_type, other.evidence_type)  # two bills have the same words
     if own or one.year is None or one.year != other.year:
         return False
@@ -264,5 +265,5 @@ def may_be_one(one: Evidence, other: Evidence) -> bool:
 
 
 def opening(item: Evidence) -> str:
-    """What is compared of a work."""
+    """Return what is compared of a work."""
     return " ".join(f"{item.title}. {item.text}".split()[:MAX_WORDS])

@@ -38,15 +38,15 @@ RETRACTING_KINDS = frozenset({"retraction", "withdrawal"})
 
 
 def kind_of(name: str) -> Kind | None:
-    """The kind behind an update type, or None for a type that does not affect citing."""
+    """Return the kind behind an update type, or None for a type that does not affect citing."""
     return KINDS.get(re.sub(r"[^a-z]", "", name.lower()))
 
 
 def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none") -> Standing:
-    """The standing that notices imply: the worst one counts, from any authority. A retraction is lifted only
-    by a reinstatement that is dated no earlier than every retraction; where a date is missing it stays.
+    """Weigh notices: the worst one counts, from any authority; `otherwise` where none affects the work.
 
-    `otherwise` is the answer when no notice affects the work.
+    A retraction is lifted only by a reinstatement that is dated no earlier than every retraction; where a
+    date is missing it stays.
     """
     notices = list(notices)
     fallen = [n.date for n in notices if n.kind in RETRACTING_KINDS]
@@ -60,12 +60,12 @@ def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none")
 
 
 def worst(*standings: Standing) -> Standing:
-    """The most severe of several standings; of none, unknown."""
+    """Return the most severe of several standings; of none, unknown."""
     return max(standings, key=SEVERITY.__getitem__, default="unknown")
 
 
 def marked_title(title: str, reported_by: str) -> tuple[StandingNotice, ...]:
-    """The notice in a title such as "RETRACTED: ...", often the only trace there is; empty without one."""
+    """Read the notice in a title such as "RETRACTED: ...", often the only trace there is."""
     mark = title_mark(title)
     kind: Kind = "withdrawal" if mark == "withdrawn" else "retraction"
     return (StandingNotice(kind=kind, reported_by=f"{reported_by} (title)"),) if mark else ()

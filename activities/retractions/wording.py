@@ -97,8 +97,7 @@ _WITHDRAWN_ABSTRACT = re.compile(
 
 
 def says_preprint_withdrawn(comment: str, abstract: str) -> bool:
-    """Whether the comment that authors leave with a preprint says that it is withdrawn, or a sentence of the
-    abstract does, which may stand before or after the old one."""
+    """Tell whether comment or abstract of a preprint say that it is withdrawn."""
     if _WITHDRAWN_COMMENT.search(comment) and not _NO_WITHDRAWAL.search(comment):
         return True
     sentences = re.split(r"(?<=[.!?\])])\s+", " ".join(abstract.split()))
@@ -108,13 +107,13 @@ def says_preprint_withdrawn(comment: str, abstract: str) -> bool:
 
 
 def title_mark(title: str) -> str:
-    """The word by which a title marks its work (`retracted`, `withdrawn` ...); empty without a mark."""
+    """Return the word by which a title marks its work, such as `retracted`; empty without any."""
     title = " ".join(title.split())
     return next((m.group(1).casefold() for p in _TITLES if (m := p.search(title))), "")
 
 
 def says_retracted(text: str) -> bool:
-    """True when a text begins by saying that it is retracted, withdrawn or removed."""
+    """Tell whether a text begins by saying that it is retracted, withdrawn or removed."""
     text = " ".join(text[:_OPENING].split())
     if _BANNER.match(text):
         return True
@@ -123,7 +122,7 @@ def says_retracted(text: str) -> bool:
 
 
 def notice_kind(title: str, text: str) -> NoticeKind:
-    """What a record is when its wording is that of a notice on another work; empty for a work."""
+    """Name what a record is when its wording is that of a notice on another work; empty for a work."""
     title = " ".join(title.split())
     for kind, pattern in _NOTICE_TITLES:
         if pattern.search(title):

@@ -30,7 +30,7 @@ class UnknownFormat(DeterminatorError):
 
 
 def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None" = None) -> bytes:
-    """The report as a file of a format.
+    """Write the report as a file of a format.
 
     `evidence` (the cited items by id) adds abstracts to the bibliographies. Raises UnknownFormat, and
     MissingExtra when the format's library is not installed.
@@ -46,7 +46,7 @@ WRITTEN = ("md", "html", "docx", "pdf")
 
 
 def render_document(document: "Document", name: str) -> bytes:
-    """A tree of blocks as a file of a format. Raises UnknownFormat and MissingExtra."""
+    """Write a tree of blocks as a file of a format. Raises UnknownFormat and MissingExtra."""
     modules = {"md": "markdown"}
     if name not in WRITTEN:
         raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(WRITTEN)}")

@@ -53,7 +53,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
         return str(encode(_braceless(text)))
 
     def author(name: str) -> str:
-        """A person as `Family, Given`; a group in braces, so that its name is not taken apart."""
+        """Write a person as `Family, Given`; a group in braces, so that its name is not taken apart."""
         text = latex(family_first(name))
         return text if "," in text or " " not in text else f"{{{text}}}"
 

@@ -219,8 +219,7 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The quotes behind the sentences of a report, by number: at its end on paper, at the sentences on a
-    screen."""
+    """The quotes behind the sentences, by number: at the end on paper, at the sentences on a screen."""
 
     quotes: tuple[Quote, ...]
 
@@ -260,7 +259,7 @@ class Document:
 
 
 def bullets(texts: Iterable[str]) -> Iterator[Bullets]:
-    """A list of plain texts; nothing for none."""
+    """List plain texts; nothing for none."""
     if items := tuple((Run(clean(text)),) for text in texts):
         yield Bullets(items)
 
@@ -273,12 +272,12 @@ def cell(
     rank: str = "",
     grade: Grade | Literal[""] = "",
 ) -> Cell:
-    """A field of plain text; an empty one without text."""
+    """Make a field of plain text; an empty one without text."""
     return Cell((Run(clean(text), style, quote=quote, grade=grade),), rank) if text else Cell()
 
 
 def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
-    """A table of plain text, without the columns that are empty in every row; its head is in messages."""
+    """Make a table of plain text without the columns that are empty in every row; its head is in messages."""
     return Table(
         *filled([_(name) for name in head], [tuple(Cell((Run(text),)) for text in row) for row in rows]),
         caption,
@@ -294,7 +293,7 @@ def filled(
 
 
 def quotes_in(value: object) -> Iterator[Quote]:
-    """The quotes of the sentences in blocks, in order; those of cells and of fields are not sentences'."""
+    """Yield the quotes of the sentences in blocks, in order, but those of cells and of fields."""
     if isinstance(value, Quote):
         yield value
     elif isinstance(value, Run | Table):
@@ -308,7 +307,7 @@ def quotes_in(value: object) -> Iterator[Quote]:
 
 
 def noted(chapters: Sequence[Chapter]) -> tuple[tuple[Chapter, ...], tuple[Quote, ...]]:
-    """Number the quotes behind the sentences of chapters, each once, as they appear.
+    """Give numbers to the quotes behind the sentences of chapters, each once.
 
     A quote that its sentence says word for word needs no note; quotes of cells and fields are shown there.
     """

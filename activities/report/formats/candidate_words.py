@@ -105,7 +105,7 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
 
 
 def _with(text: str, details: Sequence[str]) -> str:
-    """A text with details in brackets; the details alone without a text."""
+    """Put details in brackets behind a text; return them alone without a text."""
     extra = clean(", ".join(filter(None, details)))
     return f"{text} ({extra})" if text and extra else text or extra
 
@@ -132,7 +132,7 @@ def phases(codes: str) -> str:
 
 
 def cells(candidate: Candidate) -> tuple[str, ...]:
-    """The cells between the name and the sources, under `HEAD`: the entries of the page in short."""
+    """Make the cells between name and sources, under `HEAD`: the entries of the page in short."""
     fields = {field.name: field for field in candidate.fields}
     mechanism, indications, regulatory, trials, safety = (_cell(fields[name]) for name in COLUMNS)
     pro, con = (len({s.evidence_id for s in quotes}) for quotes in (candidate.support, candidate.against))
@@ -169,7 +169,7 @@ def note(report: Report) -> str:
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """The table of candidates, and a page of each.
+    """Show the table of candidates, and a page of each.
 
     The table is without columns in which nothing was found and, without a model, those that judge.
     """

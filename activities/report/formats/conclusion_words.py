@@ -1,5 +1,4 @@
-"""The conclusions of a report: what follows by outcome and how sure, with which its answer begins, and from
-which effects.
+"""The conclusions of a report by outcome: what follows, how sure, and from which effects.
 
 The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
@@ -134,26 +133,28 @@ REASONS: Mapping[CertaintyReason, str] = {
 
 
 def _excludes_what_matters(one: Conclusion) -> bool:
-    """Whether a difference that matters is excluded, as the model says, else by the interval. What was not
-    shown may still be there (Altman and Bland 1995, doi:10.1136/bmj.311.7003.485)."""
+    """Tell whether a difference that matters is excluded, as the model says, else by the interval.
+
+    What was not shown may still be there (Altman and Bland 1995, doi:10.1136/bmj.311.7003.485).
+    """
     if one.proposed is not None and one.proposed.excludes is not None:
         return one.proposed.excludes
     return not {"wide_interval", "no_numbers"}.intersection(concern.code for concern in one.concerns)
 
 
 def found(direction: ConclusionDirection) -> str:
-    """What one work found: that its interval includes no effect does not say that there is none."""
+    """Word the finding of one work: an interval that includes no effect does not say that there is none."""
     return _("no difference shown") if direction == "no_difference" else _(DIRECTIONS[direction])
 
 
 def verdict(one: Conclusion) -> str:
-    """The direction and how certain it is, in a few words: a heading is read alone."""
+    """Word direction and certainty in a few words: a heading is read alone."""
     direction = _(DIRECTIONS[one.direction]) if _excludes_what_matters(one) else found(one.direction)
     return direction if one.direction in OPEN else _(VERDICTS[one.certainty]).format(direction=direction)
 
 
 def statement(one: Conclusion) -> str:
-    """The conclusion as a sentence: `The drug probably lowers mortality compared with placebo.`"""
+    """Word the conclusion as a sentence: `The drug probably lowers mortality`."""
     outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
     group = group or _("the intervention")
     values = {
@@ -199,8 +200,7 @@ def _sentence(text: str) -> str:
 
 
 def reasons(one: Conclusion) -> Iterator[str]:
-    """How the certainty follows, by concerns that add up to it; and where the checked effects refute what the
-    model read, or point elsewhere."""
+    """Say how the certainty follows by concerns, and where checked effects point elsewhere."""
     if one.proposed is not None and one.direction != "not_enough_data" and one.works:
         if is_refuted(one):
             yield (
@@ -234,7 +234,7 @@ def _down(reason: str, levels: int) -> str:
 
 
 def pooled_measure(one: Conclusion) -> str:
-    """The measure of the pool, with what it counts where that is not the outcome."""
+    """Name the measure of the pool, with what it counts where that is not the outcome."""
     figure = one.pooled
     return f"{_(MEASURE_NAMES[figure.measure])}{_counted(figure)}" if figure is not None else ""
 
@@ -248,7 +248,7 @@ def _counted(of: AppraisedWork | PooledFigure) -> str:
 
 
 def figures(one: Conclusion) -> str:
-    """The pooled figure in words, else that of the only work that counts; empty where there is neither."""
+    """Word the pooled figure, else that of the only work that counts; empty where there is neither."""
     if one.pooled is not None:
         count = len(one.pooled.works)
         text = ngettext(
@@ -270,9 +270,11 @@ def figures(one: Conclusion) -> str:
 
 
 def absolute(one: Conclusion) -> str:
-    """What a risk ratio means for a thousand people with the risk of the comparators, the median of the works
-    whose events are known (Cochrane's handbook, 15.4.4). Empty where the event or its time is not known, and
-    where the evidence is too uncertain to say so."""
+    """Word a risk ratio for a thousand people with the median risk of the comparators.
+
+    After Cochrane's handbook, 15.4.4. Empty where event or time is not known, and for too uncertain
+    evidence.
+    """
     works = [work for work in one.works if work.counted and work.effect and work.effect.measure == "RR"]
     arms = [work.effect.arms for work in works if work.effect and work.effect.arms and not work.opposite]
     event, time = (clean(one.proposed.event), clean(one.proposed.time)) if one.proposed else ("", "")
@@ -314,12 +316,12 @@ def line(one: Conclusion) -> str:
 
 
 def said(one: Conclusion) -> str:
-    """A conclusion as it is printed: in the words that a person asked for, else in those of code."""
+    """Word a conclusion as a person asked for, else as code does."""
     return clean(one.wording) or statement(one)
 
 
 def _grounds(one: Conclusion) -> str:
-    """The figure and the certainty; where there are not enough data nothing is graded."""
+    """State figure and certainty; where there are not enough data nothing is graded."""
     graded = one.direction != "not_enough_data"
     grade = (
         _("Certainty: {certainty} (proposed).").format(certainty=_(LEVELS[one.certainty])) if graded else ""
@@ -328,12 +330,12 @@ def _grounds(one: Conclusion) -> str:
 
 
 def leading(report: Report) -> tuple[Conclusion, ...]:
-    """The conclusions that the answer begins with: those on what the question names."""
+    """Return the conclusions that the answer begins with: those on what the question names."""
     return tuple(one for one in CONCLUSIONS.shown(report) if one.asked)
 
 
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """What the answer begins with: each conclusion with its figure and its certainty."""
+    """Begin the answer with each conclusion, its figure and its certainty."""
     lines: list[Parts] = []
     for one in leading(report):
         cited = (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
@@ -346,8 +348,7 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """What each conclusion rests on: why it is not more certain, and its works with their groups beside each
-    other."""
+    """Show why each conclusion is not more certain, and its works with their groups beside each other."""
     for one in CONCLUSIONS.shown(report):
         yield Heading(_sentence(f"{clean(one.outcome)}: {verdict(one)}"))
         yield from bullets(filter(None, (absolute(one), *reasons(one))))
@@ -358,7 +359,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 
 def _table(one: Conclusion, quotes: Quotes) -> Table:
-    """The works of a conclusion, and what was pooled of them last."""
+    """Show the works of a conclusion, and what was pooled of them last."""
     groups = (clean(one.group) or _("Group"), clean(one.comparator) or _("Compared with"))
     head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
     rows = [_row(work, quotes) for work in sorted(one.works, key=lambda w: quotes.number(w.evidence_id))]
@@ -373,8 +374,7 @@ def _table(one: Conclusion, quotes: Quotes) -> Table:
 
 
 def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
-    """A work: what each group had, the effect, participants where the groups do not say them, and what it
-    found where no number does. Numbers open the sentence that has them."""
+    """Show a work: its groups, its effect and its participants; numbers open the sentence that has them."""
     reference = quotes.references.get(work.evidence_id)
     quote = quotes.quote("", work.support[0]) if work.support else None
 

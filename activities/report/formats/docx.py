@@ -1,5 +1,4 @@
-"""The report as a Word document: headings, lists, quotes and captions in Word's own styles, links that can be
-followed, tables that fit the page, and the report's own metadata.
+"""The report as a Word document, in Word's own styles.
 
 The figures are pictures with their numbers as alternative text; without the `pdf` extra, which draws them,
 tables.
@@ -34,7 +33,7 @@ def docx(report: Report) -> bytes:
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """A tree of blocks as a Word document."""
+    """Write a tree of blocks as a Word document."""
     import docx as library
 
     word = library.Document()
@@ -143,7 +142,7 @@ def _metadata(word: "Document", made: page.Document) -> None:
 
 
 def _figure(word: "Document", figure: page.Figure) -> bool:
-    """A figure as a picture with what it shows in words; False where it cannot be drawn here."""
+    """Add a figure as a picture with what it shows in words; False where it cannot be drawn here."""
     from docx.shared import Cm
 
     png = picture(figure.svg)
@@ -169,8 +168,7 @@ def _turn(word: "Document") -> None:
 
 
 def _table(word: "Document", block: page.Table) -> None:
-    """A table as wide as the text; its head is repeated on every page it runs over. A wide one is on a sheet
-    of its own that lies on its side."""
+    """Add a table as wide as the text; a wide one is on a sheet of its own that lies on its side."""
     from docx.shared import Pt
 
     if block.wide:
@@ -207,7 +205,7 @@ def _fit(word: "Document", table: "WordTable", columns: Iterable[page.Column]) -
 
 
 def _link(paragraph: "Paragraph", text: str, url: str) -> None:
-    """A hyperlink; python-docx reads them and writes none, so that the elements are made here."""
+    """Add a hyperlink; python-docx reads them and writes none, so that the elements are made here."""
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.oxml import OxmlElement
     from docx.oxml.ns import qn

@@ -88,7 +88,7 @@ class Panel:
 
 @cache
 def templates() -> Environment:
-    """The templates beside this file. Autoescaped: whatever text a report holds, it cannot become markup."""
+    """Load the templates beside this file, autoescaped: no text of a report can become markup."""
     made = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -110,7 +110,7 @@ def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Seque
 
 
 def titled(svg: str, title: str) -> str:
-    """A figure with its title above it, for one that stands alone."""
+    """Put the title above a figure that stands alone."""
     high = int(_HEIGHT.search(svg)[1]) + TITLE_HEIGHT  # type: ignore[index]  # each template states it
     line = f'<text class="fig-text fig-lead" x="0" y="-10">{escape(title)}</text></svg>'
     whole = _HEIGHT.sub(f'viewBox="0 -{TITLE_HEIGHT} 360 {high}"', svg, count=1)
@@ -126,7 +126,7 @@ _OPENING = (
 
 
 def picture(svg: str) -> bytes | None:
-    """A figure as PNG, drawn by the library that sets the PDF (the `pdf` extra); None without it."""
+    """Draw a figure as PNG by the library that sets the PDF (the `pdf` extra); None without it."""
     try:
         import typst
     except ImportError:
@@ -150,7 +150,7 @@ def flow_figure(title: str, steps: Sequence[Step], *, drawn: bool = True) -> Fig
 
 
 def flow(report: Report) -> tuple[Step, ...]:
-    """The flow of PRISMA 2020, as far as it applies to an automatic search."""
+    """Count the flow of PRISMA 2020, as far as it applies to an automatic search."""
     counts, searches = report.methodology.counts, report.methodology.searches
     kept = Counter[str]()
     for record in searches:
@@ -185,8 +185,10 @@ def panel(
     reach: Interval | None = None,
     note: str = "",
 ) -> Panel | None:
-    """Studies with their intervals, then what they were pooled to, then the prediction interval `reach`, on
-    one axis, logarithmic for ratios. None where a ratio is not positive: it has no place."""
+    """Place studies, what they were pooled to, and the prediction interval `reach` on one axis.
+
+    It is logarithmic for ratios. None where a ratio is not positive: it has no place.
+    """
     every = [one for _, one in (*rows, *summaries)]
     if measure in RATIOS and any(one.low <= 0 for one in (*every, *([reach] if reach else ()))):
         return None
@@ -228,7 +230,7 @@ def limits(one: Interval) -> str:
 
 
 def pool_panel(pool: Pool) -> Panel | None:
-    """A forest plot: the studies of a pool, its estimates and its prediction interval."""
+    """Place the studies of a pool, its estimates and its prediction interval."""
     p = decimals(f"p = {pool.q_p:.3f}" if pool.q_p >= 0.001 else "p < 0.001")
     q, tau2 = decimals(f"Q = {pool.q:.2f}"), decimals(f"\u03c4\u00b2 = {pool.tau2:.4f}")
     return panel(
@@ -281,7 +283,7 @@ def forest(title: str, pool: Pool) -> Iterator[Figure]:
 
 @in_its_language
 def chart_of(report: Report, name: str) -> Chart | None:
-    """A chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
+    """Make a chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
     title, panels = {
         "effects": (N_("Effects by outcome, with 95% confidence intervals"), _effects),
         "pooled": (N_("Pooled effects, with 95% confidence intervals"), _pooled),
@@ -302,8 +304,7 @@ def _pooled(report: Report) -> Iterator[Panel | None]:
 
 
 def _effects(report: Report) -> Iterator[Panel | None]:
-    """Effects by outcome and measure: those of each conclusion with their pool, and those that the statistics
-    list."""
+    """Place effects by outcome and measure: those of conclusions with their pools, and those listed."""
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
     analysis = ANALYSIS.shown(report)
     concluded = CONCLUSIONS.shown(report)
@@ -330,7 +331,7 @@ def _effects(report: Report) -> Iterator[Panel | None]:
 
 
 def stated_interval(effect: Effect) -> Interval | None:
-    """The interval that a work states; None where it states none."""
+    """Return the interval that a work states; None where it states none."""
     if effect.estimate is None or effect.low is None or effect.high is None:
         return None
     return Interval(estimate=effect.estimate, low=effect.low, high=effect.high)

@@ -22,13 +22,13 @@ Link = Callable[[page.Quote], str]
 
 
 def html(report: Report) -> bytes:
-    """A whole page that can be mailed, archived and printed."""
+    """Write a whole page that can be mailed, archived and printed."""
     return written(document(report))
 
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """A tree of blocks as a whole page."""
+    """Write a tree of blocks as a whole page."""
     css, code = style(), script()
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(code)}'; "
@@ -39,18 +39,17 @@ def written(made: page.Document) -> bytes:
 
 @in_its_language
 def body(report: Report, link: Link) -> Markup:
-    """The report within a page of others, which has `style` and `script`; each citation leads to the
-    address of its quote."""
+    """Write the report within a page of others; each citation leads to the address of its quote."""
     return Markup(_rendered("body", document(report), link=link))  # noqa: S704 - made by a template that escapes
 
 
 def style() -> Markup:
-    """A file of this package, never text of a report."""
+    """Read the style, a file of this package and never text of a report."""
     return Markup(templates().get_template("report.css").render())  # noqa: S704
 
 
 def script() -> Markup:
-    """A file of this package that sorts tables."""
+    """Read the script that sorts tables, a file of this package."""
     return Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
 
 

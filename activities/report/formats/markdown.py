@@ -1,5 +1,4 @@
-"""The report as Markdown: what a researcher reads in an editor, and what `ask` saves. Plain: no HTML, no
-figures; the numbers of the figures are in its text and tables."""
+"""The report as plain Markdown, without HTML and figures; the numbers of the figures are in its tables."""
 
 from collections.abc import Iterable
 
@@ -16,7 +15,7 @@ def markdown(report: Report) -> bytes:
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """A tree of blocks as Markdown."""
+    """Write a tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in made.chapters:
         parts += [f"## {escape_markdown(chapter.title)}", *map(as_markdown, chapter.blocks)]
@@ -66,7 +65,10 @@ def _line(parts: page.Parts, marks: str = '"') -> str:
 
 
 def _part(part: page.Part, inline: bool, marks: str) -> str:
-    """A part of a line; `inline`: it does not begin it. `marks`: the quotation marks of quoted words."""
+    """Write a part of a line.
+
+    `inline`: it does not begin it. `marks`: the quotation marks of quoted words.
+    """
     if isinstance(part, page.Cite):
         return _cite(part)
     if isinstance(part, page.Sentence):
@@ -98,7 +100,7 @@ def _field(label: str, lines: Iterable[page.Parts]) -> str:
 
 
 def _cite(cite: page.Cite) -> str:
-    """The numbers of the references, and the notes that have the quotes."""
+    """Write the numbers of the references, and of the notes that have the quotes."""
     return cite.text + "".join(f"[^{number}]" for number in cite.notes)
 
 

@@ -74,7 +74,7 @@ DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
 @in_its_language
 def document(report: Report, *, drawn: bool = True) -> Document:
-    """The whole report. `drawn`: with pictures."""
+    """Make the tree of the whole report. `drawn`: with pictures."""
     return _Page(report, drawn=drawn).document()
 
 
@@ -137,7 +137,7 @@ class _Page:
     # what a reader gets first
 
     def _answer(self) -> list[Block]:
-        """The answer, how many works it rests on, what each section found, and what was checked."""
+        """Show the answer, the works behind it, what each section found, and what was checked."""
         report = self.report
         blocks: list[Block] = []
         blocks += _text(unanswered(report))
@@ -160,8 +160,7 @@ class _Page:
         return [*blocks, *rest] if blocks else []
 
     def _line(self, section: ReportSection, told: Collection[Support]) -> Parts:
-        """What a section found, in one line; empty where the report's answer says it. `told`: the quotes of
-        that answer."""
+        """Show in a line what a section found, unless the answer, with its quotes `told`, says it."""
         lead = section.answer[:1]
         if any(claim.support and told and set(claim.support) <= set(told) for claim in lead):
             return ()
@@ -182,7 +181,7 @@ class _Page:
             yield Chapter(self._anchor(section), words.heading(section), blocks)
 
     def _first(self) -> Iterator[Block]:
-        """What stands for an answer, where a brief report has none: the first passages or sentences."""
+        """Show the first passages or sentences, where a brief report has no answer."""
         if self.report.answer:
             return
         for section in self.report.sections:
@@ -231,7 +230,7 @@ class _Page:
     # sentences
 
     def _fresh(self, claims: Iterable[Claim]) -> list[Claim]:
-        """The sentences that are not printed yet, and those that another one leans on."""
+        """Return the sentences that are not printed yet, and those that another one leans on."""
         claims = [*claims]
         carrying = leaned_on(claims)
         new = {words_of(claim.text): claim for claim in reversed(claims)}
@@ -251,9 +250,11 @@ class _Page:
     def _prose(
         self, *paragraphs: Iterable[Claim], kind: TextKind = "plain", graded: bool = True
     ) -> Iterator[Text]:
-        """Paragraphs of the sentences that are not printed yet. The strength that all of them share stands
-        once, behind the last one; else that of most sentences of a paragraph behind it, and another one at
-        its sentence."""
+        """Print paragraphs of the sentences that are not printed yet.
+
+        The strength that all of them share stands once, behind the last one; else that of most
+        sentences of a paragraph behind it, and another one at its sentence.
+        """
         fresh = [new for claims in paragraphs if (new := self._fresh(claims))]
         alike = len({claim.strength for claims in fresh for claim in claims if claim.strength}) <= 1
         for place, claims in enumerate(fresh, 1):
@@ -308,8 +309,7 @@ class _Page:
         yield Text((Run(sentence(section.empty_because)), *links), "note")
 
     def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
-        """The sentences of a section but those that the report's answer says with their numbers and nearly
-        all their words, joined with others, and that none leans on."""
+        """Leave out sentences that the answer says with their numbers and nearly all words."""
         claims = list(claims)
         carrying = leaned_on(claims)
         for claim in claims:
@@ -320,7 +320,7 @@ class _Page:
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
-        """A passage with its work; what stands around it is told apart."""
+        """Show a passage with its work; what stands around it is told apart."""
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))

@@ -1,5 +1,4 @@
-"""The report as PDF, set by Typst: Greek letters, signs and links are rendered correctly without any system
-font.
+"""The report as PDF, set by Typst, which needs no system font.
 
 The text goes in as data, never as Typst markup; the figures are those of the HTML page.
 """
@@ -18,13 +17,13 @@ TEMPLATE = Path(__file__).with_name("report.typ")
 
 
 def pdf(report: Report) -> bytes:
-    """The whole report. Raises MissingExtra without the `pdf` extra."""
+    """Write the whole report. Raises MissingExtra without the `pdf` extra."""
     return written(document(report))
 
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """A tree of blocks as PDF. Raises MissingExtra without the `pdf` extra."""
+    """Write a tree of blocks as PDF. Raises MissingExtra without the `pdf` extra."""
     try:
         import typst
     except ImportError as error:

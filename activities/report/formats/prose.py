@@ -1,5 +1,4 @@
-"""The report's claims as Markdown text: what `executive_summary` and `ReportSection.markdown` hold, and the
-citation marks (`[1, 3]`) that are the same in every text of a report.
+"""The claims of a report as Markdown text: `executive_summary` and `ReportSection.markdown`.
 
 The text is made from the claims alone, so that a check can make it again and compare.
 """
@@ -37,14 +36,16 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 
 
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
-    """A claim with its mark; without one where nothing is cited."""
+    """Write a claim with its mark; without one where nothing is cited."""
     own = sorted({numbers[s.evidence_id] for s in claim.support if s.evidence_id in numbers})
     return cited(escape_markdown(claim.text), f"[{', '.join(map(str, own))}]" if own else "")
 
 
 def notice(report: Report) -> str:
-    """What a report without a model says first: why none has read it, and what its passages are. Empty for
-    one that a model wrote, and where nothing is there for it to read."""
+    """Say first in a report without a model why none has read it, and what its passages are.
+
+    Empty for one that a model wrote, and where nothing is there for it to read.
+    """
     if report.written_by != "extractive":
         return ""
     passages = any(section.claims for section in report.sections)
@@ -58,8 +59,10 @@ def notice(report: Report) -> str:
 
 
 def model_fault(report: Report) -> str:
-    """Why the language model of a run was of no use, as its server said: it refused its work, or no judge and
-    no writer got an answer. Empty for a run that it served, and for one that asked none."""
+    """Say why the model was of no use: its server refused, or no judge and no writer got an answer.
+
+    Empty for a run that it served, and for one that asked none.
+    """
     refused = [one.text("reason") for one in report.statements if one.code == MODEL_REFUSED]
     silent = [
         one.text("reason")
@@ -76,8 +79,7 @@ def absent(report: Report) -> str:
 
 
 def summary_of(report: Report) -> tuple[Claim, ...]:
-    """What a reader gets first beside the answer: the editor's summary, else, where there is no answer, the
-    first claims of the sections in turn, or the first passages."""
+    """Return the editor's summary, else first claims of the sections in turn, or passages."""
     if report.summary or report.answer:
         return report.summary
     if report.written_by == "extractive":
@@ -100,7 +102,7 @@ def unanswered(report: Report) -> str:
 
 
 def summary_text(report: Report) -> str:
-    """The answer and the summary, or why there is none."""
+    """Write the answer and the summary, or why there is none."""
     numbers = numbers_of(report.references)
     why = escape_markdown(unanswered(report))
     if why and not any(report.claims()):
@@ -117,7 +119,7 @@ def summary_text(report: Report) -> str:
 def section_text(
     paragraphs: Sequence[Sequence[Claim]], numbers: Mapping[str, int], empty_because: Statement | None
 ) -> str:
-    """The claims by paragraph, or why there is none."""
+    """Write the claims by paragraph, or why there is none."""
     if not paragraphs and empty_because is not None:
         return escape_markdown(sentence(empty_because))
     return "\n\n".join(" ".join(claim_text(c, numbers) for c in paragraph) for paragraph in paragraphs)
@@ -130,7 +132,7 @@ def paragraphs_of(section: ReportSection) -> list[list[Claim]]:
 
 
 def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
-    """What each row is, in a word, and its text: gaps, searches with their results, and the judgement."""
+    """Yield the rows of an iteration: gaps, searches with their results, and the judgement."""
     yield "Thought", record.thought
     yield from (("Missing", gap) for gap in record.gaps)
     for search in record.searches:
@@ -157,7 +159,7 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
 
 
 def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
-    """`mechanism 6 (one trial), candidates 4`"""
+    """Word `mechanism 6 (one trial), candidates 4`."""
     return ", ".join(
         f"{_(name.replace('_', ' '))} {score}{f' ({why})' if (why := reasons.get(name)) else ''}"
         for name, score in scores.items()
@@ -165,7 +167,7 @@ def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
 
 
 def iteration_text(record: IterationRecord) -> str:
-    """An iteration in Markdown, below a heading."""
+    """Write an iteration in Markdown, below a heading."""
     where = f"{record.section}, iteration" if record.section else "Iteration"
     listed = "\n".join(f"- {escape_markdown(f'{word}: {text}')}" for word, text in rows(record) if text)
     return f"### {where} {record.iteration}\n\n{listed}"

@@ -47,7 +47,7 @@ WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
 
 
 def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page.References]:
-    """The references, `only` those with these numbers."""
+    """List the references, `only` those with these numbers."""
     marks = [badges(reference, report.words) for reference in report.references]
     shared = set(marks[0]).intersection(*marks) - set(map(_, KEPT)) if len(marks) > 1 else set[str]()
     items = tuple(
@@ -65,7 +65,7 @@ def alerts() -> frozenset[str]:
 
 
 def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.Reference:
-    """`marks`: its badges but those that all references share: table, limitations and method state these."""
+    """Write a reference; `marks`: its badges but those that all references share."""
     twins = tuple(
         other.number
         for other in report.references
@@ -88,7 +88,7 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
 
 
 def date_of(reference: Reference) -> str:
-    """The date of a document, else the year of a work; empty where neither is known."""
+    """Write the date of a document, else the year of a work; empty where neither is known."""
     return day(clean(reference.date)) or str(reference.year or "")
 
 
@@ -99,7 +99,7 @@ def best_url(reference: Reference) -> str | None:
 
 
 def local_url(reference: Reference) -> str | None:
-    """The file of a document of the user's own library; what others sent opens no file."""
+    """Return the file of a document of the user's own library; what others sent opens no file."""
     url = reference.url or ""
     if reference.source != "library" or not re.match(r"file:///(?!/)", url):
         return None
@@ -117,8 +117,7 @@ def place_in(reference: Reference, page: int) -> str:
 
 
 def page_links(reference: Reference) -> list[tuple[str, str | None]]:
-    """`p. 3` with the address that opens the document there, for each page that is quoted; of a recording
-    `at 1:05`. A text that was recognised says so first."""
+    """Link each page that is quoted, `p. 3`; of a recording name the moment, `at 1:05`."""
     if reference.times:
         return [(_("transcript"), None), *((_at(seconds), None) for seconds in reference.times)]
     url = best_url(reference) or ""
@@ -136,8 +135,10 @@ def _at(seconds: float) -> str:
 
 
 def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
-    """Where a quote stands in its document: a page of a PDF, or a text fragment of a web page, to which a
-    browser scrolls (https://wicg.github.io/scroll-to-text-fragment); None where a link cannot say it."""
+    """Link a quote in its document: a page of a PDF, or a text fragment of a web page.
+
+    See https://wicg.github.io/scroll-to-text-fragment; None where a link cannot say it.
+    """
     url = best_url(reference)
     if url is None:
         return None
@@ -213,8 +214,7 @@ class Quotes:
     def sentence(
         self, claim: Claim, *, graded: bool = False, disputed: bool = False, first: bool = True
     ) -> Sentence:
-        """A claim as it is printed, within quotation marks where it is in the words of its quote. `first`: it
-        is printed here first."""
+        """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
         text, cite = ended(clean(claim.text)), self.cite(claim.support, claim.text)
         verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
@@ -226,7 +226,7 @@ class Quotes:
         )
 
     def cite(self, supports: Iterable[Support], text: str = "") -> Cite:
-        """The numbers of the references, in order, each with its quotes."""
+        """Return the numbers of the references, in order, each with its quotes."""
         by_number: dict[int, list[Quote]] = {}
         for support in supports:
             if reference := self.references.get(support.evidence_id):
@@ -237,7 +237,7 @@ class Quotes:
         return Cite((Mark(number),))
 
     def quotes(self, text: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
-        """The quotes that there are, in their contexts; `text`: the sentence that rests on them."""
+        """Return the quotes in their contexts; `text`: the sentence that rests on them."""
         return tuple(self.quote(text, support) for support in supports if support.quote)
 
     def quote(self, text: str, support: Support) -> Quote:
@@ -259,13 +259,13 @@ class Quotes:
         )
 
     def number(self, evidence_id: str) -> int:
-        """The number of a reference; 0 for what is none."""
+        """Return the number of a reference; 0 for what is none."""
         reference = self.references.get(evidence_id)
         return reference.number if reference else 0
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """A sentence as its words, by which it is recognised."""
+    """Return a sentence as its words, by which it is recognised."""
     return tuple(re.findall(r"\w+", text.casefold()))
 
 
@@ -277,5 +277,5 @@ def same_words(claim: str, quote: str) -> bool:
 
 
 def anchor_of(name: str) -> str:
-    """A name as an HTML id."""
+    """Write a name as an HTML id."""
     return re.sub(r"[^\w-]+", "-", clean(name)).strip("-") or "x"

@@ -40,11 +40,10 @@ def clean(text: str) -> str:
 
 
 def escape_markdown(text: str, *, linked: bool = False, inline: bool = False) -> str:
-    """The text as one line of CommonMark (GitHub's dialect included) that shows it literally and does
-    nothing else.
+    """Write a text as one line of CommonMark that shows it literally and does nothing else.
 
-    `linked`: it stands inside a link, where an address in it becomes no link of its own. `inline`: it does
-    not begin a line, so that it can begin no list and no heading.
+    `linked`: it stands inside a link, where an address in it becomes no link of its own. `inline`: it
+    does not begin a line, so that it can begin no list and no heading.
     """
     line = _EVERYWHERE.sub(lambda m: "\\" + m.group(), clean(text))
     if not linked:
@@ -55,7 +54,7 @@ def escape_markdown(text: str, *, linked: bool = False, inline: bool = False) ->
 
 
 def safe_url(url: str | None) -> str | None:
-    """The address when it is plain http or https, with everything that could end a link encoded."""
+    """Return an address that is plain http or https, with everything encoded that could end a link."""
     if not url or any(c.isspace() or unicodedata.category(c) in _INVISIBLE for c in url):
         return None
     try:
@@ -80,13 +79,13 @@ def identifier_links(identifiers: Identifiers) -> list[tuple[str, str, str | Non
 
 
 def authors_line(authors: Iterable[str], most: int = 6) -> str:
-    """`A, B, C, et al.` from at most `most` names."""
+    """Write `A, B, C, et al.` from at most `most` names."""
     names = [clean(name) for name in authors if clean(name)]
     return ", ".join(names[:most]) + (_(", et al.") if len(names) > most else "")
 
 
 def shortened(text: str, chars: int) -> str:
-    """The beginning of a text, up to a blank, with a sign that it goes on."""
+    """Cut a text at a blank, with a sign that it goes on."""
     return text if len(text) <= chars else text[: chars + 1].rsplit(" ", 1)[0] + " \u2026"
 
 
@@ -95,12 +94,12 @@ ENDS = (*".?!", "\u3002", "\uff01", "\uff1f")
 
 
 def ended(text: str) -> str:
-    """The text with a full stop, unless it ends a sentence already."""
+    """Add a full stop, unless the text ends a sentence already."""
     return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}."
 
 
 def cited(text: str, mark: str) -> str:
-    """A sentence with its citation before the full stop."""
+    """Put the citation before the full stop of a sentence."""
     if not mark:
         return text
     stem = text.rstrip()
@@ -109,5 +108,5 @@ def cited(text: str, mark: str) -> str:
 
 
 def spreadsheet_cell(text: str) -> str:
-    """A cell with an apostrophe before what a spreadsheet would read as a formula, as OWASP advises."""
+    """Put an apostrophe before what a spreadsheet would read as a formula, as OWASP advises."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

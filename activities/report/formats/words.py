@@ -442,7 +442,7 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
 
 
 def sources_line(report: Report) -> str:
-    """Word `Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3, preprints 1.`"""
+    """Word `Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3`."""
     if not report.sources_used or not report.words.graded:
         return ""
     sources = ", ".join(

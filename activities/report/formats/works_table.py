@@ -26,8 +26,10 @@ MAX_WORDS = 12
 
 
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
-    """Every cited work, then those that were judged to answer and are not cited. Without a model, and columns
-    that were asked for, the works stand with what is known of them at their passages."""
+    """List every cited work, then those that were judged to answer and are not cited.
+
+    Without a model, and columns that were asked for, works stand at their passages.
+    """
     columns = TABLE.shown(report).columns
     if report.written_by == "extractive" and not columns:
         return
@@ -66,7 +68,7 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
 def _row(
     report: Report, reference: Reference | None, work: JudgedWork | None, quotes: Quotes
 ) -> tuple[Cell, ...]:
-    """A work that is cited, or was judged and is not."""
+    """Show a work that is cited, or was judged and is not."""
     name = reference.evidence_id if reference else work.evidence_id if work else ""
     entry = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
     row = next((r.cells for r in TABLE.shown(report).rows if r.evidence_id == name), {})
@@ -110,7 +112,7 @@ def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:
 
 
 def _short(text: str) -> str:
-    """The first words of a finding; its sentence has the others."""
+    """Return the first words of a finding; its sentence has the others."""
     every = text.split()
     if len(every) == 1:  # a script without blanks, of which two characters are about a word
         return text if len(text) <= 2 * MAX_WORDS else f"{text[: 2 * MAX_WORDS]}\u2026"
@@ -124,8 +126,10 @@ SEARCH_HEAD = (
 
 
 def table_csv(report: Report) -> bytes:
-    """Every cited work: what records say, the reader's columns each with its sentence in the column after it,
-    and what was judged of it. Begins with a byte-order mark, by which spreadsheets know UTF-8."""
+    """Write every cited work with its records, the reader's columns with their sentences, and judgements.
+
+    Begins with a byte-order mark, by which spreadsheets know UTF-8.
+    """
     judged = {work.evidence_id: work for work in report.judgements}
     rows = {row.evidence_id: row for row in TABLE.shown(report).rows}
     described = {work.evidence_id: work for work in report.works}
@@ -158,7 +162,7 @@ def table_csv(report: Report) -> bytes:
 
 
 def searches_csv(report: Report) -> str:
-    """The ledger; the report's JSON has each cell as it was."""
+    """Write the ledger; the report's JSON has each cell as it was."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(SEARCH_HEAD)

@@ -30,8 +30,10 @@ class ReportPart:
     async def read_stored(
         self, store: "EvidenceStore", step: PublishInput, *, patient: bool
     ) -> tuple[object, Iterable[Statement]]:
-        """Read what the value that publishing is given refers to in the store, and state what cannot be read.
-        `patient`: raise StoreError instead."""
+        """Read what the given value refers to in the store, and state what cannot be read.
+
+        `patient`: raise StoreError instead.
+        """
         return None, ()
 
     def cited(self, step: PublishInput) -> Iterable[str]:
@@ -39,14 +41,13 @@ class ReportPart:
         return ()
 
     def without(self, step: PublishInput, works: Collection[str]) -> object:
-        """The value that publishing is given, without works that a person left out."""
+        """Return the given value without works that a person left out."""
         return part_data(self.name).given(step)
 
     def check(
         self, step: PublishInput, checks: "Checks", judgements: Iterable[JudgedWork], stored: object
     ) -> object:
-        """The value of the report: what stands of the one that publishing is given. `stored`: what
-        `read_stored` returned."""
+        """Return what stands of the given value. `stored`: what `read_stored` returned."""
         return part_data(self.name).given(step)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
@@ -62,11 +63,11 @@ class ReportPart:
         return False
 
     def lines(self, report: Report) -> Iterable[str]:
-        """What the answer begins with, as text."""
+        """Yield what the answer begins with, as text."""
         return ()
 
     def lead(self, report: Report, quotes: "Quotes") -> Iterable["Block"]:
-        """What the answer begins with, as blocks."""
+        """Yield what the answer begins with, as blocks."""
         return ()
 
     def sentences(self, report: Report) -> Iterable[DraftClaim]:
@@ -74,11 +75,11 @@ class ReportPart:
         return ()
 
     def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> object:
-        """The value that publishing is given, with sentences in other words, by id."""
+        """Return the given value with sentences in other words, by id."""
         raise NotImplementedError
 
     def chapters(self, report: Report, quotes: "Quotes", *, drawn: bool) -> Iterable["Chapter"]:
-        """The chapters of the part. `drawn`: with pictures."""
+        """Yield the chapters of the part. `drawn`: with pictures."""
         return ()
 
     def problems(
@@ -100,7 +101,7 @@ def part_of(name: str) -> ReportPart:
 
 
 def parts_of(holder: PublishParts | ReportParts) -> Iterator[ReportPart]:
-    """The parts that have a value there."""
+    """Yield the parts that have a value there."""
     return map(part_of, holder.parts)
 
 

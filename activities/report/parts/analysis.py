@@ -103,7 +103,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
 
 
 def _listed(one: NotPooled, quotes: Quotes) -> Parts:
-    """An effect with its numbers, which open the sentence that has them, and why it was not pooled."""
+    """Show an effect with its numbers, which open the sentence that has them, and why it was not pooled."""
     effect, arms = one.effect, one.effect.arms
     result = figures.stated_interval(effect)
     told = (
@@ -141,7 +141,7 @@ def _verdict(analysis: Analysis) -> str:
 
 
 def _rows(pool: Pool) -> Iterator[tuple[str, str, str]]:
-    """The rows of a pool's table, its summaries last."""
+    """Yield the rows of a pool's table, its summaries last."""
     for row in pool.rows:
         yield clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)
     yield _("Fixed effect"), interval_text(pool.fixed), ""

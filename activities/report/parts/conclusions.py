@@ -82,7 +82,7 @@ class ConclusionsReport(ReportPart):
 
 
 def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
-    """The conclusions of works whose quotes stand in their stored texts and that were not retracted."""
+    """Conclude from works whose quotes stand in their stored texts and that were not retracted."""
     kept = [one for one in appraisal.effects if _stands(one, checks)]
     if not kept and not appraisal.proposed:
         return ()
@@ -99,8 +99,7 @@ def _stands(effect: StudyEffect, checks: Checks) -> bool:
 
 
 def _problems(one: Conclusion) -> Iterator[str]:
-    """What is wrong with a conclusion beyond its quotes: it is made again from the works that it names, and
-    their numbers are looked for in their quotes."""
+    """Name what does not follow when a conclusion is made again from the works that it names."""
     if one.pooled is not None and unpooled(one):
         yield f"conclusion {one.outcome}: {install('analysis')} to make its pooled figure again"
         return

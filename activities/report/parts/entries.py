@@ -92,7 +92,7 @@ def _day(one: Entry) -> Cell:
 
 
 def _event(one: Entry, quotes: Quotes) -> Cell:
-    """What happened, with its amount where its words do not have it."""
+    """Show what happened, with its amount where its words do not have it."""
     text = one.what if one.amount in one.what else f"{one.what}: {one.amount}"
     return cell(text, quote=quotes.quote(one.what, one.support))
 

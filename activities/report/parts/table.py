@@ -33,7 +33,7 @@ class TableReport(ReportPart):
 
 
 def checked_table(table: Table, checks: Checks) -> Table:
-    """The table with the cells whose quotes stand; the others are empty."""
+    """Keep the cells whose quotes stand; empty the others."""
     columns = tuple(dict.fromkeys(filter(None, map(clean, table.columns))))
     rows: dict[str, TableRow] = {}
     for row in table.rows:
