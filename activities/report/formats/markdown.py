@@ -106,7 +106,8 @@ def _cite(cite: page.Cite) -> str:
 
 def _note(quote: page.Quote) -> str:
     behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
-    return f'[^{quote.note}]: [{quote.number}] "{_plain(quote.text)}"{behind}'
+    # with the reference last it is no definition of a link where footnotes are not known
+    return f'[^{quote.note}]: "{_plain(quote.text)}"{behind} [{quote.number}]'
 
 
 def _plain(text: str) -> str:

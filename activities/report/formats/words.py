@@ -175,11 +175,15 @@ def gaps(report: Report) -> tuple[str, ...]:
         + (sentence(section.empty_because) if section.empty_because else _("No claim is made here."))
         for section in empty
     )
+    asked = (report.question, report.asked, *(section.key_question for section in report.sections))
+    # where nothing was judged, the question itself was the first gap
+    known = {clean(text).casefold() for text in asked}
     left = (
         ": ".join(filter(None, (heads.get(use.section), clean(gap))))
         for use in report.methodology.spent_by
         if report.written_by == "model"
         for gap in use.open
+        if clean(gap).casefold() not in known
     )
     return (*unanswered, *(_("Left open in the last round: {gap}").format(gap=gap) for gap in left))
 

@@ -83,11 +83,11 @@ EVERY_FORMAT = ("md", "html", "docx", "pdf")
 
 
 def words_of(report: Report, name: str) -> str:
-    """What a reader sees who opens no quote, on one line; of HTML as it is printed."""
+    """What a reader sees who opens no quote, on one line."""
     data = render(report, name)
     if name == "html":
         page = page_of(data)
-        for hidden in page.xpath("//head | //script | //nav | //details/*[not(self::summary)]"):
+        for hidden in page.xpath("//head | //script | //nav | //details/*[not(self::summary)] | //sup"):
             hidden.drop_tree()
         text = page.text_content()
     elif name == "docx":

@@ -91,7 +91,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
-    assert f'[^1]: [1] "{REDUCED}"' in text
+    assert f'[^1]: "{REDUCED}" [1]' in text
     assert "[1][^1]." in text
     assert r"| PubMed | a \| b | source unavailable |" in text
     assert r"AMPK \| activation" in text
@@ -187,8 +187,10 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
         SectionDraft(answer=(quoting("The urinary tract was injured more often.", ("pmid:13", INJURY)),)),
     )
     sections = (section("s1", drafts[0], "Gain"), section("s2", drafts[1], "Harm"))
+    judgements = tuple(one.replace(direction="not_asked") for one in STEP.judgements)
     update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
-    text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
+    step = STEP.model_copy(update={**update, "judgements": judgements})
+    text = words_of(build_report(step, WORKS), name)
     answer = text[text.index("Answer") : text.index("Studies")]
     assert answer.index("Gain:") < answer.index(FEWER.rstrip(".")) < answer.index("Harm:")
     assert text.count(FEWER.rstrip(".")) == 1
@@ -268,3 +270,5 @@ def test_what_was_left_open_is_a_gap_also_of_one_section(name: str) -> None:
     text = words_of(build_report(STEP.replace(spent_by=(use,)), WORKS), name)
     assert "trials in women" in text[text.rindex("Gaps") :]
     assert "trials in women" not in words_of(build_report(STEP, WORKS), name)
+    unjudged = use.replace(open=(STEP.question,))
+    assert "Left open" not in words_of(build_report(STEP.replace(spent_by=(unjudged,)), WORKS), name)

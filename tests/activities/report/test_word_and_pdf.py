@@ -72,8 +72,7 @@ def test_a_pdf_has_the_claims_and_greek_letters() -> None:
     ("fmt", "module", "extra"),
     [
         ("pdf", "typst", "pdf"),
-        ("ris", "rispy", "bibliography"),
-        ("bibtex", "bibtexparser.entrypoint", "bibliography"),
+        ("bibtex", "pylatexenc.latexencode", "bibliography"),
     ],
 )
 def test_a_missing_extra_is_one_clear_line(
