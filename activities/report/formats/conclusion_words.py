@@ -4,7 +4,7 @@ The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -93,6 +93,20 @@ SENTENCES: Mapping[tuple[str, Sure], Plural] = {
     ),
 }
 """A direction as a sentence, as certain as it is, of one group or of several."""
+ABSOLUTE = N_(
+    "Of {people} people, {risk} {event} {time} with {comparator}, and {middle} ({low} to {high}) with "
+    "{group}."
+)
+ABSOLUTE_WITHOUT = N_(
+    "Of {people} people, {risk} {event} {time} without {group}, and {middle} ({low} to {high}) with {group}."
+)
+NOT_SHOWN = N_(
+    "no difference in {outcome} was shown with {group}{sides}{doubt}; an important difference is not ruled "
+    "out."
+)
+VERY_UNCERTAIN = N_("the evidence on the effect of {group} on {outcome}{sides} is very uncertain.")
+UNCERTAIN = N_("the effect of {group} on {outcome}{sides} is uncertain.")
+NOT_ENOUGH = N_("there are not enough data on the effect of {group} on {outcome}{sides}.")
 DIRECTIONS: Mapping[ConclusionDirection, str] = {
     "higher": N_("higher"),
     "lower": N_("lower"),
@@ -105,12 +119,6 @@ LEVELS: Mapping[Certainty, str] = {
     "moderate": N_("moderate"),
     "low": N_("low"),
     "very_low": N_("very low"),
-}
-VERDICTS: Mapping[Certainty, str] = {
-    "high": N_("{direction}, high certainty"),
-    "moderate": N_("{direction}, moderate certainty"),
-    "low": N_("{direction}, low certainty"),
-    "very_low": N_("{direction}, very low certainty"),
 }
 STARTS: Mapping[Certainty, str] = {
     "high": N_("high, because the studies are randomised trials"),
@@ -150,46 +158,31 @@ def found(direction: ConclusionDirection) -> str:
 def verdict(one: Conclusion) -> str:
     """Word direction and certainty in a few words: a heading is read alone."""
     direction = _(DIRECTIONS[one.direction]) if _excludes_what_matters(one) else found(one.direction)
-    return direction if one.direction in OPEN else _(VERDICTS[one.certainty]).format(direction=direction)
+    if one.direction in OPEN:
+        return direction
+    return _("{direction} (certainty: {level})").format(direction=direction, level=_(LEVELS[one.certainty]))
 
 
 def statement(one: Conclusion) -> str:
     """Word the conclusion as a sentence: `The drug probably lowers mortality`."""
     outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
-    group = group or _("the intervention")
+    is_unsure = one.certainty == "very_low"
     values = {
         "outcome": outcome,
-        "group": group,
-        "against": against,
+        "group": group or _("the intervention"),
         "sides": _(" compared with {against}").format(against=against) if against else "",
-        "doubt": _(UNSURE) if one.certainty == "very_low" and one.direction not in OPEN else "",
+        "doubt": _(UNSURE) if is_unsure and one.direction not in OPEN else "",
     }
-    match one.direction:
-        case "no_difference" if not _excludes_what_matters(one):
-            text = (
-                _(
-                    "no difference in {outcome} was shown between {group} and {against}{doubt}; an important "
-                    "difference is not ruled out."
-                )
-                if against
-                else _(
-                    "no difference in {outcome} was shown with {group}{doubt}; an important difference is "
-                    "not "
-                    "ruled out."
-                )
-            )
-        case "higher" | "lower" | "no_difference":
-            wording = SENTENCES[one.direction, SURE[one.certainty]]
-            several = one.proposed is not None and one.proposed.plural
-            text = ngettext(wording.one, wording.many, 2 if several else 1)
-        case "uncertain":
-            text = (
-                _("the evidence on the effect of {group} on {outcome}{sides} is very uncertain.")
-                if one.certainty == "very_low"
-                else _("the effect of {group} on {outcome}{sides} is uncertain.")
-            )
-        case "not_enough_data":
-            text = _("there are not enough data on the effect of {group} on {outcome}{sides}.")
+    if one.direction == "uncertain":
+        text = _(VERY_UNCERTAIN if is_unsure else UNCERTAIN)
+    elif one.direction == "not_enough_data":
+        text = _(NOT_ENOUGH)
+    elif one.direction == "no_difference" and not _excludes_what_matters(one):
+        text = _(NOT_SHOWN)
+    else:
+        wording = SENTENCES[one.direction, SURE[one.certainty]]
+        several = one.proposed is not None and one.proposed.plural
+        text = ngettext(wording.one, wording.many, 2 if several else 1)
     return _sentence(text.format(**values))
 
 
@@ -201,31 +194,26 @@ def _sentence(text: str) -> str:
 
 def reasons(one: Conclusion) -> Iterator[str]:
     """Say how the certainty follows by concerns, and where checked effects point elsewhere."""
-    if one.proposed is not None and one.direction != "not_enough_data" and one.works:
-        if is_refuted(one):
-            yield (
-                _(
-                    "The model read the works as showing “{direction}”, but every effect with a confidence "
-                    "interval points the other way; the effects take precedence."
-                ).format(direction=_(DIRECTIONS[one.proposed.direction]))
-            )
-        elif one.by_effects != one.direction:
-            text = _("Taken alone, the numbers that were read would show: {direction}.")
-            yield text.format(direction=_(DIRECTIONS[one.by_effects]))
-    if one.works and one.direction != "not_enough_data":
-        yield _sum(one)
-
-
-def _sum(one: Conclusion) -> str:
+    if not one.works or one.direction == "not_enough_data":
+        return
+    if one.proposed is not None and is_refuted(one):
+        yield _(
+            "The model read the works as showing “{direction}”, but every effect with a confidence interval "
+            "points the other way; the effects take precedence."
+        ).format(direction=_(DIRECTIONS[one.proposed.direction]))
+    elif one.proposed is not None and one.by_effects != one.direction:
+        text = _("Taken alone, the numbers that were read would show: {direction}.")
+        yield text.format(direction=_(DIRECTIONS[one.by_effects]))
     by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
     further = by_code - CERTAINTIES.index(one.certainty)
-    parts = [_down(_(REASONS[concern.code]), concern.levels) for concern in one.concerns]
+    steps = [_(STARTS[one.starts]), *(_down(_(REASONS[own.code]), own.levels) for own in one.concerns)]
     if further:
-        words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
-        text = f": {'; '.join(words)}" if words else ""
-        parts.append(_down(_("the model's own judgement"), further) + text)
+        words = (
+            "; ".join(clean(reason).rstrip(".") for reason in one.proposed.reasons) if one.proposed else ""
+        )
+        steps.append(_down(_("the model's own judgement"), further) + (f": {words}" if words else ""))
     text = _("Certainty: {certainty}. Starting point: {steps}.")
-    return text.format(certainty=_(LEVELS[one.certainty]), steps="; ".join((_(STARTS[one.starts]), *parts)))
+    yield text.format(certainty=_(LEVELS[one.certainty]), steps="; ".join(steps))
 
 
 def _down(reason: str, levels: int) -> str:
@@ -272,8 +260,7 @@ def figures(one: Conclusion) -> str:
 def absolute(one: Conclusion) -> str:
     """Word a risk ratio for a thousand people with the median risk of the comparators.
 
-    After Cochrane's handbook, 15.4.4. Empty where event or time is not known, and for too uncertain
-    evidence.
+    After Cochrane's handbook, 15.4.4. Empty where event or time is not known, and for too uncertain evidence.
     """
     works = [work for work in one.works if work.counted and work.effect and work.effect.measure == "RR"]
     arms = [work.effect.arms for work in works if work.effect and work.effect.arms and not work.opposite]
@@ -289,25 +276,17 @@ def absolute(one: Conclusion) -> str:
     if not are_stated(time, held):
         return ""
     risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
-    middle, low, high = (
-        number(round(min(1000, risk * ratio))) for ratio in (result.estimate, result.low, result.high)
-    )
-    group, comparator = clean(one.group) or _("the intervention"), clean(one.comparator)
-    text = (
-        _(
-            "Of {people} people, {risk} {event} {time} with {comparator}, and {middle} ({low} to {high}) "
-            "with "
-            "{group}."
-        )
-        if comparator
-        else _(
-            "Of {people} people, {risk} {event} {time} without {group}, and {middle} ({low} to {high}) with "
-            "{group}."
-        )
-    )
-    values = {"event": event, "time": time, "comparator": comparator, "group": group}
+    ratios = {"middle": result.estimate, "low": result.low, "high": result.high}
+    comparator = clean(one.comparator)
+    text = _(ABSOLUTE if comparator else ABSOLUTE_WITHOUT)
     return text.format(
-        people=number(1000), risk=number(round(risk)), middle=middle, low=low, high=high, **values
+        people=number(1000),
+        risk=number(round(risk)),
+        event=event,
+        time=time,
+        comparator=comparator,
+        group=clean(one.group) or _("the intervention"),
+        **{name: number(round(min(1000, risk * ratio))) for name, ratio in ratios.items()},
     )
 
 
@@ -377,33 +356,30 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     """Show a work: its groups, its effect and its participants; numbers open the sentence that has them."""
     reference = quotes.references.get(work.evidence_id)
     quote = quotes.quote("", work.support[0]) if work.support else None
-
     label = clean(refs.label_of(reference)) if reference else work.evidence_id
     year = str(reference.year or "") if reference else ""
-    name = Run(label if label.endswith(year) else f"{label} ({year})")
     arms = work.effect.arms if work.effect else None
     # what the events were computed from, where the work does not give them
-    halves = arms is not None and not {"total", "control_total"} & work.figures.keys()
-    how = ", ".join(
-        (_("from percentages"),) * ("events" not in work.figures)
-        + (_("groups assumed to be of equal size"),) * halves
-    )
+    assumed = [_("from percentages")] if "events" not in work.figures else []
+    if arms is not None and not {"total", "control_total"} & work.figures.keys():
+        assumed.append(_("groups assumed to be of equal size"))
     effect = decimals(f"P = {work.p}") if work.p else ""
     if work.effect and work.result:
         effect = f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
     texts = (
-        _share(arms.events, arms.total, how) if arms else "",
+        _share(arms.events, arms.total, assumed) if arms else "",
         _share(arms.control_events, arms.control_total) if arms else "",
         effect,
         _(DIRECTIONS[work.direction]) + ("" if work.counted else _(", not counted (not randomised)")),
         "" if arms or not work.n else number(work.n),
     )
+    name = Run(label if label.endswith(year) else f"{label} ({year})")
     first = Cell((*((quotes.mark(reference.number),) if reference else ()), name))
     return (first, *(cell(text, quote=quote) for text in texts))
 
 
-def _share(events: int, total: int, how: str = "") -> str:
+def _share(events: int, total: int, assumed: Sequence[str] = ()) -> str:
     text = _("{events} of {total} ({share})").format(
         events=number(events), total=number(total), share=percent(events / total, 1)
     )
-    return f"{text}, {how}" if how else text
+    return ", ".join((text, *assumed))

@@ -112,7 +112,7 @@ def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
 def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
     words = words_of(changed(report_of(), certainty="very_low"), "md")
     assert "The drug may lower mortality, but the evidence is very uncertain." in words
-    assert "Mortality: lower, very low certainty" in words, "a heading is read alone"
+    assert "Mortality: lower (certainty: very low)" in words, "a heading is read alone"
     assert "Of 1,000 people" not in words
 
 
@@ -152,7 +152,7 @@ def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
     report = report_of().replace(conclusions=(one.replace(asked=False),))
     words = words_of(report, "md")
     assert "The drug probably lowers mortality" not in words
-    assert "Mortality: lower, moderate certainty" in words
+    assert "Mortality: lower (certainty: moderate)" in words
     assert answer_of(report).conclusions == ()
 
 
