@@ -22,8 +22,8 @@ CHECKED_NOTE = N_(
     "work or a record that was looked up says so; otherwise it reads “not found”."
 )
 NAMED_NOTE = N_(
-    "Drugs named in vocabularies, each with the passages that name it and what registers say about it. "
-    "Whether any of them helps was not judged."
+    "Drugs that the vocabularies know, each with the passages that name it and the entries of registers on "
+    "it. It was not judged whether any of them helps."
 )
 REGULATORY: Mapping[str, str] = {
     "approved": N_("approved"),

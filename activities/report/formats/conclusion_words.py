@@ -202,7 +202,7 @@ def reasons(one: Conclusion) -> Iterator[str]:
             "points the other way; the effects take precedence."
         ).format(direction=_(DIRECTIONS[one.proposed.direction]))
     elif one.proposed is not None and one.by_effects != one.direction:
-        text = _("Taken alone, the numbers that were read would show: {direction}.")
+        text = _("The extracted numbers alone would suggest: {direction}.")
         yield text.format(direction=_(DIRECTIONS[one.by_effects]))
     by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
     further = by_code - CERTAINTIES.index(one.certainty)

@@ -203,7 +203,7 @@ def _words_absent(s: Statement) -> str:
         "{words} occur in none of the documents looked through ({count}).",
         len(words),
     ).format(words=listed(words), count=number(s.number("documents")))
-    other = _("Another name of {word} that occurs: {names}.")
+    other = _("Another name for {word} that does occur: {names}.")
     pairs = zip(words, s.texts("instead"), strict=True)
     return " ".join((text, *(other.format(word=word, names=names) for word, names in pairs if names)))
 
@@ -316,7 +316,7 @@ WORDING: Mapping[str, Wording] = {
     ),
     "words_absent": _words_absent,
     "name_absent": N_(
-        "The rarest name of the question, “{word}”, occurs in none of the documents looked through "
+        "The rarest name in the question, “{word}”, occurs in none of the documents looked through "
         "({documents})."
     ),
     # searching
@@ -437,7 +437,7 @@ WORDING: Mapping[str, Wording] = {
         "The second reader missed {missed} of {planted} planted errors, so its verdicts do not count. "
         "Sentences replaced by their quotes: {sentences}."
     ),
-    "quotes_refused": N_("Quotes that did not pass the check beside others that did: {quotes}."),
+    "quotes_refused": N_("Quotes that failed the check in sentences whose other quotes passed: {quotes}."),
     "no_candidate": N_("No candidate drug is named: no quote that was found supports one."),
     "no_programs": N_("No program was written for the effects that could not be pooled: {reason}."),
     "not_analysed": N_("The effects were not analysed: {reason}."),
@@ -456,7 +456,7 @@ WORDING: Mapping[str, Wording] = {
         "The report was too long to be published whole: the ends of its longest sections are missing."
     ),
     # why a claim or a quote was refused: ends of a sentence
-    "claim_empty": N_("it says nothing"),
+    "claim_empty": N_("it is empty"),
     "cites_nothing": N_("it cites nothing"),
     "cites_unknown_item": N_("it cites a work that was not found in this run"),
     "rests_on_retracted": N_("it rests on a retracted work"),

@@ -125,8 +125,8 @@ def verified(report: Report) -> str:
     )
     fell, again = check.fell - check.unread, repeated(report)
     unread = ngettext(
-        "{count} sentence was read by no second reader.",
-        "{count} sentences were read by no second reader.",
+        "{count} sentence was not read by a second reader.",
+        "{count} sentences were not read by a second reader.",
         check.unread,
     )
     lost = (
@@ -302,7 +302,7 @@ def flow_text(report: Report) -> str:
         read = works(counts.screened, report.words)
         return f"{text.format(read=read, cited=number(counts.included))} {ended}"
     text = _(
-        "Searches: {searches}. Hits: {hits}. Different works: {kept}, of which screened: {screened}, not "
+        "Searches: {searches}. Hits: {hits}. Unique works: {kept}, of which screened: {screened}, not "
         "screened: {not_screened}. Cited: {included}."
     ).format(
         searches=number(len(method.searches)),

@@ -44,7 +44,7 @@ class EntriesReport(ReportPart):
 
     def lines(self, report: Report) -> Iterable[str]:
         return (
-            _("Amounts added up: {computation}").format(computation=total.line)
+            _("Sum of the amounts: {computation}").format(computation=total.line)
             for total in ENTRIES.shown(report).totals
         )
 

@@ -207,7 +207,7 @@ def test_without_a_model_every_format_shows_passages_below_the_words_that_occur_
     absent = shown.index(
         "\u201ckeyhole\u201d and \u201cappendix\u201d occur in none of the documents looked through (3)."
     )
-    assert "Another name of \u201cappendix\u201d that occurs: appendectomy." in shown
+    assert "Another name for \u201cappendix\u201d that does occur: appendectomy." in shown
     assert absent < shown.index("No language model has read this.") < shown.index("Wound infection occurred")
     assert "randomized trial" in shown
     for judging in ("strong", "Answer", " for, ", "against it"):
@@ -217,7 +217,7 @@ def test_without_a_model_every_format_shows_passages_below_the_words_that_occur_
 def test_without_a_model_a_name_that_occurs_nowhere_leaves_the_question_open() -> None:
     report = build_report(PASSAGES, WORKS)
     assert report.unanswered == Statement.of("name_absent", word="keyhole", documents=3)
-    assert "The rarest name of the question, \u201ckeyhole\u201d, occurs in none" in report.executive_summary
+    assert "The rarest name in the question, \u201ckeyhole\u201d, occurs in none" in report.executive_summary
     assert INFECTION.rstrip(".") in report.executive_summary
     folder = SearchRecord(source="library", query="q", status="ok", documents=12)
     assert build_report(PASSAGES.replace(searches=(folder,)), WORKS).unanswered is None, "the folder has it"
