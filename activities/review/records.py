@@ -55,6 +55,9 @@ class MergedRefs(Protocol):
     @property
     def kept_as(self) -> dict[str, str]: ...
 
+    @property
+    def found(self) -> tuple[EvidenceRef, ...]: ...
+
 
 class Merge(Protocol):
     """(records, a batch, its origin, ids whose text stays) -> both merged: `workflows.rules.dedup.merge`."""
@@ -85,7 +88,7 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
     numbers = {ref.evidence_id: number for number, ref in enumerate(merged.refs)}
     copies = []
     stands: set[int] = set()
-    for ref in batch:
+    for ref in merged.found:
         number = numbers[merged.kept_as[ref.evidence_id]]
         if ref.blob == merged.refs[number].blob and number >= len(records.records) and number not in stands:
             stands.add(number)

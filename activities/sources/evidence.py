@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Evidence, Filters, Provenance, Query
+from activities.contracts.identifiers import fingerprint
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -34,11 +35,11 @@ READ_AT_ONCE = 32
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS blobs (key TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS works (
-    number INTEGER PRIMARY KEY, evidence_id TEXT UNIQUE, key TEXT, letters INTEGER
+    number INTEGER PRIMARY KEY, work TEXT UNIQUE, evidence_id TEXT, key TEXT, letters INTEGER
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (words, tokenize = 'unicode61');
 """
-_VERSION = "2"
+_VERSION = "3"
 
 
 class EvidenceIndex:
@@ -106,17 +107,18 @@ class EvidenceIndex:
             return  # an answer, a report, a page
         if not work.text.strip() or (self._shared and work.source == "library"):
             return
-        earlier = database.execute(
-            "SELECT number, letters FROM works WHERE evidence_id = ?", (work.evidence_id,)
-        ).fetchone()
+        name = work.evidence_id
+        if name.startswith("doi:"):  # the abstracts of a conference may share the DOI of their supplement
+            name += f" {fingerprint(work.title, None)}"
+        earlier = database.execute("SELECT number, letters FROM works WHERE work = ?", (name,)).fetchone()
         if earlier is not None and earlier[1] >= len(work.text):
             return
         if earlier is not None:
             for table, column in (("works", "number"), ("terms", "rowid")):
                 database.execute(f"DELETE FROM {table} WHERE {column} = ?", (earlier[0],))  # noqa: S608 - our own names
         cursor = database.execute(
-            "INSERT INTO works (evidence_id, key, letters) VALUES (?, ?, ?)",
-            (work.evidence_id, key, len(work.text)),
+            "INSERT INTO works (work, evidence_id, key, letters) VALUES (?, ?, ?, ?)",
+            (name, work.evidence_id, key, len(work.text)),
         )
         from activities.text.ranking import words
 

@@ -142,6 +142,57 @@ def test_an_identifier_in_common_joins_nothing_that_another_one_parts() -> None:
     assert len(merge([], [third, second, first], "").refs) == 2
 
 
+def abstract(title: str, author: str, source: str = "crossref", **fields: object) -> EvidenceRef:
+    """An abstract of a conference as a source has it that knows the DOI of the supplement alone."""
+    doi = "10.1183/13993003.congress-2021"
+    values: dict[str, object] = {
+        "blob": f"blobs/{source} {title}",
+        "title": title,
+        "fingerprint": fingerprint(title, 2021),
+        "first_author": first_author([author]),
+        "identifiers": Identifiers(doi=doi),
+        **fields,
+    }
+    return ref(f"doi:{doi}", **values)
+
+
+FARMERS, MINERS = "Pirfenidone in lung fibrosis of farmers", "Nintedanib in lung fibrosis of miners"
+
+
+def test_abstracts_under_the_doi_of_their_supplement_are_works_of_their_own() -> None:
+    farmers, miners = abstract(FARMERS, "Ito, K."), abstract(MINERS, "Lund, A.", chars=900)
+    again = abstract(MINERS, "Anna Lund", "europepmc", chars=1000)
+    mine = ref(
+        "doc:1", fingerprint=fingerprint(MINERS, 2021), first_author="lund", source="library", title=MINERS
+    )
+    for batch in permutations((farmers, miners, again, mine)):
+        merged = merge([], batch, "")
+        assert {item.title: item.blob for item in merged.refs} == {FARMERS: farmers.blob, MINERS: again.blob}
+        assert [item.blob for item in merged.found] == [item.blob for item in batch]
+        assert {item.evidence_id for item in merged.found} == set(merged.kept_as)
+    known = merge([], [miners], "").refs
+    both = merge(known, [again, farmers], "")
+    assert [item.evidence_id for item in both.refs][0] == miners.evidence_id
+    assert [item.title for item in both.refs] == [MINERS, FARMERS]
+    assert merge(both.refs, [farmers, miners, again], "").refs == both.refs
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        abstract("Pirfenidon bei Lungenfibrose von Landwirten", "Ito K", "openalex"),
+        abstract(FARMERS, "ILD Study Group", "openalex"),
+        abstract("Pirfenidone for farmers", "Lund", "openalex"),
+        abstract(MINERS, "Lund, A.", identifiers=Identifiers(doi="10.1183/13993003.congress-2021", pmid="1")),
+    ],
+    ids=["another language", "a group", "a short title", "a PMID in common"],
+)
+def test_a_doi_joins_records_where_not_both_title_and_author_differ(other: EvidenceRef) -> None:
+    pmid = other.identifiers.pmid
+    ids = Identifiers(doi=other.identifiers.doi, pmid=pmid)
+    assert len(merge([], [abstract(FARMERS, "Ito, K.", identifiers=ids), other], "").refs) == 1
+
+
 def test_a_copy_without_identifiers_has_the_standing_of_the_work_that_it_repeats() -> None:
     work = paper(
         "pmid:1", identifiers=Identifiers(pmid="1"), standing="retracted", figures=figures("9 of 40")
@@ -316,6 +367,7 @@ def tangled_refs(draw: st.DrawFn) -> EvidenceRef:
     named = next(iter(ids.items_in_order()), ("doc", draw(st.sampled_from("mn"))))
     return ref(
         ":".join(named),
+        title=draw(st.sampled_from(["untitled", FARMERS, MINERS])),
         blob=f"blobs/{draw(st.integers(0, 9))}{ids}",
         identifiers=ids,
         fingerprint=draw(st.sampled_from(["", "t"])),

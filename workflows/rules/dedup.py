@@ -15,8 +15,16 @@ from itertools import permutations
 from typing import NamedTuple
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
+from activities.contracts.identifiers import fingerprint
 from activities.retractions.rules import worst
-from workflows.rules.matching import contradict, group_works, match_by_identifier, match_by_title, may_be_one
+from workflows.rules.matching import (
+    contradict,
+    group_works,
+    match_by_identifier,
+    match_by_title,
+    may_be_one,
+    share_a_doi_alone,
+)
 
 MAX_QUERIES = 8
 
@@ -34,6 +42,8 @@ class Merged(NamedTuple):
     """Found items that were already known or came twice in the batch."""
     kept_as: dict[str, str]
     """Id of each found item -> id under which its work is kept."""
+    found: tuple[EvidenceRef, ...]
+    """The batch, in which works that share the DOI of a supplement have ids of their own."""
 
 
 def documents_again(corpus: Sequence[EvidenceRef], names: Iterable[str]) -> int:
@@ -57,6 +67,7 @@ def merge(
     change.
     """
     refs = {ref.evidence_id: ref for ref in corpus}
+    batch = _named_apart(corpus, batch)
     kept_as = {ref.evidence_id: ref.evidence_id for ref in batch}
     by_id: dict[str, list[EvidenceRef]] = {}
     for ref in batch:
@@ -78,7 +89,24 @@ def merge(
             refs[known_id] = merge_records(refs[known_id], records, quoted)
         kept_as.update((ref.evidence_id, known_id) for ref in records)
     merged = _with_shared_standing((*refs.values(), *new))
-    return Merged(merged, tuple(ref.evidence_id for ref in new), len(batch) - len(new), kept_as)
+    new_ids = tuple(ref.evidence_id for ref in new)
+    return Merged(merged, new_ids, len(batch) - len(new), kept_as, tuple(batch))
+
+
+def _named_apart(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) -> list[EvidenceRef]:
+    """Return the batch with an id of its own for each work whose id is the DOI of another one.
+
+    The known work keeps the plain id, else that whose title comes first: the order of answers decides nothing.
+    """
+    holders = {ref.evidence_id: ref for ref in corpus}
+    for ref in sorted(batch, key=lambda ref: (fingerprint(ref.title, None), ref.blob)):
+        holders.setdefault(ref.evidence_id, ref)
+    return [
+        ref.replace(evidence_id=f"{ref.evidence_id}#{fingerprint(ref.title, None)}")
+        if share_a_doi_alone(ref, holders[ref.evidence_id])
+        else ref
+        for ref in batch
+    ]
 
 
 def merge_records(
@@ -107,6 +135,7 @@ def merge_records(
         evidence_type = next((t for t in types if t not in _VAGUE and t != "preprint"), evidence_type)
     return best.replace(
         evidence_id=base.evidence_id,
+        title=next((ref.title for ref in order if fingerprint(ref.title, None)), best.title),
         identifiers=Identifiers(**identifiers),
         year=next((ref.year for ref in order if ref.year is not None), None),
         url=next((ref.url for ref in order if ref.url), None),

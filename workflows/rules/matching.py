@@ -2,7 +2,8 @@
 
 Two records are one when they share an identifier and no other one differs; else when title, year and first
 author agree, no identifier differs, and one text has all the numbers of the other. A preprint and its article
-are two: what one says is never quoted under the identifier of the other.
+are two: what one says is never quoted under the identifier of the other. So are two abstracts of a conference
+under the one DOI of their supplement: title and first author differ.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType
-from activities.contracts.identifiers import is_preprint_doi, may_hold
+from activities.contracts.identifiers import fingerprint, is_preprint_doi, may_hold
 
 Work = list[EvidenceRef]
 """Records of one work."""
@@ -180,7 +181,20 @@ def contradict(one: EvidenceRef, other: EvidenceRef) -> bool:
         mine = getattr(ours, kind)
         if mine and (its := getattr(theirs, kind)) and mine != its:
             return True
-    return False
+    return share_a_doi_alone(one, other)
+
+
+def share_a_doi_alone(one: EvidenceRef, other: EvidenceRef) -> bool:
+    """Whether two records are works of their own under one DOI, as that of a supplement is.
+
+    Another title may be the same in another language, and another author that of a group: both differ.
+    """
+    ours, theirs = one.identifiers, other.identifiers
+    named = (ours.pmid, ours.pmcid) if (ours.pmid, ours.pmcid) == (theirs.pmid, theirs.pmcid) else ()
+    if ours.doi is None or ours.doi != theirs.doi or any(named):
+        return False
+    titles = {fingerprint(one.title, None), fingerprint(other.title, None)}
+    return len(titles) == 2 and "" not in titles and not _one_author(one, other)
 
 
 def _one_version(one: EvidenceRef, other: EvidenceRef) -> bool:

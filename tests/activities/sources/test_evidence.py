@@ -111,3 +111,12 @@ async def test_a_damaged_index_is_made_again(settings: Settings) -> None:
     with pytest.raises(Exception, match="made again"):
         await search(source, Query(text="metformin"))
     assert (await search(source, Query(text="metformin"))).records
+
+
+async def test_abstracts_under_the_doi_of_their_supplement_are_both_found(settings: Settings) -> None:
+    store = EvidenceStore.at(settings.evidence_url)
+    for drug in ("Pirfenidone", "Nintedanib"):
+        title = f"{drug} in lung fibrosis of farmers"
+        await store.put(work("doi:10.1/s", "crossref", title, f"{drug} slowed the decline.", 2021))
+    found = await search(EvidenceSource(settings), Query(text="decline of lung fibrosis of farmers"))
+    assert len({record.title for record in found.records if record.evidence_id == "doi:10.1/s"}) == 2
