@@ -27,7 +27,7 @@ from activities.sources.europepmc import BASE_URL, read_body_of
 from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
-from activities.sources.records import Wire, read_page
+from activities.sources.records import Json, read_shape
 from activities.text.full_text import is_whole
 
 Way = Literal["europepmc", "open_address", "unpaywall"]
@@ -50,25 +50,6 @@ class ReadInFull(Frozen):
 class FullTexts(Frozen):
     evidence: tuple[EvidenceRef, ...] = ()
     """Those that were read: the same works under other blobs."""
-
-
-class Location(Wire):
-    url: str = ""
-    url_for_pdf: str = ""
-
-
-class Unpaywall(Wire):
-    """What https://unpaywall.org/data-format says of a DOI."""
-
-    best_oa_location: Location = Location()
-    oa_locations: tuple[Location, ...] = ()
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """PDF files first, then the page that Unpaywall finds best."""
-        places = (self.best_oa_location, *self.oa_locations)
-        urls = dict.fromkeys((*(place.url_for_pdf for place in places), self.best_oa_location.url))
-        return tuple(filter(None, urls))[:MAX_ADDRESSES]
 
 
 class FullTextActivities:
@@ -153,7 +134,7 @@ class FullTextActivities:
         )
         if response.status_code == 404:
             return ()
-        return read_page(Unpaywall, response, "Unpaywall").addresses
+        return read_shape(response, _addresses_in, "Unpaywall")
 
     async def _at(self, item: Evidence, addresses: Sequence[str]) -> FullText | None:
         """Return the text at the first address that has this work.
@@ -172,3 +153,11 @@ class FullTextActivities:
         if failed is not None:
             raise failed
         return None
+
+
+def _addresses_in(body: Json) -> tuple[str, ...]:
+    """Return what https://unpaywall.org/data-format says of a DOI: PDF files first, then the best page."""
+    best = Json(body.at("/best_oa_location") or {})
+    files = (place.text("/url_for_pdf") for place in (best, *body.each("/oa_locations")))
+    urls = dict.fromkeys(filter(None, (*files, best.text("/url"))))
+    return tuple(urls)[:MAX_ADDRESSES]

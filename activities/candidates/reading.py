@@ -12,7 +12,7 @@ from activities.contracts.candidates import FieldEntry
 from activities.contracts.evidence import Evidence
 from activities.credentials import redacted
 from activities.sources.names_asked import is_name_of
-from activities.sources.openfda_records import SECTIONS
+from activities.sources.openfda import SECTIONS
 from activities.text.drugs import names_drug
 from activities.text.entities import of_kind
 

@@ -13,14 +13,14 @@ from lxml import etree
 
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
-from activities.contracts.identifiers import evidence_id, normal_arxiv, normal_doi
+from activities.contracts.identifiers import normal_arxiv, normal_doi
 from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_preprint_withdrawn
 from activities.sources.base import Exchange
 from activities.sources.http.answers import XmlReader
 from activities.sources.http.reading import read_xml
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, facts, read_records, year_of
+from activities.sources.records import ApiSource, new_record, read_records, year_of
 
 NAME = "arxiv"
 TITLE = "arXiv"
@@ -46,7 +46,7 @@ class ArXiv(ApiSource):
 
 
 def parameters(query: Query) -> dict[str, str]:
-    """What is asked: the query as typed (`ti:`, `AND`, `ANDNOT` and quotes are arXiv's own), with years."""
+    """Return the query as typed (`ti:`, `AND`, `ANDNOT` and quotes are arXiv's own), with years."""
     text = query.text.strip()
     if not text:
         raise Refused(f"{TITLE} was asked an empty query")
@@ -63,14 +63,14 @@ def parameters(query: Query) -> dict[str, str]:
 
 
 def read_exchange(response: httpx.Response, asked: dict[str, object], sent: str) -> Exchange:
-    """The answer to a query (as JSON), which was sent in the words of `sent`. Raises as `read_feed` does."""
+    """Read the answer to a query (as JSON), which was sent in the words of `sent`."""
     query = Query.model_validate(asked)
     entries, total = read_feed(response)
     return read_records(NAME, query, entries[: query.limit], read_entry, hits=total, sent=sent)
 
 
 def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:
-    """The entries and how many match. Raises Refused for an error entry, Malformed for what is no feed."""
+    """Return the entries and how many match. Raises Refused for an error entry, Malformed."""
     feed = read_xml(response, TITLE)
     if feed.tag != f"{{{SPACES['atom']}}}feed":
         raise Malformed(f"{TITLE} sent XML that is no Atom feed: <{etree.QName(feed).localname}>")
@@ -89,42 +89,38 @@ def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:
 
 
 def read_entry(entry: etree._Element) -> Evidence:
-    """One preprint, whatever its version. Raises ValueError without an arXiv number or a title."""
+    """Read a preprint, whatever its version. Raises ValueError without an arXiv number or a title."""
     address = inline(entry, "atom:id")
     number, title = normal_arxiv(address), inline(entry, "atom:title")
     if number is None or not NUMBER.fullmatch(number) or not title:
         raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
-    identifiers = Identifiers(arxiv=number)
     comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
     withdrawn = says_preprint_withdrawn(comment, text)
     notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()
     version = re.search(r"v(\d+)$", address)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, number),
-        source=NAME,
+    return new_record(
+        NAME,
         title=title,
         text=text,
-        authors=tuple(n for a in entry.findall("atom:author", SPACES) if (n := inline(a, "atom:name"))),
+        authors=(inline(author, "atom:name") for author in entry.findall("atom:author", SPACES)),
         year=year_of(inline(entry, "atom:published")),
         venue=TITLE,
-        identifiers=identifiers,
+        identifiers=Identifiers(arxiv=number),
         url=f"https://arxiv.org/abs/{number}",
         evidence_type="preprint",
         standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
-        facts=facts(
-            version=version.group(1) if version else "",
-            published=inline(entry, "atom:published")[:10],
-            updated=inline(entry, "atom:updated")[:10],
-            journal_reference=inline(entry, "arxiv:journal_ref"),
-            published_as=normal_doi(inline(entry, "arxiv:doi")),  # of the article, whose text is another
-            comment=comment,
-            categories=[c.get("term") for c in entry.findall("atom:category", SPACES)],
-            pdf=f"https://arxiv.org/pdf/{number}",
-        ),
+        version=version.group(1) if version else "",
+        published=inline(entry, "atom:published")[:10],
+        updated=inline(entry, "atom:updated")[:10],
+        journal_reference=inline(entry, "arxiv:journal_ref"),
+        published_as=normal_doi(inline(entry, "arxiv:doi")),  # of the article, whose text is another
+        comment=comment,
+        categories=[c.get("term") for c in entry.findall("atom:category", SPACES)],
+        pdf=f"https://arxiv.org/pdf/{number}",
     )
 
 
 def inline(entry: etree._Element, path: str) -> str:
-    """The text of a child on one line: feeds wrap titles and abstracts."""
+    """Return the text of a child on one line: feeds wrap titles and abstracts."""
     return " ".join((entry.findtext(path, "", SPACES) or "").split())

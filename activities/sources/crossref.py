@@ -6,22 +6,15 @@ the work's.
 """
 
 from collections.abc import AsyncIterator
-from functools import partial
-from typing import Annotated, ClassVar, TypeVar
+from typing import ClassVar
 from urllib.parse import quote
 
 import httpx
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, Refused
-from activities.contracts.evidence import (
-    Evidence,
-    EvidenceType,
-    Identifiers,
-    Query,
-    StandingNotice,
-)
-from activities.contracts.identifiers import evidence_id, normal_doi
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query, StandingNotice
+from activities.contracts.identifiers import normal_doi
 from activities.documents.markup import lines, plain
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
 from activities.sources.base import Exchange
@@ -29,99 +22,43 @@ from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
-    Wire,
+    Json,
+    Listed,
     arxiv_of_doi,
-    each,
-    facts,
-    read_page,
+    listed_in,
+    new_record,
     read_records,
+    read_shape,
 )
 
 NAME = "crossref"
 TITLE = "Crossref"
-BASE_URL = "https://api.crossref.org"
-
-
-Shape = TypeVar("Shape", bound=Wire)
-
-
-class Dated(Wire):
-    date_parts: tuple[tuple[int | None, ...], ...] = Field(default=(), alias="date-parts")
-
-    @property
-    def year(self) -> int | None:
-        return self.date_parts[0][0] if self.date_parts and self.date_parts[0] else None
-
-    @property
-    def iso(self) -> str | None:
-        """`2010-02-06`, `2010-02` or `2010`, as far as it is known."""
-        parts = [part for part in (self.date_parts[0] if self.date_parts else ()) if part is not None]
-        return "-".join(f"{part:02d}" for part in parts) or None
-
-
-class Update(Wire):
-    doi: str = Field(default="", alias="DOI")
-    type: str = ""
-    source: str = ""
-    updated: Dated = Dated()
-
-
-class Person(Wire):
-    given: str = ""
-    family: str = ""
-    name: str = ""
-
-
-class Work(Wire):
-    doi: str = Field(alias="DOI")
-    title: tuple[str, ...] = ()
-    abstract: str = ""
-    author: tuple[Person, ...] = ()
-    issued: Dated = Dated()
-    container_title: tuple[str, ...] = Field(default=(), alias="container-title")
-    publisher: str = ""
-    type: str = ""
-    subtype: str = ""
-    cited_by: int | None = Field(default=None, alias="is-referenced-by-count")
-    trials: Annotated[tuple[str, ...], each("/clinical-trial-number")] = Field(
-        default=(), alias="clinical-trial-number"
-    )
-    updated_by: tuple[Update, ...] = Field(default=(), alias="updated-by")
-    update_to: tuple[Update, ...] = Field(default=(), alias="update-to")
-
-
-class Works(Wire):
-    items: tuple[JsonValue, ...]
-    total: int = Field(default=0, alias="total-results")
-
-
-class Page(Wire):
-    status: str = ""
-    message: JsonValue
 
 
 class Crossref(ApiSource):
     """Searches the bibliographic record of everything that has a Crossref DOI."""
 
-    url = BASE_URL
+    url = "https://api.crossref.org"
     info = info_of(NAME)
     who: ClassVar = {"mailto": "email"}
     rate_with_email = 10
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         asked = parameters(query)
-        works = await self.ask(partial(read_message, Works), "works", asked)
+        works, total = await self.ask(read_works, "works", asked)
         sent = f"query={asked['query']}; filter={asked['filter']}"
-        yield read_records(NAME, query, works.items[: query.limit], read_work, hits=works.total, sent=sent)
+        yield read_records(NAME, query, works[: query.limit], read_work, hits=total, sent=sent)
 
-    async def work(self, doi: str) -> Work | None:
-        """The record of one DOI; None when Crossref has no such DOI (its 404 is plain text, and the DOI may
-        be another agency's). Raises SourceError."""
-        return await self.ask(read_one, f"works/{quote(doi, safe='')}", accept=(404,))
+    async def notices(self, doi: str) -> tuple[StandingNotice, ...] | None:
+        """Return the notices about the work with a DOI; None when Crossref has no such DOI.
+
+        Its 404 is plain text, and the DOI may be another agency's. Raises SourceError.
+        """
+        return await self.ask(read_notices, f"works/{quote(doi, safe='')}", accept=(404,))
 
 
 def parameters(query: Query) -> dict[str, str]:
-    """What is asked. Works without an abstract have nothing to quote."""
+    """Return what is asked. Works without an abstract have nothing to quote."""
     filters = ["has-abstract:true"]
     if query.filters.year_from:
         filters.append(f"from-pub-date:{query.filters.year_from}")
@@ -131,89 +68,88 @@ def parameters(query: Query) -> dict[str, str]:
     return {"query": query.text, "rows": str(query.limit), "filter": ",".join(filters)}
 
 
-def read_message(shape: type[Shape], response: httpx.Response) -> Shape:
-    """What the envelope holds. Raises Malformed for another shape, Refused when Crossref rejects the request
-    inside a 200."""
-    page = read_page(Page, response, TITLE)
-    if page.status == "failed":
-        raise Refused(f"{TITLE} rejected the request: {' '.join(str(page.message).split())[:200]}")
-    try:
-        return shape.model_validate(page.message)
-    except ValidationError as error:
-        raise Malformed(f"{TITLE} sent a message of another shape: {str(page.message)[:100]}") from error
+def message(body: Json) -> Json:
+    """Return what the envelope holds. Raises Refused when Crossref rejects the request inside a 200."""
+    if body.text("/status") == "failed":
+        raise Refused(f"{TITLE} rejected the request: {' '.join(str(body.at('/message')).split())[:200]}")
+    return Json(body.at("/message"))
 
 
-def read_one(response: httpx.Response) -> Work | None:
-    """The record of a DOI; None where there is none. Raises as `read_message` does."""
+def read_works(response: httpx.Response) -> Listed:
+    return read_shape(response, lambda body: listed_in(message(body), "/items", "/total-results"), TITLE)
+
+
+def read_notices(response: httpx.Response) -> tuple[StandingNotice, ...] | None:
+    """Return the notices about the work of a DOI; None where there is no such DOI. Raises Malformed."""
     if response.status_code != 404:
-        return read_message(Work, response)
+        return read_shape(response, lambda body: notices(message(body)), TITLE)
     if "not found" in response.text[:200].lower() and not response.text.lstrip().startswith("<"):
         return None
     raise Malformed(f"{TITLE} answered 404 in words it does not use: {response.text[:100]!r}")
 
 
 def read_work(item: JsonValue) -> Evidence:
-    """One work; of a notice its facts say what it is and what it is about. Raises ValueError without a DOI or
-    for another shape."""
-    work = Work.model_validate(item)
-    doi = normal_doi(work.doi)
+    """Read a work; of a notice its facts say what it is and what it is about.
+
+    Raises ValueError without a DOI or for another shape.
+    """
+    work = Json(item)
+    doi = normal_doi(work.text("/DOI"))
     if doi is None:
-        raise ValueError(f"{work.doi[:40]!r} is not a DOI")
-    identifiers = Identifiers(doi=doi, arxiv=arxiv_of_doi(doi))
-    title = plain(work.title[0]) if work.title else ""
-    text = "\n".join(lines(work.abstract))
-    own_notices = notices(work)
-    type_: EvidenceType = (
-        "preprint" if (work.type, work.subtype) == ("posted-content", "preprint") else "article"
-    )
-    return Evidence(
-        evidence_id=evidence_id(identifiers, doi),
-        source=NAME,
-        title=title or "Untitled",
-        text=text,
-        authors=tuple(n for n in (p.name or f"{p.given} {p.family}".strip() for p in work.author) if n),
-        year=work.issued.year,
-        venue=(work.container_title[0] if work.container_title else work.publisher) or None,
-        identifiers=identifiers,
+        raise ValueError(f"{work.text('/DOI')[:40]!r} is not a DOI")
+    own_notices, about = notices(work), noticed(work)
+    kind = (work.text("/type"), work.text("/subtype"))
+    type_: EvidenceType = "preprint" if kind == ("posted-content", "preprint") else "article"
+    people = ((p.text("/name"), p.text("/given"), p.text("/family")) for p in work.each("/author"))
+    return new_record(
+        NAME,
+        title=plain(work.text("/title/0")),
+        text="\n".join(lines(work.text("/abstract"))),
+        authors=(name or f"{given} {family}".strip() for name, given, family in people),
+        year=work.number("/issued/date-parts/0/0"),
+        venue=work.text("/container-title/0") or work.text("/publisher"),
+        identifiers=Identifiers(doi=doi, arxiv=arxiv_of_doi(doi)),
         url=f"https://doi.org/{doi}",
         evidence_type=type_,
         standing=standing_of(own_notices),
         notices=own_notices,
-        facts=facts(
-            cited_by="" if work.cited_by is None else str(work.cited_by),
-            work_type=work.type,
-            publisher=work.publisher,
-            trial_numbers=work.trials,
-            notice=sorted({kind_of(u.type) or "" for u in noticed(work)}),
-            notice_of=[normal_doi(u.doi) for u in noticed(work)],
-        ),
+        cited_by=work.text("/is-referenced-by-count"),
+        work_type=work.text("/type"),
+        publisher=work.text("/publisher"),
+        trial_numbers=work.texts("/clinical-trial-number", "/clinical-trial-number"),
+        notice=sorted({kind_of(update.text("/type")) or "" for update in about}),
+        notice_of=[normal_doi(update.text("/DOI")) for update in about],
     )
 
 
-def noticed(work: Work) -> list[Update]:
-    """The other works a record is a notice about; empty for what is no notice."""
-    return [
-        u for u in work.update_to if kind_of(u.type) and normal_doi(u.doi) not in (None, normal_doi(work.doi))
-    ]
+def noticed(work: Json) -> list[Json]:
+    """Return the other works that a record is a notice about; none for what is no notice."""
+    own = (None, normal_doi(work.text("/DOI")))
+    updates = (update for update in work.each("/update-to") if kind_of(update.text("/type")))
+    return [update for update in updates if normal_doi(update.text("/DOI")) not in own]
 
 
-def notices(work: Work) -> tuple[StandingNotice, ...]:
-    """The notices about a work: those that say they update it, those in its own record that name itself, and
-    a title that says so. Of a notice about another work the title says nothing about itself."""
-    own = normal_doi(work.doi)
+def notices(work: Json) -> tuple[StandingNotice, ...]:
+    """Return the notices about a work.
+
+    Those that say they update it, those in its own record that name itself, and a title that says so. Of a
+    notice about another work the title says nothing about itself.
+    """
+    own, title = normal_doi(work.required("/DOI")), work.text("/title/0")
+    itself = (update for update in work.each("/update-to") if normal_doi(update.text("/DOI")) == own)
     entries = []
-    for update in (*work.updated_by, *(u for u in work.update_to if normal_doi(u.doi) == own)):
-        kind = kind_of(update.type)
-        if kind is not None:
-            doi = normal_doi(update.doi)
+    for update in (*work.each("/updated-by"), *itself):
+        if kind := kind_of(update.text("/type")):
+            doi, source = normal_doi(update.text("/DOI")), update.text("/source")
+            date = (part.text() for part in update.each("/updated/date-parts/0"))
             entries.append(
                 StandingNotice(
                     kind=kind,
-                    date=update.updated.iso,
+                    date="-".join(part.zfill(2) for part in date if part) or None,
                     doi=doi if doi != own else None,
-                    reported_by=f"{NAME} ({update.source})" if update.source else NAME,
+                    reported_by=f"{NAME} ({source})" if source else NAME,
                 )
             )
-    if work.title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
-        entries += marked_title(work.title[0], NAME)
+    if title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
+        entries += marked_title(title, NAME)
     return tuple(entries)

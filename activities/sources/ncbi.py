@@ -7,13 +7,13 @@ ids. NCBI reports many failures with status 200: every answer is validated befor
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import urlencode
 
 import httpx
 from lxml import etree
-from pydantic import Field
 
+from activities.contracts.bounds import digits
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.contracts.evidence import Query
 from activities.settings import Settings
@@ -23,7 +23,7 @@ from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, Wire, at, read_page
+from activities.sources.records import ApiSource, Json, read_shape
 
 QUEUE = "determinator-ncbi"
 """Task queue of everything that asks NCBI; one process polls it."""
@@ -31,49 +31,16 @@ GATE = "ncbi"
 MAX_QUERY_CHARS = 1800
 """Longer requests are sent by POST: eutils answers 414 to long addresses."""
 MAX_IDS = 200
+_NOTES = {
+    "errorlist/phrasesnotfound": "phrases not found: ",
+    "errorlist/fieldsnotfound": "fields not found: ",
+    "warninglist/phrasesignored": "phrases ignored: ",
+    "warninglist/quotedphrasesnotfound": "quoted phrases not found: ",
+    "warninglist/outputmessages": "",
+}
+"""Where an answer of esearch says what was not searched for."""
 T = TypeVar("T")
 _OUTAGE_WORDS = ("backend", "timeout", "timed out", "temporar", "unavailable", "internal", "try again")
-
-
-def requests_per_second(settings: Settings) -> float:
-    """What NCBI allows: 3 a second, 10 with a key."""
-    return 10.0 if settings.ncbi_api_key else 3.0
-
-
-Number = Annotated[str, Field(pattern=r"^[0-9]{1,12}$")]
-
-
-class SearchAnswer(Wire):
-    error: str = ""
-    problem: str = at("/esearchresult/ERROR")
-    ids: tuple[Number, ...] | None = at("/esearchresult/idlist", None)
-    matches: Annotated[int, Field(ge=0, lt=10**12)] | None = at("/esearchresult/count", None)
-    no_phrase: tuple[str, ...] = at("/esearchresult/errorlist/phrasesnotfound", ())
-    no_field: tuple[str, ...] = at("/esearchresult/errorlist/fieldsnotfound", ())
-    ignored: tuple[str, ...] = at("/esearchresult/warninglist/phrasesignored", ())
-    no_quoted: tuple[str, ...] = at("/esearchresult/warninglist/quotedphrasesnotfound", ())
-    messages: tuple[str, ...] = at("/esearchresult/warninglist/outputmessages", ())
-
-    @property
-    def notes(self) -> str:
-        """What NCBI could not find or ignored: it searches without those words and says so only here."""
-        labelled = (
-            ("phrases not found: ", self.no_phrase),
-            ("fields not found: ", self.no_field),
-            ("phrases ignored: ", self.ignored),
-            ("quoted phrases not found: ", self.no_quoted),
-            ("", self.messages),
-        )
-        return "; ".join(label + ", ".join(words) for label, words in labelled if words)
-
-
-class Summary(Wire):
-    title: str = ""
-
-
-class Summaries(Wire):
-    result: dict[str, Summary | tuple[str, ...]]
-    """By id; and the list of ids under `uids`."""
 
 
 class Eutils(ApiSource):
@@ -85,7 +52,7 @@ class Eutils(ApiSource):
     source: str
 
     def __init__(self, settings: Settings, http: Http) -> None:
-        rate = requests_per_second(settings)
+        rate = 10.0 if settings.ncbi_api_key else 3.0
         also = ", together with PubMed" if self.source == "pmc" else ""
         self.info = info_of(self.source).replace(
             rate=f"{rate:.0f} requests a second{also}", rate_per_second=rate
@@ -93,8 +60,7 @@ class Eutils(ApiSource):
         super().__init__(settings, http)
 
     async def search(self, query: Query, limit: int) -> tuple[Sequence[str], Exchange]:
-        """esearch: the ids of the best matches. The term is sent as typed; filters are joined to it with
-        AND."""
+        """Ask esearch for the ids of the best matches: the term as typed, filters joined to it with AND."""
         if not query.text.strip():
             raise Refused(f"{self.source} was asked an empty query")
         params = {
@@ -104,30 +70,33 @@ class Eutils(ApiSource):
             "sort": "relevance",
             **_dates(query),
         }
-        answer = await self._ask("esearch.fcgi", params, partial(read_search, source=self.source))
-        ids = (answer.ids or ())[:limit]
-        hits = len(ids) if answer.matches is None else answer.matches
-        return ids, Exchange(hits=hits, sent=params["term"], detail=answer.notes)
+        read = partial(read_shape, read=partial(_search, source=self.source), source=self.source)
+        ids, matches, notes = await self._ask("esearch.fcgi", params, read)
+        hits = min(limit, len(ids)) if matches is None else matches
+        return ids[:limit], Exchange(hits=hits, sent=params["term"], detail=notes)
 
     async def efetch(self, ids: Sequence[str], rettype: str, read: XmlReader[T]) -> T:
         params = {"id": ",".join(ids), "retmode": "xml", "rettype": rettype}
         return await self._ask("efetch.fcgi", params, read)
 
     async def titles(self, ids: Sequence[str]) -> dict[str, str]:
-        """esummary: the titles of records by id, as far as NCBI has them. Raises SourceError."""
+        """Ask esummary for the titles of records by id, as far as NCBI has them. Raises SourceError."""
         if not ids:
             return {}
+
+        def read(body: Json) -> dict[str, str]:
+            if not isinstance(body.at("/result"), dict):
+                raise ValueError("at /result: no object")  # noqa: TRY004 - as for every other shape
+            return {name: body.text(f"/result/{name}/title") for name in ids if body.at(f"/result/{name}")}
+
         params = {"id": ",".join(ids), "retmode": "json"}
-        page = await self._ask("esummary.fcgi", params, partial(read_page, Summaries, source=self.source))
-        records = page.result
-        return {name: record.title for name in ids if isinstance(record := records.get(name), Summary)}
+        return await self._ask("esummary.fcgi", params, partial(read_shape, read=read, source=self.source))
 
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
-        """elink within the database: ids linked to one id under a link name, best first, itself left out."""
+        """Ask elink for the ids linked to one id under a link name, best first, itself left out."""
         params = {"dbfrom": self.source, "id": uid, "linkname": name, "cmd": "neighbor"}
-        tree = await self._ask(
-            "elink.fcgi", params, partial(read_tree, source=self.source, root="eLinkResult")
-        )
+        read = partial(read_tree, source=self.source, root="eLinkResult")
+        tree = await self._ask("elink.fcgi", params, read)
         ids: dict[str, None] = {}
         for group in tree.iter("LinkSetDb"):
             if group.findtext("LinkName") == name:
@@ -142,18 +111,23 @@ class Eutils(ApiSource):
         return await self.ask(read, utility, asked)
 
 
-def read_search(response: httpx.Response, source: str) -> SearchAnswer:
-    """The answer of esearch. Raises SourceError; many failures come with status 200."""
-    answer = read_page(SearchAnswer, response, source)
-    if problem := answer.error or answer.problem:
+def _search(body: Json, source: str) -> tuple[tuple[str, ...], int | None, str]:
+    """Return ids, how many match, and what NCBI ignored. Raises SourceError; many come with status 200."""
+    if problem := body.text("/error") or body.text("/esearchresult/ERROR"):
         raise _error(problem, source)
-    if answer.ids is None:
+    if not isinstance(body.at("/esearchresult/idlist"), list):
         raise Malformed(f"{source} sent JSON without a search result")
-    return answer
+    ids = body.texts("/esearchresult/idlist")
+    if any(digits(one) is None for one in ids):
+        raise Malformed(f"{source} sent ids that are no numbers")
+    # NCBI searches without the words that it does not find, and says so only here
+    noted = ((label, body.texts(f"/esearchresult/{place}")) for place, label in _NOTES.items())
+    notes = "; ".join(label + ", ".join(words) for label, words in noted if words)
+    return ids, body.number("/esearchresult/count"), notes
 
 
 def read_tree(response: httpx.Response, source: str, root: str) -> etree._Element:
-    """The XML of an answer, below an element named `root`. Raises SourceError."""
+    """Return the XML of an answer, below an element named `root`. Raises SourceError."""
     if response.content.lstrip()[:1] == b"{":
         body = read_json(response, source)
         if isinstance(body, dict) and isinstance(body.get("error"), str):
@@ -168,7 +142,7 @@ def read_tree(response: httpx.Response, source: str, root: str) -> etree._Elemen
 
 
 def _error(problem: str, source: str) -> SourceError:
-    """The error that a response with status 200 reports."""
+    """Return the error that a response with status 200 reports."""
     text = f"{source} said: {' '.join(problem.split())[:200]}"
     lowered = problem.lower()
     if "rate limit" in lowered:
@@ -179,7 +153,7 @@ def _error(problem: str, source: str) -> SourceError:
 
 
 def with_types(query: Query) -> str:
-    """The term as typed, narrowed to publication types, phases and free full text when asked for."""
+    """Return the term as typed, narrowed to publication types, phases and free full text when asked for."""
     term = query.text
     for types in (in_words_of(MESH, query.filters.publication_types), mesh_phases(query.filters)):
         if types:
@@ -191,7 +165,7 @@ def with_types(query: Query) -> str:
 
 
 def _dates(query: Query) -> dict[str, str]:
-    """Publication dates; NCBI wants both ends or none."""
+    """Return the publication dates; NCBI wants both ends or none."""
     if query.filters.year_from is None and query.filters.year_to is None:
         return {}
     return {

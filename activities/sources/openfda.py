@@ -6,22 +6,30 @@ rest. 404 is openFDA's way to say that nothing matches.
 """
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 from urllib.parse import urlencode
 
 import httpx
 from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.contracts.evidence import Evidence, Query
+from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure, retry_after
 from activities.sources.names import info_of
-from activities.sources.openfda_records import read_approval, read_label, read_reactions
-from activities.sources.records import ApiSource, Wire, at, database_record, read_page, read_records, year_of
+from activities.sources.records import (
+    ApiSource,
+    Json,
+    SetAside,
+    database_record,
+    listed_in,
+    read_records,
+    read_shape,
+    year_of,
+)
 
 NAME = "openfda"
 TITLE = "openFDA"
@@ -41,17 +49,41 @@ _REPORTED_NAMES = (
 _APPROVED_NAMES = ("openfda.generic_name", "openfda.brand_name", "products.brand_name")
 
 
-class Fault(Wire):
-    code: str = ""
-    message: str = ""
-    details: str = ""
+SECTIONS = {
+    "boxed_warning": "Boxed warning",
+    "indications_and_usage": "Indications and usage",
+    "purpose": "Purpose",
+    "mechanism_of_action": "Mechanism of action",
+    "pharmacodynamics": "Pharmacodynamics",
+    "pharmacokinetics": "Pharmacokinetics",
+    "clinical_studies": "Clinical studies",
+    "dosage_and_administration": "Dosage and administration",
+    "contraindications": "Contraindications",
+    "warnings_and_cautions": "Warnings and precautions",
+    "warnings": "Warnings",
+    "precautions": "Precautions",
+    "do_not_use": "Do not use",
+    "stop_use": "Stop use",
+    "adverse_reactions": "Adverse reactions",
+    "drug_interactions": "Drug interactions",
+    "use_in_specific_populations": "Use in specific populations",
+    "pregnancy": "Pregnancy",
+    "pregnancy_or_breast_feeding": "Pregnancy or breast-feeding",
+    "overdosage": "Overdosage",
+}
+"""Label sections that are kept, in the order a reader wants them, with their headings.
+
+Tables come a second time as HTML (`..._table`) and are left out.
+"""
+
+STATUS = {"AP": "approved", "TA": "tentatively approved"}
+"""https://open.fda.gov/apis/drug/drugsfda/searchable-fields/ (submissions.submission_status)."""
 
 
-class Page(Wire):
-    results: tuple[JsonValue, ...] = ()
-    total: int = at("/meta/results/total", 0)
-    last_updated: str = at("/meta/last_updated")
-    error: Fault | None = None
+class Page(NamedTuple):
+    results: Sequence[JsonValue] = ()
+    total: int = 0
+    last_updated: str = ""
 
 
 class OpenFda(ApiSource):
@@ -67,8 +99,8 @@ class OpenFda(ApiSource):
             page = await self.ask(answer, f"drug/{endpoint}.json", params, accept=(404, 500))
             if endpoint == "event":
                 address = f"{self.address}/drug/event.json?{urlencode(params)}"
-                read_counts = partial(reaction_report, asked=query.text, address=address)
-                exchange = read_records(NAME, query, [page] if page.results else [], read_counts)
+                reports = [reaction_report(page, query.text, address)] if page.results else []
+                exchange = read_records(NAME, query, reports, lambda report: report)
             else:
                 read = read_approval if endpoint == "drugsfda" else read_label
                 exchange = read_records(NAME, query, page.results, read)
@@ -78,8 +110,10 @@ class OpenFda(ApiSource):
 
 
 def shares_of(query: Query) -> dict[str, int]:
-    """Endpoints to ask, in order, with how many records each may return. Raises Refused for an unknown
-    one."""
+    """Return the endpoints to ask, in order, with how many records each may return.
+
+    Raises Refused for an unknown one.
+    """
     asked = query.filters.options.get("endpoint", "")
     if asked:
         if asked not in ("label", "drugsfda", "event"):
@@ -104,7 +138,7 @@ def parameters(endpoint: str, text: str, limit: int) -> dict[str, str]:
 
 
 def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:
-    """A query in openFDA's Lucene dialect.
+    """Return a query in openFDA's Lucene dialect.
 
     Text with field syntax is kept as typed. Other text is looked for in the name fields: as one phrase, or
     with the booleans that were typed; with `anywhere` also as words that must all occur in the record, since
@@ -143,7 +177,7 @@ def balanced(parts: list[str]) -> bool:
 
 
 def quoted(word: str) -> str:
-    """A word as it is when it is plain, else as a phrase."""
+    """Return a word as it is when it is plain, else as a phrase."""
     if re.fullmatch(r"\w+", word):
         return word
     inner = re.sub(r'[\\"]', " ", word).strip()
@@ -151,48 +185,175 @@ def quoted(word: str) -> str:
 
 
 def answer(response: httpx.Response) -> Page:
-    """The page, with openFDA's error bodies recognized under any status.
+    """Return a page; one without results where nothing matches. Raises SourceError, whatever the status."""
 
-    Raises SourceError; no match is an empty page.
-    """
+    def read(body: Json) -> Page:
+        code = body.text("/error/code")
+        if code == "NOT_FOUND" and response.status_code < 500:
+            return Page()
+        if body.at("/error") is not None:
+            raise fault(body, response)
+        if response.status_code != 200:
+            raise failure(response, TITLE)
+        results, total = listed_in(body, "/results"), body.number("/meta/results/total") or 0
+        return Page(results.items, total, body.text("/meta/last_updated"))
+
     try:
-        page = read_page(Page, response, TITLE)
+        return read_shape(response, read, TITLE)
     except Malformed:
         if response.status_code != 200:
             raise failure(response, TITLE) from None
         raise
-    if page.error is None:
-        if response.status_code != 200:
-            raise failure(response, TITLE)
-        if "results" not in page.model_fields_set:
-            raise Malformed(f"{TITLE} sent JSON without results")
-        return page
-    if page.error.code == "NOT_FOUND" and response.status_code < 500:
-        return Page()
-    raise fault(page.error, response)
 
 
-def fault(error: Fault, response: httpx.Response) -> SourceError:
-    """The error behind openFDA's code. A query it cannot parse is a SERVER_ERROR, but will not get better."""
-    text = f"{TITLE} said {error.code}: {' '.join(f'{error.message} {error.details}'.split())[:200]}"
-    if error.code == "OVER_RATE_LIMIT":
-        return RateLimited(text, retry_after=retry_after(response.headers))
-    if re.search(r"token_mgr_error|parse_exception|lexical error", error.details, re.IGNORECASE):
-        return Refused(f"{text} (the query cannot be parsed; quote its special characters)")
-    if error.code == "SERVER_ERROR" or response.status_code >= 500:
-        return Unavailable(text, retry_after=retry_after(response.headers))
-    return Refused(text)
+def fault(body: Json, response: httpx.Response) -> SourceError:
+    """Return the error behind openFDA's code.
+
+    A query it cannot parse is a SERVER_ERROR, but will not get better.
+    """
+    code, details = body.text("/error/code"), body.text("/error/details")
+    words = f"{body.text('/error/message')} {details}".split()
+    said = f"{TITLE} said {code}: {' '.join(words)[:200]}"
+    if code == "OVER_RATE_LIMIT":
+        return RateLimited(said, retry_after=retry_after(response.headers))
+    if re.search(r"token_mgr_error|parse_exception|lexical error", details, re.IGNORECASE):
+        return Refused(f"{said} (the query cannot be parsed; quote its special characters)")
+    if code == "SERVER_ERROR" or response.status_code >= 500:
+        return Unavailable(said, retry_after=retry_after(response.headers))
+    return Refused(said)
+
+
+def read_label(item: JsonValue) -> Evidence:
+    """Read a drug's label. Raises ValueError for another shape."""
+    label = Json(item)
+    number, effective = label.required("/set_id"), label.text("/effective_time")
+    named = Json(label.at("/openfda") or {})
+    return database_record(
+        NAME,
+        title=f"{drug_name(named) or number} - drug label",
+        text="\n\n".join(sections_of(label)),
+        authors=named.texts("/manufacturer_name")[:1],
+        year=year_of(effective),
+        venue="FDA structured product labeling",
+        identifiers=Identifiers(fda=number),
+        url=f"https://dailymed.nlm.nih.gov/dailymed/drugInfo.cfm?setid={number}",
+        evidence_type="drug_label",
+        brand_name=named.texts("/brand_name"),
+        generic_name=named.texts("/generic_name"),
+        substance_name=named.texts("/substance_name"),
+        route=named.texts("/route"),
+        product_type=named.texts("/product_type"),
+        application_number=named.texts("/application_number"),
+        pharmacologic_class=named.texts("/pharm_class_epc"),
+        mechanism_class=named.texts("/pharm_class_moa"),
+        effective_date=iso_date(effective),
+        label_version=label.text("/version"),
+    )
+
+
+def sections_of(label: Json) -> Iterator[str]:
+    for field, heading in SECTIONS.items():
+        parts = label.at(f"/{field}")
+        texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+        if text := "\n".join(part for part in texts if part.strip()):
+            yield f"{heading}\n{text}"
+
+
+def read_approval(item: JsonValue) -> Evidence:
+    """Read an application with its products and submissions. Raises ValueError for another shape."""
+    application = Json(item)
+    number, sponsor = application.required("/application_number"), application.text("/sponsor_name")
+    products = application.each("/products")
+    submissions = sorted(application.each("/submissions"), key=_date)
+    if not (products or submissions):
+        raise SetAside("without text to quote")
+    originals = [one for one in submissions if one.text("/submission_type") == "ORIG"]
+    approvals = [one for one in originals if one.text("/submission_status") == "AP"]
+    original = next(iter(approvals or originals), None)
+    dates = list(filter(None, map(_date, submissions)))
+    brands = list(dict.fromkeys(filter(None, (product.text("/brand_name") for product in products))))
+    named = Json(application.at("/openfda") or {})
+    return database_record(
+        NAME,
+        title=f"{drug_name(named) or ', '.join(brands) or number} - FDA application {number}",
+        text="\n".join(approval_lines(number, sponsor, products, submissions)),
+        authors=(sponsor,),
+        year=year_of(_date(original) if original else None) or year_of(next(iter(dates), "")),
+        venue="Drugs@FDA",
+        identifiers=Identifiers(fda=number),
+        url="https://www.accessdata.fda.gov/scripts/cder/daf/index.cfm?event=overview.process&ApplNo="
+        + "".join(c for c in number if c.isdigit()),
+        evidence_type="regulatory",
+        application_number=number,
+        sponsor=sponsor,
+        approval_status=status_words(original) if original else "",
+        approval_date=iso_date(_date(approvals[0])) if approvals else "",
+        latest_action=iso_date(dates[-1]) if dates else "",
+        marketing_status=sorted({product.text("/marketing_status") for product in products}),
+        brand_name=brands,
+        generic_name=named.texts("/generic_name"),
+    )
+
+
+def _date(submission: Json) -> str:
+    return submission.text("/submission_status_date")
+
+
+def approval_lines(
+    number: str, sponsor: str, products: Sequence[Json], submissions: Sequence[Json]
+) -> Iterator[str]:
+    """Yield an application as text: number, original submission, products, then the later submissions."""
+    yield f"FDA application {number}{f', sponsor {sponsor}' if sponsor else ''}."
+    for one in submissions:
+        if one.text("/submission_type") == "ORIG":
+            yield submission_line("Original submission", one)
+    for product in products:
+        made = ", ".join(
+            " ".join(filter(None, (part.text("/name"), part.text("/strength"))))
+            for part in product.each("/active_ingredients")
+        )
+        forms = (product.text("/dosage_form").lower(), product.text("/route").lower())
+        form, status = ", ".join(filter(None, forms)), product.text("/marketing_status")
+        described = f"{f' ({made})' if made else ''}{f', {form}' if form else ''}"
+        marketed = f". Marketing status: {status}" if status else ""
+        yield f"Product: {product.text('/brand_name')}{described}{marketed}."
+    for one in submissions:
+        if (kind := one.text("/submission_type")) != "ORIG":
+            yield submission_line("Supplement" if kind == "SUPPL" else kind, one)
+
+
+def submission_line(label: str, submission: Json) -> str:
+    """Return a line: `Supplement 11: approved on 2024-03-08 (Efficacy), review priority: priority.`"""
+    date, priority = _date(submission), submission.text("/review_priority")
+    about = submission.text("/submission_class_code_description")
+    when = f" on {iso_date(date)}" if date else ""
+    ranked = f", review priority: {priority.lower()}" if priority not in ("", "N/A") else ""
+    number = submission.text("/submission_number")
+    return f"{label} {number}: {status_words(submission)}{when}{f' ({about})' if about else ''}{ranked}."
+
+
+def status_words(submission: Json) -> str:
+    """Return the status of a submission in words; an unknown code as it is."""
+    code = submission.text("/submission_status")
+    return STATUS.get(code, f"status {code}" if code else "no status")
 
 
 def reaction_report(page: Page, asked: str, address: str) -> Evidence:
-    """The most reported reactions as one record; its address names it, since it shows the same count
-    again."""
-    text = read_reactions(page.results, asked)
+    """Return the most reported reactions as one record, most frequent first.
+
+    Its address names it, since it shows the same count again. A malformed count is left out.
+    """
+    lines = []
+    for reaction in map(Json, page.results):
+        with suppress(ValueError):
+            term, count = reaction.required("/term"), int(reaction.required("/count"))
+            lines.append(f"{term.capitalize()}: {count} reports.")
+    system = "the FDA Adverse Event Reporting System"
+    head = f"Reactions most often named in reports to {system} that match {asked}:"
     return database_record(
         NAME,
-        text,
         title=f"Adverse events reported to the FDA: {asked}",
-        text=text,
+        text="\n".join([head, *lines]) if lines else "",
         year=year_of(page.last_updated),
         venue="FDA Adverse Event Reporting System (FAERS)",
         url=address,
@@ -200,3 +361,16 @@ def reaction_report(page: Page, asked: str, address: str) -> Evidence:
         last_updated=page.last_updated,
         caution="Reports do not show that a drug caused a reaction, and counts are not rates.",
     )
+
+
+def drug_name(named: Json) -> str:
+    """Return both names: `KEYTRUDA (PEMBROLIZUMAB)`; one when they are the same."""
+    brand, generic = named.text("/brand_name/0"), named.text("/generic_name/0")
+    if brand and generic and brand.casefold() != generic.casefold():
+        return f"{brand} ({generic})"
+    return brand or generic
+
+
+def iso_date(date: str) -> str:
+    """Return `20240308` as `2024-03-08`; anything else as it is."""
+    return f"{date[:4]}-{date[4:6]}-{date[6:]}" if len(date) == 8 and date.isdigit() else date

@@ -7,10 +7,8 @@ fails the whole query. The names of a drug, whose shape has changed, come from o
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
-from typing import Annotated, TypeVar
 
 import httpx
-from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, Query
@@ -18,16 +16,7 @@ from activities.sources.base import Exchange
 from activities.sources.chembl import shown
 from activities.sources.names import info_of
 from activities.sources.names_asked import drug_asked, is_name_of
-from activities.sources.records import (
-    ApiSource,
-    CamelWire,
-    Wire,
-    at,
-    database_record,
-    each,
-    read_page,
-    read_records,
-)
+from activities.sources.records import ApiSource, Json, database_record, read_records, read_shape
 
 NAME = "opentargets"
 TITLE = "Open Targets Platform"
@@ -63,76 +52,6 @@ LISTED = 40
 """Diseases of one stage that are listed."""
 
 
-class Answer(Wire):
-    errors: Annotated[tuple[str, ...], each("/message")] = ()
-    data: Mapping[str, JsonValue] | None = None
-
-
-class Hit(Wire):
-    id: str
-    name: str = ""
-    entity: str = ""
-
-
-class SearchAnswer(Answer):
-    hits: tuple[Hit, ...] = at("/data/search/hits", ())
-
-
-class ProteinId(Wire):
-    id: str
-    source: str = ""
-
-
-class Target(CamelWire):
-    approved_symbol: str = ""
-    approved_name: str = ""
-    protein_ids: tuple[ProteinId, ...] = ()
-
-
-class Action(CamelWire):
-    mechanism_of_action: str = ""
-    action_type: str = ""
-    targets: tuple[Target, ...] = ()
-
-
-class Indication(CamelWire):
-    max_clinical_stage: str = ""
-    disease: str = at("/disease/name")
-
-
-class DrugWarning(CamelWire):
-    warning_type: str = ""
-    toxicity_class: str = ""
-    description: str = ""
-    year: int | None = None
-
-
-class Drug(CamelWire):
-    id: str
-    name: str = ""
-    maximum_clinical_stage: str = ""
-    actions: tuple[Action, ...] = at("/mechanismsOfAction/rows", ())
-    indications: tuple[Indication, ...] = at("/indications/rows", ())
-    drug_warnings: tuple[DrugWarning, ...] = ()
-
-    @property
-    def approved(self) -> tuple[str, ...]:
-        rows = self.indications
-        return tuple(dict.fromkeys(row.disease for row in rows if row.max_clinical_stage == APPROVED))
-
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        every = (target for action in self.actions for target in action.targets)
-        return tuple({target.approved_symbol: target for target in every if target.approved_symbol}.values())
-
-
-class DrugAnswer(Answer):
-    drug: Drug | None = at("/data/drug", None)
-
-
-A = TypeVar("A", bound=Answer)
-
-
 class OpenTargets(ApiSource):
     """Mechanisms, targets, indications by clinical stage and warnings of one drug."""
 
@@ -141,78 +60,93 @@ class OpenTargets(ApiSource):
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         asked = drug_asked(query.text)
-        answer = await self._ask(SearchAnswer, SEARCH, {"name": asked})
-        own = [hit.id for hit in answer.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
+        hits = await self._objects(SEARCH, {"name": asked}, "/data/search/hits")
+        drugs = [hit for hit in hits if hit.text("/entity") == "drug"]
+        own = [drug.required("/id") for drug in drugs if is_name_of(asked, (drug.text("/name"),))]
         yield Exchange(hits=len(own), sent=asked)
         if own:
-            held = await self._ask(DrugAnswer, DRUG, {"id": own[0]})
-            drugs = [held.drug] if held.drug else []
-            yield read_records(NAME, query, drugs, read_drug, hits=len(drugs))
+            found = await self._objects(DRUG, {"id": own[0]}, "/data/drug")
+            yield read_records(NAME, query, found, read_drug, hits=len(found))
 
-    async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
-        """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""
+    async def _objects(self, query: str, variables: Mapping[str, str], place: str) -> list[Json]:
+        """Return the objects that one GraphQL query finds. Raises SourceError."""
         wish = {"query": query, "variables": dict(variables)}
-        return await self.ask(partial(read_graphql, answer), "graphql", json_body=wish)
+        return await self.ask(partial(read_objects, place=place), "graphql", json_body=wish)
 
 
-def read_graphql(answer: type[A], response: httpx.Response) -> A:
-    """An answer in its shape. Raises SourceError."""
-    page = read_page(answer, response, TITLE)
-    if page.errors:
-        raise Refused(f"{TITLE} said: {page.errors[0][:200]}")
-    if "data" not in page.model_fields_set:
-        raise Malformed(f"{TITLE} sent JSON without data")
-    return page
+def read_objects(response: httpx.Response, place: str) -> list[Json]:
+    """Return what stands at a place of an answer: a list, or one object. Raises SourceError."""
+
+    def read(body: Json) -> list[Json]:
+        if said := body.texts("/errors", "/message"):
+            raise Refused(f"{TITLE} said: {said[0][:200]}")
+        if not isinstance(body.at("/data"), dict):
+            raise Malformed(f"{TITLE} sent JSON without data")
+        found = body.at(place)
+        return [Json(found)] if isinstance(found, dict) else body.each(place)
+
+    return read_shape(response, read, TITLE)
 
 
-def read_drug(drug: Drug) -> Evidence:
-    name = shown(drug.name or drug.id)
-    proteins = (protein for target in drug.targets for protein in target.protein_ids)
+def read_drug(drug: Json) -> Evidence:
+    number = drug.required("/id")
+    name = shown(drug.text("/name") or number)
+    actions = drug.each("/mechanismsOfAction/rows")
+    every = (target for action in actions for target in action.each("/targets"))
+    targets = {symbol: target for target in every if (symbol := target.text("/approvedSymbol"))}
+    proteins = (protein for target in targets.values() for protein in target.each("/proteinIds"))
+    reviewed = (protein.text("/id") for protein in proteins if protein.text("/source") == SWISS_PROT)
     return database_record(
         NAME,
-        drug.id,
-        url=f"{SITE}/drug/{drug.id}",
-        title=f"{name} - {TITLE} drug {drug.id}",
+        url=f"{SITE}/drug/{number}",
+        title=f"{name} - {TITLE} drug {number}",
         text="\n".join(_lines(drug, name)),
         venue=TITLE,
         generic_name=name,
-        molecule_chembl_id=drug.id,
-        maximum_clinical_stage=drug.maximum_clinical_stage,
-        mechanism=list(dict.fromkeys(action.mechanism_of_action for action in drug.actions)),
-        genes=[target.approved_symbol for target in drug.targets],
-        targets=[target.approved_name for target in drug.targets],
-        accessions=list(dict.fromkeys(p.id for p in proteins if p.source == SWISS_PROT)),
-        approved_for=drug.approved[:LISTED],
-        warnings=list(dict.fromkeys(map(_warning, drug.drug_warnings))),
+        molecule_chembl_id=number,
+        maximum_clinical_stage=drug.text("/maximumClinicalStage"),
+        mechanism=list(dict.fromkeys(action.text("/mechanismOfAction") for action in actions)),
+        genes=list(targets),
+        targets=[target.text("/approvedName") for target in targets.values()],
+        accessions=list(dict.fromkeys(reviewed)),
+        approved_for=list(dict.fromkeys(_diseases(drug, APPROVED)))[:LISTED],
+        warnings=list(dict.fromkeys(map(_warning, drug.each("/drugWarnings")))),
     )
 
 
-def _lines(drug: Drug, name: str) -> Iterator[str]:
-    if drug.maximum_clinical_stage:
-        yield f"Highest clinical stage of {name} for any disease: {stage(drug.maximum_clinical_stage)}."
-    for row in drug.actions:
-        on = ", ".join(f"{t.approved_name} ({t.approved_symbol})" for t in row.targets if t.approved_symbol)
-        action = f" ({row.action_type.lower()})" if row.action_type else ""
-        acts = f"; acts on {on}" if on else ""
-        yield f"Mechanism of action of {name}: {row.mechanism_of_action}{action}{acts}."
-    stages = dict.fromkeys(row.max_clinical_stage for row in drug.indications)
+def _diseases(drug: Json, code: str) -> list[str]:
+    """Return the diseases for which a drug is at a clinical stage."""
+    rows = drug.each("/indications/rows")
+    return [row.text("/disease/name") for row in rows if row.text("/maxClinicalStage") == code]
+
+
+def _lines(drug: Json, name: str) -> Iterator[str]:
+    if highest := drug.text("/maximumClinicalStage"):
+        yield f"Highest clinical stage of {name} for any disease: {stage(highest)}."
+    for row in drug.each("/mechanismsOfAction/rows"):
+        pairs = ((t.text("/approvedName"), t.text("/approvedSymbol")) for t in row.each("/targets"))
+        on = ", ".join(f"{target} ({symbol})" for target, symbol in pairs if symbol)
+        action = row.text("/actionType").lower()
+        acts = f"{f' ({action})' if action else ''}{f'; acts on {on}' if on else ''}"
+        yield f"Mechanism of action of {name}: {row.text('/mechanismOfAction')}{acts}."
+    stages = dict.fromkeys(row.text("/maxClinicalStage") for row in drug.each("/indications/rows"))
     for code in sorted(stages, key=_order):
-        names = [r.disease for r in drug.indications if r.max_clinical_stage == code]
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        yield f"{stage(code).capitalize()} for: {'; '.join(names[:LISTED])}{more}."
-    for warning in drug.drug_warnings:
+        diseases = _diseases(drug, code)
+        more = f" and {len(diseases) - LISTED} more" if len(diseases) > LISTED else ""
+        yield f"{stage(code).capitalize()} for: {'; '.join(diseases[:LISTED])}{more}."
+    for warning in drug.each("/drugWarnings"):
         yield f"Warning: {_warning(warning)}."
 
 
-def _warning(warning: DrugWarning) -> str:
-    """`withdrawn (cardiotoxicity), 2004`."""
-    about = warning.toxicity_class or warning.description
-    year = f", {warning.year}" if warning.year else ""
-    return f"{warning.warning_type.lower()}{f' ({about})' if about else ''}{year}"
+def _warning(warning: Json) -> str:
+    """Return a warning in words: `withdrawn (cardiotoxicity), 2004`."""
+    about, year = warning.text("/toxicityClass") or warning.text("/description"), warning.text("/year")
+    kind = warning.text("/warningType").lower()
+    return f"{kind}{f' ({about})' if about else ''}{f', {year}' if year else ''}"
 
 
 def stage(code: str) -> str:
-    """A clinical stage in words: `APPROVAL` -> `approved`, `PHASE_2_3` -> `phase 2/3`."""
+    """Return a clinical stage in words: `APPROVAL` -> `approved`, `PHASE_2_3` -> `phase 2/3`."""
     if code == APPROVED:
         return "approved"
     text = code.lower().replace("early_phase_", "early phase ")
@@ -222,6 +156,6 @@ def stage(code: str) -> str:
 
 
 def _order(code: str) -> tuple[bool, int, int]:
-    """Approved first, then the later phases; what is not known last."""
+    """Sort approved first, then the later phases, and what is not known last."""
     numbers = [int(character) for character in code if character.isdigit()]
     return code != APPROVED, -max(numbers, default=0), -min(numbers, default=0)

@@ -10,14 +10,13 @@ import httpx
 from lxml import etree
 
 from activities.contracts.evidence import Evidence, Provenance, Query
-from activities.contracts.identifiers import evidence_id
 from activities.contracts.search import Preview
 from activities.documents.jats import read_article
 from activities.sources import publication
 from activities.sources.base import Exchange, Listing
 from activities.sources.http.answers import XmlReader
 from activities.sources.ncbi import Eutils, read_tree
-from activities.sources.records import facts, read_records
+from activities.sources.records import new_record, read_records
 
 MAX_ARTICLES = 50
 """Full texts asked for at once; one is about 200 kB of XML."""
@@ -33,7 +32,7 @@ class Pmc(Eutils):
             yield replace(await self.fetch(ids, query.text), hits=named.hits)
 
     async def list_results(self, query: Query) -> Listing:
-        """esearch, then esummary: titles, of which those are chosen that are read. Raises SourceError."""
+        """Ask esearch, then esummary for titles, of which those are chosen that are read."""
         ids, named = await self.search(query, min(query.limit, MAX_ARTICLES))
         titles = await self.titles(ids)
         results = (
@@ -43,7 +42,7 @@ class Pmc(Eutils):
         return Listing(tuple(results), named.hits, 0, named.sent, named.detail)
 
     async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
-        """One efetch of all that was chosen. Raises SourceError."""
+        """Fetch all that was chosen at once. Raises SourceError."""
         page = await self.fetch([one.address for one in chosen])
         by_number = {(record.identifiers.pmcid or "").removeprefix("PMC"): record for record in page.records}
         texts: dict[str, Evidence | None] = {}
@@ -54,14 +53,14 @@ class Pmc(Eutils):
         return texts
 
     async def fetch(self, ids: Sequence[str], query: str = "") -> Exchange:
-        """The articles of PMC ids (digits, without the prefix). Raises SourceError."""
+        """Fetch the articles of PMC ids (digits, without the prefix). Raises SourceError."""
         if not ids:
             return Exchange()
         return await self.efetch(ids, "xml", XmlReader(Exchange, read_articles, (len(ids), query)))
 
 
 def read_articles(response: httpx.Response, asked: int, query: str) -> Exchange:
-    """Every article of a pmc-articleset that has a text. The others are counted, and why is said."""
+    """Read every article of a pmc-articleset that has a text. The others are counted, and why is said."""
     tree = read_tree(response, "pmc", "pmc-articleset")
     exchange = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, wanted=asked)
     closed = sum(not record.full_text for record in exchange.records)
@@ -70,13 +69,12 @@ def read_articles(response: httpx.Response, asked: int, query: str) -> Exchange:
 
 
 def read_evidence(article: etree._Element) -> Evidence:
-    """One JATS article as evidence. Raises Malformed when it has no title."""
+    """Read a JATS article as evidence. Raises Malformed when it has no title."""
     read = read_article(article, "pmc")
     pmcid = read.identifiers.pmcid
     standing = publication.standing(read.types, read.notices)
-    return Evidence(
-        evidence_id=evidence_id(read.identifiers, read.title + read.body),
-        source="pmc",
+    return new_record(
+        "pmc",
         title=read.title,
         text="\n\n".join(filter(None, ("\n".join(filter(None, (read.abstract, read.body))), read.tables))),
         authors=read.authors,
@@ -90,5 +88,6 @@ def read_evidence(article: etree._Element) -> Evidence:
         standing="unknown" if standing == "none" else standing,
         notices=read.notices,
         full_text=bool(read.body),
-        facts=facts(article_type=read.types, notice=publication.notice_itself(read.types)),
+        article_type=read.types,
+        notice=publication.notice_itself(read.types),
     )

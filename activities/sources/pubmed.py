@@ -14,13 +14,13 @@ from lxml import etree
 
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, Identifiers, Query
-from activities.contracts.identifiers import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
+from activities.contracts.identifiers import normal_doi, normal_nct, normal_pmcid, normal_pmid
 from activities.documents.xml_text import text_of
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.answers import XmlReader
 from activities.sources.ncbi import MAX_IDS, Eutils, read_tree
-from activities.sources.records import facts, read_records, year_of
+from activities.sources.records import new_record, read_records, year_of
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 _LINKS = {"related": "pubmed_pubmed", "citedby": "pubmed_pubmed_citedin", "references": "pubmed_pubmed_refs"}
@@ -46,7 +46,7 @@ class PubMed(Eutils):
             yield replace(await self.fetch(ids, query.text), hits=named.hits)
 
     async def fetch(self, pmids: Sequence[str], query: str = "") -> Exchange:
-        """The records of PMIDs (at most 200), in their order. Raises SourceError."""
+        """Fetch the records of PMIDs (at most 200), in their order. Raises SourceError."""
         if not pmids:
             return Exchange()
         read = XmlReader(Exchange, read_articles, (list(pmids), query))
@@ -54,8 +54,10 @@ class PubMed(Eutils):
 
 
 def read_articles(response: httpx.Response, pmids: Sequence[str], query: str) -> Exchange:
-    """Every record of a PubmedArticleSet that has a text, in the order of the PMIDs. The others are counted,
-    and why is said."""
+    """Read every record of a PubmedArticleSet that has a text, in the order of the PMIDs.
+
+    The others are counted, and why is said.
+    """
     tree = read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in RECORDS)
     exchange = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
@@ -66,7 +68,7 @@ def read_articles(response: httpx.Response, pmids: Sequence[str], query: str) ->
 
 
 def read_record(element: etree._Element) -> Evidence:
-    """One PubmedArticle or PubmedBookArticle. Raises Malformed when it has no PMID or title."""
+    """Read a PubmedArticle or PubmedBookArticle. Raises Malformed when it has no PMID or title."""
     book = element.tag == "PubmedBookArticle"
     citation = element.find("BookDocument" if book else "MedlineCitation")
     if citation is None:
@@ -92,31 +94,27 @@ def read_record(element: etree._Element) -> Evidence:
     # registry numbers that the record's own data bank list names
     numbers = map(text_of, article.iterfind("DataBankList/DataBank//AccessionNumber"))
     trials = list(dict.fromkeys(filter(None, map(normal_nct, numbers))))
-    identifiers = _identifiers(element, article, pmid, trials)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, title),
-        source="pubmed",
+    return new_record(
+        "pubmed",
         title=title,
         text=abstract(article),
         authors=_authors(article),
         year=_year(article),
         venue=venue,
-        identifiers=identifiers,
+        identifiers=_identifiers(element, article, pmid, trials),
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
         evidence_type=publication.evidence_type(types, mesh),
         standing=publication.standing(types, notices),
         notices=notices,
-        facts=facts(
-            publication_types=types,
-            mesh=mesh,
-            registered_trials=", ".join(trials),
-            notice=publication.notice_itself(types),
-        ),
+        publication_types=types,
+        mesh=mesh,
+        registered_trials=", ".join(trials),
+        notice=publication.notice_itself(types),
     )
 
 
 def abstract(article: etree._Element) -> str:
-    """The abstract, one part a line, each part of a structured one behind its label."""
+    """Return the abstract, one part a line, each part of a structured one behind its label."""
     lines = []
     for part in article.iterfind("Abstract/AbstractText"):
         text, label = text_of(part), (part.get("Label") or "").strip()
@@ -126,7 +124,7 @@ def abstract(article: etree._Element) -> str:
 
 
 def _authors(article: etree._Element) -> tuple[str, ...]:
-    """`Given Family`, groups by their name. Editors of books are left out."""
+    """Return `Given Family`, groups by their name. Editors of books are left out."""
     names = []
     for group in article.iterfind("AuthorList"):
         if group.get("Type") == "editors":
@@ -141,11 +139,9 @@ def _authors(article: etree._Element) -> tuple[str, ...]:
 
 
 def _year(article: etree._Element) -> int | None:
-    for path in ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate", "ContributionDate"):
-        for part in ("Year", "MedlineDate"):
-            if year := year_of(article.findtext(f"{path}/{part}")):
-                return year
-    return None
+    places = ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate", "ContributionDate")
+    parts = (f"{place}/{part}" for place in places for part in ("Year", "MedlineDate"))
+    return next((year for part in parts if (year := year_of(article.findtext(part)))), None)
 
 
 def _identifiers(

@@ -1,31 +1,30 @@
-"""What sources of APIs have in common: how one is asked, the shape of its answer as a model, and its records
-read one by one.
+"""What sources of APIs have in common: asking one, and reading the records of its answer.
 
-One record that cannot be read, or that has no text to quote, is set aside, logged and counted; the others are
+A record that cannot be read, or that has no text to quote, is set aside, logged and counted; the others are
 kept.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from functools import partial
+from typing import ClassVar, NamedTuple, TypeVar
 
 import httpx
-from pydantic import (
-    AliasPath,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    SecretStr,
-    ValidationError,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import JsonValue, SecretStr
 
+from activities.contracts.bounds import digits
 from activities.contracts.errors import Malformed
-from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+from activities.contracts.evidence import (
+    Evidence,
+    EvidenceType,
+    Identifiers,
+    Provenance,
+    Query,
+    SourceInfo,
+    Standing,
+    StandingNotice,
+)
 from activities.contracts.identifiers import evidence_id
 from activities.documents.markup import plain
 from activities.logs import log
@@ -36,52 +35,11 @@ from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
 
 Item = TypeVar("Item")
-Page = TypeVar("Page", bound="Wire")
-
-
-class Wire(BaseModel):
-    """Base of the shapes APIs send. Null counts as absent; numbers may stand where text is expected."""
-
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True, defer_build=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic hands over what was parsed
-        return _without_null(data)
-
-
-class CamelWire(Wire):
-    """The same for an API that writes `likeThis` what is `like_this` here."""
-
-    model_config = ConfigDict(alias_generator=to_camel)
-
-
-def _without_null(data: Any) -> Any:  # noqa: ANN401 - see above
-    """An object and those within it without their null fields; lists as they are."""
-    if not isinstance(data, dict):
-        return data
-    return {key: _without_null(value) for key, value in data.items() if value is not None}
-
-
-def at(pointer: str, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's `Field`
-    """A field of a shape that stands deeper in what was sent: `/authorList/author`."""
-    return Field(default=default, validation_alias=AliasPath(*pointer.split("/")[1:]))
-
-
-def each(pointer: str) -> BeforeValidator:
-    """Annotates texts that stand at a pointer within each of a list of objects; those without it are left
-    out."""
-
-    def read(items: JsonValue) -> JsonValue:
-        if not isinstance(items, list):
-            return items
-        return [value for item in items if (value := pointed(item, pointer)) not in (None, "")]
-
-    return BeforeValidator(read)
+MAX_NUMBER = 10**12
 
 
 def pointed(data: JsonValue, pointer: str) -> JsonValue:
-    """The value at a JSON pointer (RFC 6901); None where there is none."""
+    """Return the value at a JSON pointer (RFC 6901); None where there is none."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(data, dict):
@@ -91,6 +49,64 @@ def pointed(data: JsonValue, pointer: str) -> JsonValue:
         else:
             return None
     return data
+
+
+class Json:
+    """An object that an API sent, whose values are read by JSON pointers. Null counts as absent.
+
+    Each method raises ValueError with the pointer where a value of another type stands there.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: JsonValue) -> None:
+        self.value = value
+
+    def at(self, pointer: str) -> JsonValue:
+        if pointer and not isinstance(self.value, dict):
+            raise ValueError(f"at {pointer}: no object")
+        return pointed(self.value, pointer)
+
+    def text(self, pointer: str = "") -> str:
+        """Return a text, or a number as text; empty where there is none."""
+        value = self.at(pointer)
+        if isinstance(value, bool | dict | list):
+            raise ValueError(f"at {pointer}: no text")  # noqa: TRY004 - as for every other shape
+        return "" if value is None else str(value)
+
+    def required(self, pointer: str) -> str:
+        if not (text := self.text(pointer)):
+            raise ValueError(f"at {pointer}: nothing")
+        return text
+
+    def number(self, pointer: str) -> int | None:
+        text = self.text(pointer)
+        number = digits(text, MAX_NUMBER)
+        if text and number is None:
+            raise ValueError(f"at {pointer}: no number")
+        return number
+
+    def is_true(self, pointer: str) -> bool:
+        return self.at(pointer) is True
+
+    def each(self, pointer: str, *, required: bool = False) -> list["Json"]:
+        """Return the items of a list; none where there is no list, unless it is `required`."""
+        items = self.at(pointer)
+        if isinstance(items, list):
+            return [Json(item) for item in items]
+        if items is not None or required:
+            raise ValueError(f"at {pointer or 'the whole'}: no list")
+        return []
+
+    def texts(self, pointer: str, inner: str = "") -> tuple[str, ...]:
+        """Return the texts of a list, or those that stand at a pointer in each of its objects."""
+        return tuple(text for item in self.each(pointer) if (text := item.text(inner)))
+
+
+class Listed(NamedTuple):
+    items: list[JsonValue]
+    total: int
+    """How many match, by what the API says; else how many were sent."""
 
 
 class ApiSource:
@@ -125,20 +141,19 @@ class ApiSource:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
     ) -> Item:
-        """What `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
+        """Return what `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
         address, own = f"{self.address}/{path}", {**(params or {}), **(self._who if form is None else {})}
         form = None if form is None else {**form, **self._who}
         return await self._http.read(
             self.info.name, read, address, own, self._headers, accept, json_body=json_body, form=form
         )
 
-    async def page(self, shape: type[Page], path: str, params: Mapping[str, str | int]) -> Page:
-        """What is at a path, in this shape. Raises SourceError."""
-        return await self.ask(lambda response: read_page(shape, response, self.info.title), path, params)
-
-    async def items(self, pointer: str, path: str, params: Mapping[str, str | int]) -> list[JsonValue]:
-        """The list at a JSON pointer of what is at a path. Raises SourceError."""
-        return await self.ask(lambda response: read_items(pointer, response, self.info.title), path, params)
+    async def listed(
+        self, path: str, params: Mapping[str, str | int], items: str, total: str | None = None
+    ) -> Listed:
+        """Return the list at one JSON pointer of an answer, the count at another. Raises SourceError."""
+        read = partial(read_list, items=items, total=total, source=self.info.title)
+        return await self.ask(read, path, params)
 
 
 def _set(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
@@ -155,27 +170,26 @@ class SetAside(ValueError):
     """A record that is not kept. The message says why in a few words that fit many records."""
 
 
-def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
-    """The body as the API's page. Raises Malformed when it is not JSON or has another shape."""
-    data = read_json(response, source)
+def read_shape(response: httpx.Response, read: Callable[[Json], Item], source: str) -> Item:
+    """Return what `read` finds in a body of JSON. Raises Malformed for another body, or another shape."""
+    body = Json(read_json(response, source))
     try:
-        return page.model_validate(data)
-    except ValidationError as error:
-        what = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
+        return read(body)
+    except ValueError as error:
         raise Malformed(
-            f"{source} sent JSON of another shape than its API has (at {what}): {summary(response)}"
+            f"{source} sent JSON of another shape than its API has ({error}): {summary(response)}"
         ) from error
 
 
-def read_items(pointer: str, response: httpx.Response, source: str) -> list[JsonValue]:
-    """The list at a JSON pointer of a body; empty: the whole of it. Raises Malformed for anything else."""
-    items = pointed(read_json(response, source), pointer)
-    if not isinstance(items, list):
-        where = pointer.removeprefix("/").replace("/", ".") or "the whole"
-        raise Malformed(
-            f"{source} sent JSON of another shape than its API has (at {where}): {summary(response)}"
-        )
-    return items
+def read_list(response: httpx.Response, items: str, total: str | None, source: str) -> Listed:
+    """Return the list at one JSON pointer of a body, the count at another. Raises Malformed."""
+    return read_shape(response, partial(listed_in, items=items, total=total), source)
+
+
+def listed_in(body: Json, items: str, total: str | None = None) -> Listed:
+    values = [item.value for item in body.each(items, required=True)]
+    count = None if total is None else body.number(total)
+    return Listed(values, len(values) if count is None else count)
 
 
 def read_records(
@@ -188,11 +202,11 @@ def read_records(
     sent: str = "",
     wanted: int = 0,
 ) -> Exchange:
-    """The exchange whose answer had these items. Each is read by `read`, which raises ValueError or one of
-    its kind for a bad one. `hits`: how many match, if not those that are kept.
+    """Return the exchange whose answer had these items, each read by `read`, with its provenance.
 
-    A record whose text is empty is set aside as well, and so are those that were asked for by name (`wanted`,
-    their number) and did not come. Provenance is added here. Raises Malformed when none of them can be read.
+    `read` raises ValueError or one of its kind for a bad item. `hits`: how many match, if not those that are
+    kept. A record whose text is empty is set aside as well, and so are those that were asked for by name
+    (`wanted`, their number) and did not come. Raises Malformed when none of them can be read.
     """
     kept: list[Evidence] = []
     reasons: Counter[str] = Counter()
@@ -225,7 +239,6 @@ def read_records(
 
 
 def _without_markup(record: Evidence) -> Evidence:
-    """A record whose title, journal and authors have neither tags nor entities."""
     return record.replace(
         title=plain(record.title) or record.title,
         venue=plain(record.venue or "") or None,
@@ -233,41 +246,48 @@ def _without_markup(record: Evidence) -> Evidence:
     )
 
 
-def database_record(
+def new_record(
     source: str,
-    key: str,
     *,
-    url: str,
+    url: str | None,
     title: str,
     text: str,
-    venue: str,
+    venue: str | None,
+    identifiers: Identifiers | None = None,
     year: int | None = None,
     authors: Iterable[str] = (),
-    identifiers: Identifiers | None = None,
-    evidence_type: EvidenceType = "database_record",
+    evidence_type: EvidenceType = "article",
+    standing: Standing = "unknown",
+    notices: tuple[StandingNotice, ...] = (),
+    full_text: bool = False,
     **values: object,
 ) -> Evidence:
-    """A whole entry of a database, known by its address unless it has `identifiers`. `values`: see
-    `facts`."""
+    """Return a record, known by its address unless it has `identifiers`. `values`: see `facts`."""
     ids = identifiers or Identifiers(url=url)
     return Evidence(
-        evidence_id=evidence_id(ids, key),
+        evidence_id=evidence_id(ids, title + text),
         source=source,
-        title=title,
+        title=title or "Untitled",
         text=text,
-        authors=tuple(authors),
+        authors=tuple(filter(None, authors)),
         year=year,
-        venue=venue,
+        venue=venue or None,
         identifiers=ids,
         url=url,
         evidence_type=evidence_type,
-        full_text=True,
+        standing=standing,
+        notices=notices,
+        full_text=full_text,
         facts=facts(**values),
     )
 
 
+database_record = partial(new_record, evidence_type="database_record", full_text=True)
+"""Return a whole entry of a database."""
+
+
 def facts(**values: object) -> dict[str, str]:
-    """Facts that are known, as text: lists joined with `; `, nothing empty."""
+    """Return the facts that are known, as text: lists joined with `; `, nothing empty."""
     texts = {}
     for name, value in values.items():
         text = "; ".join(str(v) for v in value if v) if isinstance(value, list | tuple) else str(value or "")
@@ -280,12 +300,12 @@ _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?=(?:\d\d){0,2}(?!\d))")
 
 
 def year_of(date: str | None) -> int | None:
-    """The first year from 1500 to 2199 in a date (`2024-05-08`, `20240508`, `8 May 2024`), or None."""
+    """Return the first year from 1500 to 2199 in a date (`2024-05-08`, `20240508`, `8 May 2024`), or None."""
     match = _YEAR.search(date or "")
     return int(match.group()) if match else None
 
 
 def arxiv_of_doi(doi: str | None) -> str | None:
-    """The arXiv id in a DOI that arXiv gave (`10.48550/arxiv.2304.05376`), else None."""
+    """Return the arXiv id in a DOI that arXiv gave (`10.48550/arxiv.2304.05376`), else None."""
     match = re.fullmatch(r"10\.48550/arxiv\.(.+)", doi or "", re.IGNORECASE)
     return match.group(1) if match else None

@@ -7,20 +7,14 @@ shown as a fact and are never part of the text, for no author wrote them.
 
 import re
 from collections.abc import AsyncIterator
-from typing import Annotated, ClassVar
+from functools import partial
+from typing import ClassVar
 
-import httpx
 from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, RateLimited, Refused
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query
-from activities.contracts.identifiers import (
-    evidence_id,
-    normal_arxiv,
-    normal_doi,
-    normal_pmcid,
-    normal_pmid,
-)
+from activities.contracts.identifiers import normal_arxiv, normal_doi, normal_pmcid, normal_pmid
 from activities.documents.markup import plain
 from activities.retractions.rules import marked_title, standing_of
 from activities.sources.base import Exchange
@@ -29,14 +23,13 @@ from activities.sources.names import info_of
 from activities.sources.publication import is_preprint
 from activities.sources.records import (
     ApiSource,
-    CamelWire,
-    Wire,
+    Json,
+    Listed,
     arxiv_of_doi,
-    at,
-    each,
-    facts,
-    read_page,
+    listed_in,
+    new_record,
     read_records,
+    read_shape,
 )
 
 NAME = "semanticscholar"
@@ -55,32 +48,6 @@ TYPES: tuple[tuple[str, EvidenceType], ...] = (
 """The first that a paper has counts."""
 
 
-class Paper(CamelWire):
-    paper_id: str
-    title: str = ""
-    abstract: str = ""
-    year: int | None = None
-    venue: str = ""
-    journal: str = at("/journal/name")
-    authors: Annotated[tuple[str, ...], each("/name")] = ()
-    doi: str = at("/externalIds/DOI")
-    pmid: str = at("/externalIds/PubMed")
-    pmcid: str = at("/externalIds/PubMedCentral")
-    arxiv: str = at("/externalIds/ArXiv")
-    publication_types: tuple[str, ...] = ()
-    open_pdf: str = at("/openAccessPdf/url")
-    citation_count: int | None = None
-    tldr: str = at("/tldr/text")
-    url: str = ""
-
-
-class Page(Wire):
-    data: tuple[JsonValue, ...] | None = None
-    total: int | None = None
-    code: str = ""
-    message: str = ""
-
-
 class SemanticScholar(ApiSource):
     url = "https://api.semanticscholar.org/graph/v1"
     info = info_of(NAME)
@@ -89,16 +56,16 @@ class SemanticScholar(ApiSource):
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         params = parameters(query)
         for offset in range(0, query.limit, PER_PAGE):
-            items, total = await self.ask(answer, "paper/search", {**params, "offset": str(offset)})
-            hits = len(items) if total is None else total
-            wanted = items[: query.limit - offset]
-            yield read_records(NAME, query, wanted, read_paper, hits=hits, sent=params["query"])
-            if len(items) < PER_PAGE:
+            read = partial(read_shape, read=papers_in, source=TITLE)
+            papers, total = await self.ask(read, "paper/search", {**params, "offset": str(offset)})
+            wanted = papers[: query.limit - offset]
+            yield read_records(NAME, query, wanted, read_paper, hits=total, sent=params["query"])
+            if len(papers) < PER_PAGE:
                 return
 
 
 def parameters(query: Query) -> dict[str, str]:
-    """What is asked. Raises Refused when nothing is left to look for."""
+    """Return what is asked. Raises Refused when nothing is left to look for."""
     words = re.sub(r"(?<=\w)[-\u2010-\u2015](?=\w)", " ", query.text)
     if not re.search(r"\w", words):
         raise Refused(f"{TITLE} was asked without a word to look for")
@@ -112,62 +79,59 @@ def parameters(query: Query) -> dict[str, str]:
     return params
 
 
-def answer(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int | None]:
-    """The items and the total. A page without `data` is empty only when it says that the total is 0.
+def papers_in(body: Json) -> Listed:
+    """Return the papers of an answer. One without `data` is empty only when it says that the total is 0.
 
     Raises RateLimited for a 429 inside a 200, Malformed for anything else.
     """
-    page = read_page(Page, response, TITLE)
-    if page.data is not None:
-        return page.data, page.total
-    if page.total == 0:
-        return (), 0
-    message = " ".join(f"{page.code} {page.message}".split())[:200]
-    if page.code == "429" or "too many requests" in page.message.lower():
+    if body.at("/data") is not None:
+        return listed_in(body, "/data", "/total")
+    if body.number("/total") == 0:
+        return Listed([], 0)
+    message = " ".join(f"{body.text('/code')} {body.text('/message')}".split())[:200]
+    if body.text("/code") == "429" or "too many requests" in message.lower():
         raise RateLimited(f"{TITLE} said {message}")
     raise Malformed(f"{TITLE} sent JSON without data{f': {message}' if message else ''}")
 
 
 def read_paper(item: JsonValue) -> Evidence:
-    """One paper. Raises ValueError for another shape."""
-    paper = Paper.model_validate(item)
-    doi = normal_doi(paper.doi)
-    identifiers = Identifiers(
-        pmid=normal_pmid(paper.pmid),
-        pmcid=normal_pmcid(paper.pmcid),
-        doi=doi,
-        arxiv=normal_arxiv(paper.arxiv) or arxiv_of_doi(doi),
-        s2=paper.paper_id,
-    )
-    notices = marked_title(paper.title, NAME)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, paper.abstract),
-        source=NAME,
-        title=paper.title or "Untitled",
-        text=plain(paper.abstract),
-        authors=paper.authors,
-        year=paper.year,
-        venue=paper.journal or paper.venue or None,
-        identifiers=identifiers,
-        url=paper.url or f"https://www.semanticscholar.org/paper/{paper.paper_id}",
+    """Read a paper. Raises ValueError for another shape."""
+    paper = Json(item)
+    number, title = paper.required("/paperId"), paper.text("/title")
+    doi = normal_doi(paper.text("/externalIds/DOI"))
+    notices = marked_title(title, NAME)
+    return new_record(
+        NAME,
+        title=title,
+        text=plain(paper.text("/abstract")),
+        authors=paper.texts("/authors", "/name"),
+        year=paper.number("/year"),
+        venue=paper.text("/journal/name") or paper.text("/venue"),
+        identifiers=Identifiers(
+            pmid=normal_pmid(paper.text("/externalIds/PubMed")),
+            pmcid=normal_pmcid(paper.text("/externalIds/PubMedCentral")),
+            doi=doi,
+            arxiv=normal_arxiv(paper.text("/externalIds/ArXiv")) or arxiv_of_doi(doi),
+            s2=number,
+        ),
+        url=paper.text("/url") or f"https://www.semanticscholar.org/paper/{number}",
         evidence_type=type_of(paper),
         standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
-        facts=facts(
-            cited_by="" if paper.citation_count is None else str(paper.citation_count),
-            publication_types=paper.publication_types,
-            open_access_url=paper.open_pdf,
-            tldr=paper.tldr,
-        ),
+        cited_by=paper.text("/citationCount"),
+        publication_types=paper.texts("/publicationTypes"),
+        open_access_url=paper.text("/openAccessPdf/url"),
+        tldr=paper.text("/tldr/text"),
     )
 
 
-def type_of(paper: Paper) -> EvidenceType:
-    """The type from the publication types; a preprint when nothing but a preprint server has it."""
-    venue = (paper.venue or paper.journal).lower()
+def type_of(paper: Json) -> EvidenceType:
+    """Return the type by the publication types; a preprint when nothing but a preprint server has it."""
+    venue = (paper.text("/venue") or paper.text("/journal/name")).lower()
     if is_preprint(venue):
         return "preprint"
-    own_type = next((kind for name, kind in TYPES if name in paper.publication_types), None)
-    if own_type is None and paper.arxiv and not venue:
+    types = paper.texts("/publicationTypes")
+    own_type = next((kind for name, kind in TYPES if name in types), None)
+    if own_type is None and paper.text("/externalIds/ArXiv") and not venue:
         return "preprint"
     return own_type or "article"

@@ -122,8 +122,7 @@ class StandingLookup:
             answer = Answer(failure=f"crossref was not asked again after {failed} failures")
             if failed < GIVE_UP_AFTER:
                 try:
-                    work = await self._crossref.work(doi)
-                    answer = Answer(crossref.notices(work) if work else None)
+                    answer = Answer(await self._crossref.notices(doi))
                 except SourceError as error:
                     failed = GIVE_UP_AFTER if isinstance(error, RateLimited) else failed + 1
                     answer = Answer(failure=str(error))
@@ -147,14 +146,9 @@ class StandingLookup:
         return answers
 
     async def _europepmc_records(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
-        params = {
-            "query": " OR ".join(_europepmc_clause(ref.identifiers) for ref in refs),
-            "resultType": "core",
-            "format": "json",
-            "pageSize": str(4 * EUROPEPMC_BATCH),
-        }
-        page = await self._europepmc.ask(europepmc.read_search, "search", params)
-        return list(_readable("europepmc", page.results, europepmc.read_result))
+        query = " OR ".join(_europepmc_clause(ref.identifiers) for ref in refs)
+        works = await self._europepmc.works(query, 4 * EUROPEPMC_BATCH)
+        return list(_readable("europepmc", works.items, europepmc.read_result))
 
 
 def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdict:

@@ -6,7 +6,6 @@ in reviewed human entries.
 
 import re
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated
 
 import httpx
 from pydantic import JsonValue
@@ -16,16 +15,7 @@ from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.names import info_of
-from activities.sources.records import (
-    ApiSource,
-    CamelWire,
-    Wire,
-    at,
-    database_record,
-    each,
-    read_items,
-    read_records,
-)
+from activities.sources.records import ApiSource, Json, Listed, database_record, read_list, read_records
 
 NAME = "uniprot"
 TITLE = "UniProt"
@@ -41,37 +31,6 @@ _REFERENCES = re.compile(r"(?:(?<!\s)\s+)?\((?:PubMed:\d+(?:, )?|Ref\.\d+(?:, )?
 """The evidence marks within UniProt's sentences; the entry lists what they stand for."""
 
 
-class Comment(CamelWire):
-    comment_type: str = ""
-    texts: Annotated[tuple[str, ...], each("/value")] = ()
-    disease: str = at("/disease/diseaseId")
-    described: str = at("/disease/description")
-
-
-class Property(Wire):
-    key: str = ""
-    value: str = ""
-
-
-class CrossReference(Wire):
-    database: str = ""
-    id: str = ""
-    properties: tuple[Property, ...] = ()
-
-
-class Entry(CamelWire):
-    primary_accession: str
-    entry_type: str = ""
-    recommended_name: str = at("/proteinDescription/recommendedName/fullName/value")
-    submitted: Annotated[tuple[str, ...], each("/fullName/value")] = at(
-        "/proteinDescription/submissionNames", ()
-    )
-    genes: Annotated[tuple[str, ...], each("/geneName/value")] = ()
-    organism: str = at("/organism/scientificName")
-    comments: tuple[Comment, ...] = ()
-    cross_references: tuple[CrossReference, ...] = at("/uniProtKBCrossReferences", ())
-
-
 class UniProt(ApiSource):
     url = "https://rest.uniprot.org"
     info = info_of(NAME)
@@ -79,18 +38,19 @@ class UniProt(ApiSource):
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         sent = entry_query(query.text)
         params = {"query": sent, "fields": FIELDS, "format": "json", "size": str(query.limit)}
-        answer = await self.ask(read_entries, "uniprotkb/search", params)
-        yield read_records(NAME, query, answer[0], read_entry, hits=answer[1], sent=sent)
+        entries, total = await self.ask(read_entries, "uniprotkb/search", params)
+        yield read_records(NAME, query, entries, read_entry, hits=total, sent=sent)
 
 
-def read_entries(response: httpx.Response) -> tuple[list[JsonValue], int]:
-    """The entries of an answer, and how many match. Raises Malformed."""
-    entries, total = read_items("/results", response, TITLE), response.headers.get("x-total-results", "")
-    return entries, len(entries) if (count := digits(total)) is None else count
+def read_entries(response: httpx.Response) -> Listed:
+    """Return the entries of an answer, and how many match. Raises Malformed."""
+    entries, count = read_list(response, "/results", None, TITLE)
+    total = digits(response.headers.get("x-total-results", ""))
+    return Listed(entries, count if total is None else total)
 
 
 def entry_query(text: str) -> str:
-    """A query in UniProt's syntax. Raises Refused for one without a word."""
+    """Return a query in UniProt's syntax. Raises Refused for one without a word."""
     if FIELDED.search(text):
         return text
     if ACCESSION.fullmatch(text.strip()):
@@ -105,36 +65,39 @@ def entry_query(text: str) -> str:
 
 
 def read_entry(item: JsonValue) -> Evidence:
-    """An entry with what it says of the protein. Raises ValueError for another shape."""
-    entry = Entry.model_validate(item)
-    name = entry.recommended_name or next(iter(entry.submitted), "") or entry.primary_accession
-    pathways = [
-        f"{r.id} {next((p.value for p in r.properties if p.key == 'PathwayName'), '')}".strip()
-        for r in entry.cross_references
-        if r.database == "Reactome"
-    ]
-    reviewed = "reviewed (" in entry.entry_type and "unreviewed" not in entry.entry_type
+    """Read an entry with what it says of the protein. Raises ValueError for another shape."""
+    entry = Json(item)
+    accession, kind = entry.required("/primaryAccession"), entry.text("/entryType")
+    submitted = entry.texts("/proteinDescription/submissionNames", "/fullName/value")
+    recommended = entry.text("/proteinDescription/recommendedName/fullName/value")
+    name = recommended or next(iter(submitted), accession)
     return database_record(
         NAME,
-        entry.primary_accession,
-        url=f"https://www.uniprot.org/uniprotkb/{entry.primary_accession}/entry",
-        title=f"{name} - {TITLE} {entry.primary_accession}",
+        url=f"https://www.uniprot.org/uniprotkb/{accession}/entry",
+        title=f"{name} - {TITLE} {accession}",
         text="\n\n".join(_lines(entry)),
         venue="UniProtKB",
-        accession=entry.primary_accession,
+        accession=accession,
         target=name,
-        genes=list(dict.fromkeys(entry.genes)),
-        organism=entry.organism,
-        pathways=pathways,
-        reviewed="yes" if reviewed else "",
+        genes=list(dict.fromkeys(entry.texts("/genes", "/geneName/value"))),
+        organism=entry.text("/organism/scientificName"),
+        pathways=list(_pathways(entry)),
+        reviewed="yes" if "reviewed (" in kind and "unreviewed" not in kind else "",
     )
 
 
-def _lines(entry: Entry) -> Iterator[str]:
-    for comment in entry.comments:
-        heading = _COMMENTS.get(comment.comment_type)
-        text = " ".join(_REFERENCES.sub("", text) for text in comment.texts)
-        if heading and text:
-            yield f"{heading}: {text}"
-        elif comment.comment_type == "DISEASE" and comment.disease:
-            yield f"Disease: {comment.disease}. {comment.described or text}".strip()
+def _pathways(entry: Json) -> Iterator[str]:
+    for reference in entry.each("/uniProtKBCrossReferences"):
+        if reference.text("/database") == "Reactome":
+            values = {one.text("/key"): one.text("/value") for one in reference.each("/properties")}
+            yield f"{reference.text('/id')} {values.get('PathwayName', '')}".strip()
+
+
+def _lines(entry: Json) -> Iterator[str]:
+    for comment in entry.each("/comments"):
+        kind, disease = comment.text("/commentType"), comment.text("/disease/diseaseId")
+        text = " ".join(_REFERENCES.sub("", text) for text in comment.texts("/texts", "/value"))
+        if kind in _COMMENTS and text:
+            yield f"{_COMMENTS[kind]}: {text}"
+        elif kind == "DISEASE" and disease:
+            yield f"Disease: {disease}. {comment.text('/disease/description') or text}".strip()

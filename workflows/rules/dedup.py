@@ -96,17 +96,25 @@ def merge(
 def _named_apart(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) -> list[EvidenceRef]:
     """Return the batch with an id of its own for each work whose id is the DOI of another one.
 
-    The known work keeps the plain id, else that whose title comes first: the order of answers decides nothing.
+    The known work keeps the plain id, else that whose title comes first, whatever the order of answers.
     """
-    holders = {ref.evidence_id: ref for ref in corpus}
-    for ref in sorted(batch, key=lambda ref: (fingerprint(ref.title, None), ref.blob)):
-        holders.setdefault(ref.evidence_id, ref)
-    return [
-        ref.replace(evidence_id=f"{ref.evidence_id}#{fingerprint(ref.title, None)}")
-        if share_a_doi_alone(ref, holders[ref.evidence_id])
-        else ref
-        for ref in batch
-    ]
+    works = {ref.evidence_id: [[ref]] for ref in corpus}
+    apart = list(batch)
+    titles = [fingerprint(ref.title, None) for ref in batch]
+
+    def rank(place: int) -> tuple[bool, str, str]:
+        return not (titles[place] and batch[place].first_author), titles[place], batch[place].blob
+
+    for place in sorted(range(len(apart)), key=rank):
+        ref = apart[place]
+        same_id = works.setdefault(ref.evidence_id, [])
+        work = next((w for w in same_id if not any(share_a_doi_alone(ref, other) for other in w)), None)
+        if work is None:
+            same_id.append(work := [])
+        work.append(ref)
+        if work is not same_id[0]:
+            apart[place] = ref.replace(evidence_id=f"{ref.evidence_id}#{fingerprint(work[0].title, None)}")
+    return apart
 
 
 def merge_records(
@@ -125,6 +133,8 @@ def merge_records(
     richest = min(versions, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
     best = base if base.evidence_id in quoted else richest
     order = (best, *(ref for ref in versions if ref is not best))
+    # title and author of one record: together they tell a work from others under its DOI
+    named = next((ref for ref in order if ref.first_author and fingerprint(ref.title, None)), best)
     identifiers: dict[str, str] = {}
     for ref in versions:
         for kind, value in ref.identifiers.items_in_order():
@@ -135,12 +145,12 @@ def merge_records(
         evidence_type = next((t for t in types if t not in _VAGUE and t != "preprint"), evidence_type)
     return best.replace(
         evidence_id=base.evidence_id,
-        title=next((ref.title for ref in order if fingerprint(ref.title, None)), best.title),
+        title=named.title,
         identifiers=Identifiers(**identifiers),
         year=next((ref.year for ref in order if ref.year is not None), None),
         url=next((ref.url for ref in order if ref.url), None),
         fingerprint=next((ref.fingerprint for ref in order if ref.fingerprint), ""),
-        first_author=next((ref.first_author for ref in order if ref.first_author), ""),
+        first_author=next((ref.first_author for ref in (named, *order) if ref.first_author), ""),
         evidence_type=evidence_type,
         standing=worst(*(ref.standing for ref in records)),
         sections=tuple(dict.fromkeys(name for ref in records for name in ref.sections)),

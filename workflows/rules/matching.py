@@ -189,9 +189,10 @@ def share_a_doi_alone(one: EvidenceRef, other: EvidenceRef) -> bool:
 
     Another title may be the same in another language, and another author that of a group: both differ.
     """
-    ours, theirs = one.identifiers, other.identifiers
-    named = (ours.pmid, ours.pmcid) if (ours.pmid, ours.pmcid) == (theirs.pmid, theirs.pmcid) else ()
-    if ours.doi is None or ours.doi != theirs.doi or any(named):
+    shared = {
+        kind for kind, value in one.identifiers.items_in_order() if getattr(other.identifiers, kind) == value
+    }
+    if "doi" not in shared or shared - {"doi", "url"}:
         return False
     titles = {fingerprint(one.title, None), fingerprint(other.title, None)}
     return len(titles) == 2 and "" not in titles and not _one_author(one, other)

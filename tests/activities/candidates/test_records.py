@@ -4,7 +4,7 @@ import json
 
 from activities.candidates.records import is_record_of_another, standing_of
 from activities.sources.clinicaltrials import read_study
-from activities.sources.openfda_records import read_approval, read_label
+from activities.sources.openfda import read_approval, read_label
 from tests.replay import RECORDED
 
 LABELS = json.loads((RECORDED / "openfda/label_sildenafil.json").read_text())["results"]

@@ -23,13 +23,13 @@ from activities.sources import (
     crossref,
     europepmc,
     openalex,
-    openfda_records,
+    openfda,
     pmc,
     publication,
     pubmed,
     semanticscholar,
 )
-from activities.sources.records import Wire, arxiv_of_doi, year_of
+from activities.sources.records import Json, arxiv_of_doi, year_of
 from tests.activities.sources.recordings import PAGE_OF_WORKS, PAPER
 from tests.replay import RECORDED
 
@@ -127,15 +127,15 @@ BACKGROUND = {"pmid": "1", "type": "BACKGROUND", "citation": "doi: 10.1000/backg
             {"facts.linked_pmids": "38324744", "facts.linked_dois": "10.1200/jco.23.01521"},
         ),
         (
-            lambda: openfda_records.read_label({**LABEL, **BOXED}),
+            lambda: openfda.read_label({**LABEL, **BOXED}),
             {"text": "Boxed warning\nWARNING: LACTIC ACIDOSIS\n\nIndications and usage\n"},
         ),
         (
-            lambda: openfda_records.read_label({**LABEL, **BOXED}),
+            lambda: openfda.read_label({**LABEL, **BOXED}),
             {"text": "Adverse reactions\n6 ADVERSE REACTIONS\n\n"},  # without the table's tags
         ),
         (
-            lambda: openfda_records.read_approval({**APPROVAL, **TENTATIVE}),
+            lambda: openfda.read_approval({**APPROVAL, **TENTATIVE}),
             {"facts.approval_status": "tentatively approved", "facts.approval_date": None},
         ),
         (partial(of_openalex, is_retracted=True), {"standing": "retracted"}),
@@ -512,13 +512,16 @@ def test_the_backslashes_of_a_registration_go_and_its_words_stay(text: str) -> N
     assert clinicaltrials.unescaped({"a": [escaped]}) == {"a": [text]}
 
 
-class Shape(Wire):
-    name: str = "unnamed"
-    number: str = ""
-    below: "Shape | None" = None
-
-
 def test_null_is_absent_and_a_forged_position_costs_no_memory() -> None:
-    read = Shape.model_validate({"name": None, "number": 7, "below": {"name": None}, "other": []})
-    assert read == Shape(name="unnamed", number="7", below=Shape())
-    assert openalex.abstract({"end": (10**15,), "begin": (0,)}) == "begin end"
+    read = Json({"name": None, "number": 7, "below": {"name": None}, "other": []})
+    assert [read.text(at) for at in ("/name", "/number", "/below/name", "/none/name")] == ["", "7", "", ""]
+    assert (
+        openalex.abstract(Json({"abstract_inverted_index": {"end": [10**15], "begin": [0]}})) == "begin end"
+    )
+
+
+@pytest.mark.parametrize("method", ["text", "number", "each", "texts"])
+@pytest.mark.parametrize("value", [{"a": {"b": 1}}, {"a": True}, [], "text", None])
+def test_a_value_of_another_type_is_unreadable(method: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=r"at /a"):
+        getattr(Json(value), method)("/a")

@@ -115,12 +115,12 @@ async def test_one_work_by_its_doi(server: ReplayServer, http: Http) -> None:
         Reply(404, HTML),
     )
     source = Crossref(pointed_at(server, "crossref"), http)
-    work = await source.work(doi)
-    assert work is not None
-    assert work.doi == doi
-    assert await source.work("10.48550/arxiv.2312.07559") is None
+    notices = await source.notices(doi)
+    assert notices is not None
+    assert "retraction" in {notice.kind for notice in notices}
+    assert await source.notices("10.48550/arxiv.2312.07559") is None
     with pytest.raises(Malformed):
-        await source.work("10.48550/arxiv.2312.07559")
+        await source.notices("10.48550/arxiv.2312.07559")
     assert server.asked[0].path == "/works/10.1016%2Fs0140-6736%2897%2911096-0"
 
 
