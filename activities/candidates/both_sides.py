@@ -16,7 +16,7 @@ STATEMENTS: Mapping[Side, str] = {
 
 
 def to_read(candidates: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
-    """A sentence for every quote that is offered for or against a candidate."""
+    """Return a sentence for every quote that is offered for or against a candidate."""
     return tuple(
         DraftClaim(id=name, text=STATEMENTS[side].format(name=candidate.name), support=(quote,), state="ask")
         for name, candidate, side, quote in _offered(candidates)
@@ -26,9 +26,11 @@ def to_read(candidates: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
 def with_verdicts(
     candidates: Sequence[Candidate], verdicts: Verdicts, in_favour: Collection[str]
 ) -> tuple[list[Candidate], dict[Side, int]]:
-    """The candidates without the quotes that do not speak for the side where they stand, and how many those
-    were: the second reader denies it, or its work was judged to answer the question with yes (`in_favour`:
-    ids of works) and stands against."""
+    """Return the candidates without quotes on the wrong side, and how many those were.
+
+    The second reader denies such a quote, or its work was judged to answer the question with yes
+    (`in_favour`: ids of works) and stands against.
+    """
     denied = {one.id for one in verdicts.verdicts if one.problem and one.problem.text("verdict") == "no"}
     left_out: dict[Side, int] = {"support": 0, "against": 0}
     kept: dict[tuple[str, Side], list[Support]] = {}

@@ -1,5 +1,7 @@
-"""The fields of a candidate's page, in order: what each is called, and who answers it. Imports nothing but
-types, so that workflow code may read it."""
+"""The fields of a candidate's page, in order: what each is called, and who answers it.
+
+Imports nothing but types, so that workflow code may read it.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -40,7 +42,7 @@ SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source 
 
 
 def unanswered(permitted: Collection[str]) -> tuple[CandidateField, ...]:
-    """The fields of a failed look-up, with the sources that were to be asked."""
+    """Return the fields of a failed look-up, with the sources that were to be asked."""
     fields = []
     for name, sources in ANSWERS.items():
         silent = tuple(source for source in sources if source in permitted)

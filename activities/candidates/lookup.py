@@ -111,7 +111,7 @@ Part = dict[CandidateFieldName, list[FieldEntry]]
 
 
 def preferred_name(step: CandidateLookUp) -> str:
-    """The name that sources are asked for: the vocabularies' preferred one when they know the drug."""
+    """Return the name that sources are asked for: the vocabularies' preferred one when they know the drug."""
     entity = resolve(step.generic_name or step.name) or resolve(step.name)
     return entity.name if entity is not None and entity.kind == "drug" else step.generic_name or step.name
 
@@ -166,8 +166,7 @@ async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, 
 
 
 async def _molecule(asking: _Asking, name: str) -> Part:
-    """ChEMBL, Open Targets and a knowledge graph for mechanism and targets; then UniProt and Reactome for the
-    targets."""
+    """Ask ChEMBL, Open Targets and a knowledge graph for mechanism and targets, then UniProt and Reactome."""
     curated, platform, paths = await asyncio.gather(
         asking.ask("chembl", name, 200), asking.ask("opentargets", name, 20), asking.ask("neo4j", name, PATHS)
     )

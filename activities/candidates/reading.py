@@ -31,8 +31,10 @@ _SENTENCE_END = re.compile(r"(?<=[.;])\s")
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text, cut after a sentence where one ends in time, else between words. What comes
-    out stands in the text as it is."""
+    """Return the beginning of a text, cut after a sentence where one ends in time, else between words.
+
+    What comes out stands in the text as it is.
+    """
     if len(text) <= LONGEST:
         return text.strip()
     ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, LONGEST)]
@@ -40,7 +42,7 @@ def shortened(text: str) -> str:
 
 
 def section_of(label: Evidence, field: str) -> str:
-    """A section of a label by openFDA's name for it; empty when it is not there."""
+    """Return a section of a label by openFDA's name for it; empty when it is not there."""
     wanted = SECTIONS[field]
     lines = label.text.split("\n")
     for number, line in enumerate(lines):
@@ -68,13 +70,15 @@ def _section_entry(label: Evidence, text: str, code: str = "") -> FieldEntry:
 
 
 def without_heading(text: str) -> str:
-    """A label's section without its number and name: `1 INDICATIONS AND USAGE Sildenafil is ...`."""
+    """Return a label's section without its number and name: `1 INDICATIONS AND USAGE Sildenafil is ...`."""
     return _HEADING.sub("", text, count=1)
 
 
 def of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
-    """The records that are about this very drug, by the names in their facts, else by their title: a label of
-    a combination is not one of its parts."""
+    """Return the records that are about this very drug.
+
+    The names in their facts say so, else their title: a label of a combination is not one of its parts.
+    """
 
     def is_of(record: Evidence) -> bool:
         texts = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
@@ -86,7 +90,7 @@ def of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
 
 
 def best_label(labels: Sequence[Evidence]) -> Evidence | None:
-    """The label that says most: a prescription drug's before an over-the-counter one's, then the newest."""
+    """Return the label that says most: a prescription drug's before others, then the newest."""
 
     def rank(label: Evidence) -> tuple[bool, bool, str]:
         prescription = label.facts.get("product_type", "") == "HUMAN PRESCRIPTION DRUG"
@@ -97,7 +101,10 @@ def best_label(labels: Sequence[Evidence]) -> Evidence | None:
 
 
 def stated(records: Iterable[Evidence], fact: str, **values: str) -> Iterator[FieldEntry]:
-    """What records hold under a fact. `values`: name -> the fact with what belongs to it."""
+    """Return what records hold under a fact.
+
+    `values`: name -> the fact with what belongs to it.
+    """
     for record in records:
         if text := record.facts.get(fact, ""):
             more = {name: record.facts.get(other, "") for name, other in values.items()}
@@ -110,7 +117,7 @@ def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
 
 
 def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """What a drug acts on, with gene and accession; what UniProt says of it is its function."""
+    """Return what a drug acts on, with gene and accession; what UniProt says of it is its function."""
     for record in records:
         name = record.facts.get("target", "") or record.facts.get("targets", "")
         if not name:
@@ -132,16 +139,17 @@ def accessions(records: Iterable[Evidence]) -> tuple[str, ...]:
 
 
 def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntry]:
-    """Current indications as a label states them, and whether they name a disease that was asked about
-    (`diseases`: ids of `activities.text.entities`)."""
+    """Yield current indications as a label states them, and whether they name a disease asked about.
+
+    `diseases`: ids of `activities.text.entities`.
+    """
     if text := section_of(label, "indications_and_usage") or section_of(label, "purpose"):
         named = {entity.id for entity in of_kind(text, ("disease",))}
         yield _section_entry(label, text, "names_disease_asked" if named & diseases else "")
 
 
 def application_order(record: Evidence) -> tuple[bool, bool, str]:
-    """Sorts applications: approved ones first, then those of new drugs before those of generics, then by
-    date."""
+    """Sort applications: approved ones first, then those of new drugs before generics, then by date."""
     number, date = record.facts.get("application_number", ""), record.facts.get("approval_date", "9")
     return of_application(record.facts) != "approved", number.startswith("ANDA"), date
 
@@ -155,7 +163,7 @@ def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 
 
 def labelled(label: Evidence) -> FieldEntry:
-    """A label without an application that was found."""
+    """Return a label without an application that was found."""
     return _entry(
         label,
         label.facts.get("product_type", "").lower(),
@@ -180,7 +188,7 @@ def of_trial(record: Evidence, name: str) -> bool:
 
 
 def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
-    """Registered trials of a drug, each once: stopped ones with the reason first, then those with results."""
+    """Return the trials of a drug, each once: stopped ones with the reason, then those with results."""
     by_nct: dict[str, FieldEntry] = {}
     for record in records:
         facts, nct = record.facts, record.facts.get("nct", "")

@@ -63,15 +63,17 @@ def standing_of(name: str, items: Sequence[Evidence]) -> Standing:
 
 
 def is_record_of_another(item: Evidence, name: str) -> bool:
-    """Whether an item is a label, an approval or a registration of another drug: that it names this one says
-    nothing for it."""
+    """Whether an item is a label, an approval or a registration of another drug.
+
+    That it names this one says nothing for it.
+    """
     if item.evidence_type not in NOT_STUDIES:
         return False
     return not (reading.of_drug([item], name) or reading.of_trial(item, name))
 
 
 def facts_of(record: Evidence | None, *names: str) -> str:
-    """What a record says under these names, in one line."""
+    """Return what a record says under these names, in one line."""
     return ", ".join(filter(None, (record.facts.get(name, "") for name in names))) if record else ""
 
 

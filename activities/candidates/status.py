@@ -26,7 +26,7 @@ STOPPED_TRIALS = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
 
 
 def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
-    """The code of a Drugs@FDA application; None when it was not approved."""
+    """Return the code of a Drugs@FDA application; None when it was not approved."""
     approval = facts.get("approval_status", "")
     if approval == "tentatively approved":
         return "tentatively_approved"
@@ -37,7 +37,7 @@ def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
 
 
 def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
-    """The code of a ChEMBL molecule; None when its phase is not known."""
+    """Return the code of a ChEMBL molecule; None when its phase is not known."""
     if facts.get("withdrawn"):
         return "withdrawn"
     try:
@@ -50,6 +50,6 @@ def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
 
 
 def foremost(codes: Iterable[str]) -> str:
-    """The code that comes first in `CODES`; empty without any."""
+    """Return the code that comes first in `CODES`; empty without any."""
     present = {code for code in codes if code in CODES}
     return next((code for code in CODES if code in present), "")

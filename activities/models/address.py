@@ -25,8 +25,10 @@ class Address:
 
     @property
     def local(self) -> bool:
-        """Whether the server is on this machine or in a private network, where a request for its facts costs
-        nothing."""
+        """Whether the server is on this machine or in a private network.
+
+        A request for its facts costs nothing there.
+        """
         host = urlsplit(self.shown).hostname or ""
         if host == "localhost" or ("." not in host and ":" not in host):
             return True

@@ -55,7 +55,7 @@ class PaidAnswer(Frozen):
 
 
 def key_of(*parts: str | dict[str, Any] | int) -> str:
-    """The name an answer is stored under: a digest of everything that decides it."""
+    """Return the name an answer is stored under: a digest of everything that decides it."""
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     return f"answers/{digest}.json"
 
@@ -74,23 +74,28 @@ class PaidAnswers:
             return PaidAnswer()
 
     async def put(self, key: str, raw: RawAnswer, lost: Usage) -> None:
-        """Store an answer. When the store fails the answer in hand is used all the same: failing the call
-        would buy it again."""
+        """Store an answer.
+
+        When the store fails the answer in hand is used all the same: failing the call would buy it
+        again.
+        """
         try:
             await self._store.put_named(key, PaidAnswer(raw=raw, lost=lost).model_dump_json().encode())
         except StoreError as error:
             log.warning("answer_not_stored", key=key, error=str(error))
 
     def put_now(self, key: str, raw: RawAnswer, lost: Usage) -> bool:
-        """The same at once, before the caller's loop does anything else; whether that was done."""
+        """Store it at once, before the caller's loop does anything else; return whether that was done."""
         try:
             return self._store.put_named_now(key, PaidAnswer(raw=raw, lost=lost).model_dump_json().encode())
         except StoreError:
             return False  # `put` says so
 
     async def lose(self, key: str, usage: Usage) -> None:
-        """Record what an interrupted attempt has cost, for the next attempt. A whole answer, stored before
-        the interruption, stays."""
+        """Record what an interrupted attempt has cost, for the next attempt.
+
+        A whole answer, stored before the interruption, stays.
+        """
         if (await self.get(key)).raw is not None:
             return
         try:

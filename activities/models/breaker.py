@@ -1,10 +1,9 @@
-"""A circuit breaker: a model that is down is not called for some seconds, so that not every step waits for
-the same failure.
+"""A circuit breaker: a model that is down is not called for some seconds.
 
-Each worker process keeps a breaker for every model at every address. It opens after `FAILURES` calls in a row
-that found the model down; while it is open a call fails at once, without a request, and so reaches its
-fallback. After `REST_SECONDS` one call may ask again: an answer closes the breaker, a failure leaves it open.
-A rate limit or a refusal is an answer: the server is there.
+So not every step waits for the same failure. Each worker process keeps a breaker for every model at every
+address. It opens after `FAILURES` calls in a row that found the model down; while it is open a call fails at
+once, without a request, and so reaches its fallback. After `REST_SECONDS` one call may ask again: an answer
+closes the breaker, a failure leaves it open. A rate limit or a refusal is an answer: the server is there.
 """
 
 import time

@@ -70,14 +70,17 @@ class Capabilities(Frozen):
 
     @classmethod
     def assumed(cls, address: str) -> "Capabilities":
-        """What to try first. OpenAI has retired `max_tokens` for its newer models and refuses `maxLength` in
-        strict schemas; other servers may not know the newer name and then would not cap the output at all."""
+        """Return what to try first.
+
+        OpenAI has retired `max_tokens` for its newer models and refuses `maxLength` in strict
+        schemas; other servers may not know the newer name and then would not cap the output at all.
+        """
         if "api.openai.com" in address or ".openai.azure.com" in address:
             return cls(limit="max_completion_tokens", bounds=False)
         return cls()
 
     def learned(self, status: int, error: Mapping[str, object]) -> "Capabilities | None":
-        """The capabilities after a refusal; None when it is not about the form of the request.
+        """Return the capabilities after a refusal; None when it is not about the form of the request.
 
         `error` is the body's error object (`message`, `param`, `code`).
         """
@@ -96,12 +99,12 @@ class Capabilities(Frozen):
         return next((lesson(self, words) for pattern, lesson in _LESSONS if pattern.search(about)), None)
 
     def lowered(self) -> "Capabilities | None":
-        """The next weaker form of structured output; None after the last."""
+        """Return the next weaker form of structured output; None after the last."""
         rung = LADDER.index(self.format) + 1
         return self.replace(format=LADDER[rung]) if rung < len(LADDER) else None
 
     def without(self, name: str, *also: str) -> "Capabilities | None":
-        """The same without a capability; None when it was not assumed."""
+        """Return the same without a capability; None when it was not assumed."""
         if not getattr(self, name):
             return None
         return self.replace(**dict.fromkeys((name, *also), False))
@@ -117,7 +120,7 @@ class Capabilities(Frozen):
         return self.replace(max_output=most)
 
     def other_limit(self) -> "Capabilities | None":
-        """The other name for the output cap; no cap once both were refused."""
+        """Return the other name for the output cap; no cap once both were refused."""
         if self.limit == "none":
             return None
         refused = (*self.refused_limits, self.limit)
@@ -147,7 +150,7 @@ _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
 
 
 def context_size(message: str, sent: int) -> int | None:
-    """The size of a context in tokens, from the words of an error; None when they do not say.
+    """Return the size of a context in tokens, from the words of an error; None when they do not say.
 
     `sent` is how many tokens the request had by our own estimate: Ollama says by how much it was too long.
     The numbers are the servers' own (llama.cpp, llama-cpp-python, vLLM, Ollama, OpenAI).
@@ -168,7 +171,10 @@ class CapabilityMemory:
         self._known: dict[str, Capabilities] = {}
 
     async def of(self, address: str, model: str) -> Capabilities:
-        """What is known, else what is assumed. An unreadable entry does not fail the call."""
+        """Return what is known, else what is assumed.
+
+        An unreadable entry does not fail the call.
+        """
         name = _name(address, model)
         if name not in self._known:
             try:
@@ -188,8 +194,7 @@ class CapabilityMemory:
             return  # it will be learned again
 
     async def lower_format(self, address: str, model: str) -> None:
-        """A server that accepts a schema and then answers in prose ignores it: put the schema into the
-        prompt."""
+        """Put the schema into the prompt: a server that accepts one and answers in prose ignores it."""
         capabilities = await self.of(address, model)
         if capabilities.format in ("json_schema", "json_object_schema"):
             await self.remember(address, model, capabilities.replace(format="json_object"))
@@ -197,8 +202,10 @@ class CapabilityMemory:
     async def learn_context(
         self, address: str, model: str, error: Mapping[str, object], prompt: int, cap: int
     ) -> None:
-        """Remember how much a model can read, which was given more: `prompt` tokens and `cap` to answer in. A
-        server that does not say how much is given less by a good share the next time."""
+        """Remember how much a model can read, which was given more: `prompt` tokens and `cap` to answer in.
+
+        A server that does not say how much is given less by a good share the next time.
+        """
         named = context_size(f"{error.get('message') or ''} {error}", prompt)
         size = (
             named

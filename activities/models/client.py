@@ -31,13 +31,12 @@ from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import Answer, Attempt, Conversation, raise_refusal
-from activities.models.events import events_of, values_of
 from activities.models.failures import UNEXPLAINED, ReportedError, error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
 from activities.models.response import Pieces, probability_of_yes
 from activities.models.servers import Servers
-from activities.models.stream import FIRST_WORD_FACTOR, read_stream
+from activities.models.stream import EVENTS, FIRST_WORD_FACTOR, events_of, read_stream, values_of
 from activities.models.structured import Unreadable, read, schema_of
 from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
@@ -49,13 +48,12 @@ if TYPE_CHECKING:
 MOST_ADAPTATIONS = 10
 """How many refusals one call learns from; each changes one capability."""
 PATH = "/chat/completions"
-EVENTS = "text/event-stream"
 OVER = ("deadline",)
 """Finish reasons after which there is no time for a repair turn."""
 
 
 def _refusal(error: "APIStatusError | ReportedError") -> tuple[int, dict[str, object]]:
-    """The status and the error object of a refusal."""
+    """Return the status and the error object of a refusal."""
     if isinstance(error, ReportedError):
         return error.status or 400, error.body
     return error.status_code, error_object(error.body)
@@ -80,8 +78,11 @@ class OpenAIModel:
         await self._memory.remember(address, choice.model, known.replace(context_tokens=tokens))
 
     async def context(self, choice: ModelChoice) -> int:
-        """Tokens the model reads and writes in one exchange: as its server said in an error, as the server
-        says of itself, as `genai-prices` lists it, or as the settings assume."""
+        """Return the tokens that the model reads and writes in one exchange.
+
+        As its server said in an error, as the server says of itself, as `genai-prices` lists it, or
+        as the settings assume.
+        """
         where = self._servers.address(choice)
         assumed = context_window(self._settings, choice)
         learned = (await self._memory.of(where.shown, choice.model)).context_tokens
@@ -162,7 +163,7 @@ class OpenAIModel:
         estimated: int,
         review: Callable[[Answer], Review],
     ) -> Attempt[Answer]:
-        """A turn, with what its answer says and what is wrong with it."""
+        """Take a turn; return what its answer says and what is wrong with it."""
         raw = await self._turn(talk, sent, estimated)
         # the size of the prompt is known now; what a repair adds to it is estimated
         size = estimated if raw.estimated else raw.usage.input_tokens
@@ -190,8 +191,10 @@ class OpenAIModel:
         problem: Unreadable,
         review: Callable[[Answer], Review],
     ) -> Attempt[Answer]:
-        """The one repair turn. An answer that is usable without it is kept when the turn returns no better
-        one."""
+        """Take the one repair turn.
+
+        An answer that is usable without it is kept when the turn returns no better one.
+        """
 
         def kept(wrong: Unreadable, when: str) -> Attempt[Answer]:
             if first.value is None:
@@ -233,7 +236,7 @@ class OpenAIModel:
         return raw
 
     async def _paid(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
-        """The answer to a question, of the store or of the model, and what all attempts at it cost."""
+        """Return the answer to a question, of the store or of the model, and what all attempts at it cost."""
         stored = await self._answers.get(question.key)
         lost = stored.lost
         if stored.raw is not None:
@@ -265,8 +268,10 @@ class OpenAIModel:
     async def _adapting(
         self, question: Question, seconds: float, before: Usage, keep: Callable[[Pieces], None]
     ) -> RawAnswer:
-        """Send the best form of request the server is known to accept, and learn from its refusals. `keep`
-        gets a whole answer with its last byte."""
+        """Send the best form of request the server is known to accept, and learn from its refusals.
+
+        `keep` gets a whole answer with its last byte.
+        """
         import httpx2
         import openai
 
@@ -315,9 +320,11 @@ class OpenAIModel:
         before: Usage,
         keep: Callable[[Pieces], None],
     ) -> str:
-        """One request; returns why reading ended, empty when the server ended it. A stream fills `pieces` as
-        it comes, so that what was paid is known if it breaks off; leaving it, by cancellation too, closes the
-        connection."""
+        """One request; returns why reading ended, empty when the server ended it.
+
+        A stream fills `pieces` as it comes, so that what was paid is known if it breaks off; leaving
+        it, by cancellation too, closes the connection.
+        """
         from openai import AsyncStream
 
         request = body(question, capabilities)
@@ -341,11 +348,11 @@ class OpenAIModel:
                 stream = await client.post(
                     PATH, cast_to=object, body=request, stream=True, stream_cls=AsyncStream[object]
                 )
-                if EVENTS not in stream.response.headers.get("content-type", "text/event-stream"):
+                if EVENTS not in stream.response.headers.get("content-type", EVENTS):
                     async with stream:
                         # a server that does not stream sends the whole answer; some name another type
                         sent = await stream.response.aread()
-                        for value in values_of(sent):
+                        for value in values_of(sent, stream.response.request):
                             pieces.add(value)
                         pieces.check()
                         keep(pieces)
@@ -389,8 +396,10 @@ class OpenAIModel:
         return counted.replace(cost_microusd=cost, seconds=pieces.seconds)
 
     async def _failed(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
-        """Our error for the library's; with the usage when words had already arrived. How much the model can
-        read is remembered, when the failure is that it was given more."""
+        """Our error for the library's; with the usage when words had already arrived.
+
+        How much the model can read is remembered, when the failure is that it was given more.
+        """
         from activities.models.transport import translated
 
         failure = translated(question, error, self._servers.secrets(question.address))

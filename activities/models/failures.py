@@ -62,7 +62,10 @@ class ReportedError(Exception):
 
 
 def error_object(body: object) -> dict[str, object]:
-    """The error object of a body: `{"error": {...}}`, `{"error": "text"}`, `{"detail": ...}` or bare text."""
+    """Return the error object of a body.
+
+    `{"error": {...}}`, `{"error": "text"}`, `{"detail": ...}` or bare text.
+    """
     if isinstance(body, list) and len(body) == 1:
         body = body[0]
     if not isinstance(body, dict):
@@ -80,7 +83,7 @@ def is_error(body: object) -> bool:
 
 
 def status_in(error: Mapping[str, object]) -> int | None:
-    """The status of HTTP that an error names as its code; None for a code of another kind."""
+    """Return the status of HTTP that an error names as its code; None for a code of another kind."""
     for code in (error.get("code"), error.get("status")):
         if isinstance(code, int | str) and re.fullmatch(r"[45]\d\d", str(code)):
             return int(code)
@@ -88,7 +91,7 @@ def status_in(error: Mapping[str, object]) -> int | None:
 
 
 def _without_markup(text: str) -> str:
-    """The title of a page that stands where an error was expected, as a proxy sends it."""
+    """Return the title of a page that stands where an error was expected, as a proxy sends it."""
     if not text.lstrip().startswith("<"):
         return text
     title = _TITLE.search(text)
@@ -96,8 +99,10 @@ def _without_markup(text: str) -> str:
 
 
 def wait_of(headers: Mapping[str, str], message: str) -> float | None:
-    """Seconds the server asks us to wait: `retry-after-ms`, `retry-after`, else its text (`try again in
-    1m6.779s`)."""
+    """Return the seconds that the server asks us to wait.
+
+    `retry-after-ms`, `retry-after`, else its text (`try again in 1m6.779s`).
+    """
     with suppress(KeyError, ValueError):
         if (wait := real(float(headers["retry-after-ms"]) / 1000, MAX_SECONDS)) is not None:
             return wait
@@ -122,8 +127,11 @@ def translate(
     address: str,
     secrets: Sequence[str] = (),
 ) -> ModelError:
-    """The error for a failed call. `status` None: the failure came inside a stream; `secrets`: what was sent
-    to be let in. Of several signs the first decides; what a later attempt cannot change comes first."""
+    """Return the error for a failed call.
+
+    `status` None: the failure came inside a stream; `secrets`: what was sent to be let in. Of several
+    signs the first decides; what a later attempt cannot change comes first.
+    """
     error = error_object(body)
     status = status_in(error) if status is None else status
     said_by_provider = error.get("metadata")
@@ -164,7 +172,7 @@ def translate(
 
 
 def scrub(text: str, *secrets: str) -> str:
-    """A provider's text without the given secrets and without anything else that looks like a key."""
+    """Return a provider's text without the given secrets and without anything else that looks like a key."""
     for secret in secrets:
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, "[key]")

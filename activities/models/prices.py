@@ -25,7 +25,7 @@ def address(settings: Settings, choice: ModelChoice) -> str:
 
 
 def price_of(settings: Settings, choice: ModelChoice) -> Price | None:
-    """The price of a model at its dearest tier; None when it is not known."""
+    """Return the price of a model at its dearest tier; None when it is not known."""
     if choice.backend == "extractive":
         return Price(input_per_million=0, output_per_million=0)
     prices = _prices(settings, choice)
@@ -39,7 +39,7 @@ def price_of(settings: Settings, choice: ModelChoice) -> Price | None:
 
 
 def cost_microusd(settings: Settings, choice: ModelChoice, usage: Usage) -> int | None:
-    """What the usage costs in millionths of a US dollar, rounded up; None when no price is known."""
+    """Return what the usage costs in millionths of a US dollar, rounded up; None when no price is known."""
     if choice.backend == "extractive":
         return 0
     prices = _prices(settings, choice)
@@ -63,7 +63,7 @@ def context_window(settings: Settings, choice: ModelChoice) -> int:
 
 
 def _prices(settings: Settings, choice: ModelChoice) -> "ModelPrice | None":
-    """The prices of the user's own table, else those that are listed."""
+    """Return the prices of the user's own table, else those that are listed."""
     if (own := settings.prices.get(choice.model)) is not None:
         named = {"input_mtok": own.input, "output_mtok": own.output, "cache_read_mtok": own.cached_input}
         from genai_prices.types import ModelPrice

@@ -29,7 +29,7 @@ class Progress:
     """(answer so far, least number) -> the whole paragraphs of a draft; set by a role that writes one."""
 
     def paragraphs(self, least: int) -> tuple[str, ...]:
-        """The paragraphs that are whole so far; empty when they are fewer than `least`."""
+        """Return the paragraphs that are whole so far; empty when they are fewer than `least`."""
         return self.read_paragraphs(self.answer_so_far(), least)
 
     def details(self) -> dict[str, object]:

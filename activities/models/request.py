@@ -76,8 +76,11 @@ def body(question: Question, capabilities: Capabilities) -> dict[str, object]:
 def repair(
     system: str, user: str, answer: str, schema: Mapping[str, Any], problem: Unreadable
 ) -> tuple[str, str]:
-    """System and user text of the repair turn. An object that does not validate is corrected by itself,
-    without the prompt it came from; otherwise the question is asked again with what was wrong."""
+    """System and user text of the repair turn.
+
+    An object that does not validate is corrected by itself, without the prompt it came from; otherwise
+    the question is asked again with what was wrong.
+    """
     if not problem.found_json:
         return system, f"{user}\n\nYour last answer could not be used: {problem.problem}. Answer briefly."
     return REPAIR_SYSTEM, (

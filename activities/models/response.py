@@ -67,7 +67,10 @@ class Pieces:
         return (self.text or self.reasoning)[-length:]
 
     def whole(self, body: object) -> None:
-        """A whole answer. Raises ValueError when the body is not one."""
+        """Return a whole answer.
+
+        Raises ValueError when the body is not one.
+        """
         self._collect(body, "message")
         self.check()
 
@@ -75,8 +78,7 @@ class Pieces:
         self._collect(chunk, "delta")
 
     def check(self) -> None:
-        """Raises ReportedError where an error came in place of an answer, ValueError where nothing did that
-        looks like one."""
+        """Raise ReportedError for an error in place of an answer, ValueError where nothing looks like one."""
         if not self.answered:
             if self._error is not None:
                 raise ReportedError(self._error)
@@ -134,7 +136,7 @@ class Pieces:
 
 
 def usage_of(reported: Mapping[str, object]) -> Usage | None:
-    """The usage of one call as the provider counts it; None when it names no tokens."""
+    """Return the usage of one call as the provider counts it; None when it names no tokens."""
     into, out = _count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))
     total = _count(reported.get("total_tokens"))
     if not (into or out or total):
@@ -166,8 +168,10 @@ def _word(part: Mapping[str, object]) -> Word:
 
 
 def probability_of_yes(text: str, words: Sequence[Word]) -> float | None:
-    """How a model divided its probability between "yes" and "no" at its first word, 0 to 1; by the word alone
-    where its server gives no probabilities, and None where it is neither."""
+    """Return how a model divided its probability between "yes" and "no" at its first word, 0 to 1.
+
+    By the word alone where its server gives no probabilities, and None where it is neither.
+    """
     weights = words[0].weights if words else {}
     weights = weights or {text: 1.0}
     share = dict.fromkeys(("yes", "no"), 0.0)

@@ -83,7 +83,7 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
 
 
 def parameters_in(model: str) -> float | None:
-    """The size of a model by its name, in billions of parameters: `qwen2.5:1.5b`, `SmolLM2-135M-Instruct`."""
+    """Return the size of a model in billions of parameters, by its name: `qwen2.5:1.5b`."""
     match = _SIZE_IN_NAME.search(re.sub(r"[-_:/]", " ", model))
     if match is None:
         return None
@@ -93,7 +93,7 @@ def parameters_in(model: str) -> float | None:
 async def _json(
     client: httpx2.AsyncClient, method: str, url: str, body: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """A JSON object from the server; empty for every other answer."""
+    """Return a JSON object from the server; empty for every other answer."""
     try:
         async with client.stream(method, url, json=body) as response:
             if response.status_code != 200 or "content-encoding" in response.headers:
@@ -149,7 +149,7 @@ def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: st
 
 
 def _from_lm_studio(listed: Mapping[str, Any], model: str) -> dict[str, object]:
-    """A model that is not loaded yet is loaded by the first call, with the default size."""
+    """Return the context of a model; one not loaded yet is loaded by the first call, with the default."""
     entry = next((e for e in _entries(listed) if e.get("id") == model), None)
     largest = _tokens(entry.get("max_context_length")) if entry is not None else None
     if entry is None or largest is None:

@@ -45,7 +45,7 @@ class Servers:
         return parse(address(self._settings, choice))
 
     async def facts(self, choice: ModelChoice) -> ServerFacts:
-        """The server's facts about itself and the model; requested once per worker."""
+        """Return the server's facts about itself and the model; requested once per worker."""
         name = (self.address(choice).shown, choice.model)
         if name not in self._facts:
             self._facts[name] = asyncio.create_task(facts_of(self._settings, choice))
@@ -53,8 +53,10 @@ class Servers:
 
     @asynccontextmanager
     async def turn(self, where: Address, choice: ModelChoice) -> AsyncIterator[None]:
-        """Around a call: waits until the server has a slot for it. So many at once as are set, else as the
-        server says; at a local one that does not say one, at a provider's any number.
+        """Around a call: waits until the server has a slot for it.
+
+        So many at once as are set, else as the server says; at a local one that does not say one, at
+        a provider's any number.
 
         A server with one slot that gets four requests makes three wait while their time-outs run. Here a call
         that waits has not begun: its limit on silence starts when its turn comes, in the order the calls were
@@ -79,12 +81,15 @@ class Servers:
         return self._breakers.setdefault((where.shown, choice.model), Breaker())
 
     def secrets(self, where: Address) -> tuple[str, ...]:
-        """What no message about this server may contain."""
+        """Return what no message about this server may contain."""
         key = key_for(self._settings, where.shown)
         return (*([key] if key else []), *where.secrets)
 
     def client(self, where: Address) -> "AsyncOpenAI":
-        """The client of an address. Raises ModelRefused without the key that OpenAI needs."""
+        """Return the client of an address.
+
+        Raises ModelRefused without the key that OpenAI needs.
+        """
         from activities.models.transport import open_client
 
         if where.shown not in self._clients:

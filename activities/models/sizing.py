@@ -17,18 +17,22 @@ SMALL_CONTEXT = 6_000
 
 
 def effort_for(facts: "ServerFacts") -> Effort:
-    """`small` for a model that is known to be small or to read little, else `normal`. `large` is for the user
-    to choose: it costs three times as much."""
+    """`small` for a model that is known to be small or to read little, else `normal`.
+
+    `large` is for the user to choose: it costs three times as much.
+    """
     few = facts.parameters is not None and facts.parameters <= SMALL_MODEL
     little = facts.context_tokens is not None and facts.context_tokens < SMALL_CONTEXT
     return "small" if few or little else "normal"
 
 
 async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
-    """The effort of a choice: its own, that of the settings, else by what its server says. None without a
-    model.
+    """Return the effort of a choice: its own, that of the settings, else by what its server says.
 
-    Raises ModelRefused when the address is not one."""
+    None without a model.
+
+    Raises ModelRefused when the address is not one.
+    """
     if choice.backend == "extractive":
         return None
     if effort := choice.effort or settings.effort:
@@ -37,7 +41,10 @@ async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
 
 
 async def facts_of(settings: Settings, choice: ModelChoice) -> "ServerFacts":
-    """What the server of a choice says of itself. Raises ModelRefused when the address is not one."""
+    """Return what the server of a choice says of itself.
+
+    Raises ModelRefused when the address is not one.
+    """
     from activities.models.server_facts import ask_server  # imports the HTTP library
 
     where = parse(address(settings, choice))
@@ -45,7 +52,7 @@ async def facts_of(settings: Settings, choice: ModelChoice) -> "ServerFacts":
 
 
 def key_for(settings: Settings, shown: str) -> str:
-    """The key for an address: only the configured one is given it; empty for others."""
+    """Return the key for an address: only the configured one is given it; empty for others."""
     configured = parse(settings.openai_base_url or OPENAI_URL).shown
     key = settings.openai_api_key
     return key.get_secret_value() if key is not None and shown == configured else ""

@@ -68,11 +68,14 @@ class Unreadable(Exception):
 
 
 def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
-    """The JSON schema of an answer, in the subset that strict servers accept: every object closed, every
-    field required. `choices` names the values of a field by its path (`searches.source`), or of all fields of
-    a named type by its name (`SentenceLabel`); an empty list of values leaves the field free. Of labels that
-    are a letter with a number only the form is said: listed, two hundred of them took a tenth of a prompt,
-    no server had a schema twice, and a model that names one too many was made to name a wrong one."""
+    """Return the JSON schema of an answer, in the subset that strict servers accept.
+
+    Every object is closed, every field required. `choices` names the values of a field by its path
+    (`searches.source`), or of all fields of a named type by its name (`SentenceLabel`); an empty list of
+    values leaves the field free. Of labels that are a letter with a number only the form is said: listed,
+    two hundred of them took a tenth of a prompt, no server had a schema twice, and a model that names one
+    too many was made to name a wrong one.
+    """
     lean: dict[str, Any] = json.loads(_lean_schema(answer))
     for path, values in (choices or {}).items():
         if values:
@@ -87,7 +90,7 @@ def _lean_schema(answer: type[BaseModel]) -> str:
 
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The same schema for a server that refuses `maxItems`, `maxLength` and `pattern`."""
+    """Return the same schema for a server that refuses `maxItems`, `maxLength` and `pattern`."""
     plain: dict[str, Any] = _lean(dict(schema), frozenset())
     return plain
 
@@ -130,8 +133,9 @@ def _choose(schema: dict[str, Any], path: Sequence[str], values: list[str]) -> N
 
 
 def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
-    """The first thing in a text that validates. `cut`: the server stopped at the output limit, so an
-    unfinished end is dropped.
+    """Return the first thing in a text that validates.
+
+    `cut`: the server stopped at the output limit, so an unfinished end is dropped.
 
     Raises Unreadable.
     """
@@ -169,8 +173,10 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
 
 
 def read_so_far(text: str, answer: type[Answer]) -> Answer | None:
-    """The answer that a text begins, as far as it has come; None when nothing of it can be read yet. The last
-    item of a list may be incomplete."""
+    """Return the answer that a text begins, as far as it has come; None when nothing of it can be read yet.
+
+    The last item of a list may be incomplete.
+    """
     with suppress(RecursionError):
         for candidate in islice(candidates(text[:LONGEST_ANSWER], cut=True), MOST_CANDIDATES):
             shaped = _shaped(candidate, answer)
@@ -194,8 +200,11 @@ def candidates(text: str, *, cut: bool = False) -> Iterator[object]:
 
 
 def _spoken(text: str, *, unclosed: bool) -> str:
-    """The text without its reasoning. What stands before a closing tag that nothing opened is reasoning;
-    `unclosed`: what stands after an opening tag that nothing closes is not."""
+    """Return the text without its reasoning.
+
+    What stands before a closing tag that nothing opened is reasoning; `unclosed`: what stands after an
+    opening tag that nothing closes is not.
+    """
     parts: list[str] = []
     begun = at = 0
     thinking = False
@@ -242,8 +251,10 @@ def _objects(text: str, cut: bool) -> Iterator[object]:
 
 
 def _repaired(text: str, start: int) -> Iterator[object]:
-    """The object or the list that begins here where it is whole and only nearly JSON: something is then taken
-    for what was meant. Of one that is not whole nobody knows what it lacks."""
+    """Yield the object or list that begins here where it is whole and only nearly JSON.
+
+    Something is then taken for what was meant. Of one that is not whole nobody knows what it lacks.
+    """
     depth = deepest = 0
     for part in _STRING_OR_BRACKET.finditer(text, start, start + LONGEST_REPAIRED):
         depth += (part[0] in "{[") - (part[0] in "}]")
@@ -263,7 +274,7 @@ def _fenced(text: str) -> Iterator[str]:
 
 
 def _unwrapped(value: object, depth: int) -> Iterator[object]:
-    """What is inside a tool call, a list of one, a single key, or a string."""
+    """Return what is inside a tool call, a list of one, a single key, or a string."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(ValueError, RecursionError):
             yield json.loads(value, strict=False)
@@ -289,8 +300,10 @@ def _unwrapped(value: object, depth: int) -> Iterator[object]:
 
 
 def without_repeats(value: object) -> object:
-    """The lists of an answer up to the item that was repeated once too often: a small model that loops says
-    nothing more after it."""
+    """Return the lists of an answer up to the item that was repeated once too often.
+
+    A small model that loops says nothing more after it.
+    """
     if not isinstance(value, dict):
         return value
     return {name: _until_repeated(part) if isinstance(part, list) else part for name, part in value.items()}
@@ -310,13 +323,13 @@ def _until_repeated(items: list[object]) -> list[object]:
 
 
 def _shaped(value: object, answer: type[BaseModel]) -> object:
-    """A bare list where the answer has one required field and that is a list."""
+    """Return a bare list where the answer has one required field and that is a list."""
     required = [name for name, field in answer.model_fields.items() if field.is_required()]
     return {required[0]: value} if isinstance(value, list) and len(required) == 1 else value
 
 
 def _without_last(value: object, error: ValidationError) -> object | None:
-    """The object without the last item of a list, when every problem lies in that unfinished item."""
+    """Return the object without the last item of a list, when every problem lies in that unfinished item."""
     if not isinstance(value, dict):
         return None
     places = {tuple(detail["loc"][:2]) for detail in error.errors(include_url=False)}

@@ -21,7 +21,9 @@ def estimate(*texts: str) -> int:
 
 
 def room(allowance: Allowance, context_tokens: int) -> int:
-    """Tokens a first prompt may use so that the answer, and mostly a repair turn too, still fit into the
-    allowance and into the model's context."""
+    """Return the tokens a first prompt may use.
+
+    The answer, and mostly a repair turn too, still fit into the allowance and into the model's context.
+    """
     within_context = context_tokens - min(allowance.output_tokens, context_tokens // 2)
     return max(min(math.floor(allowance.input_tokens * PROMPT_SHARE), within_context), 0)

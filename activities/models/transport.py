@@ -3,7 +3,7 @@
 Invariants:
 
 * no body is decompressed: none is asked for, and one that comes all the same is refused;
-* a body, and a line of a stream, has a largest size in bytes;
+* a body, and an event of a stream, has a largest size in bytes;
 * at most two redirects are followed, and none to another host or port: prompt and key are for the configured
   server only.
 """
@@ -35,8 +35,6 @@ LARGEST_BODY = 8 * 2**20
 """Bytes of a body that comes whole: an answer of the largest output cap is well under one MiB."""
 LARGEST_STREAM = 64 * 2**20
 """Bytes of a stream: servers spend some 300 bytes a token."""
-LARGEST_LINE = 2**20
-"""Bytes of one line of a stream."""
 GATHER_SECONDS, GATHER_SHARE = 0.0025, 0.1
 """How long the words of a stream gather before they are read on: at most so long for each stream that is
 read at the same time, and this share of the time since the first word. An answer whose last word waits is
@@ -73,8 +71,7 @@ class _Counted(httpx2.AsyncByteStream):
         """Whether more words are waited for before what follows is read: not once the last event has come."""
         self._began = self._at_hand_until = 0.0
         self._most = LARGEST_STREAM if streamed else LARGEST_BODY
-        self._longest_line = LARGEST_LINE if streamed else None
-        self._total = self._line = 0
+        self._total = 0
         if streamed:
             _READ.add(self)
 
@@ -95,12 +92,8 @@ class _Counted(httpx2.AsyncByteStream):
             self._at_hand_until = self._began + AT_HAND_SECONDS
         self._gathers = self._gathers and LAST not in chunk
         self._total += len(chunk)
-        last = chunk.rfind(b"\n")
-        self._line = self._line + len(chunk) if last < 0 else len(chunk) - last - 1
         if self._total > self._most:
             raise Oversized(f"more than {self._most} bytes came")
-        if self._longest_line is not None and self._line > self._longest_line:
-            raise Oversized(f"a line of more than {self._longest_line} bytes came")
         return chunk
 
     async def aclose(self) -> None:
@@ -133,8 +126,11 @@ def _origin(url: httpx2.URL, target: str = "") -> str:
 def open_client(
     address: Address, key: str, silence_seconds: float, *, offline: bool = False
 ) -> "AsyncOpenAI":
-    """A client of one address. The library's own retries are off: what may be tried again is Temporal's. None
-    of this machine, and none `offline`, goes through a proxy."""
+    """Return a client of one address.
+
+    The library's own retries are off: what may be tried again is Temporal's. None of this machine, and
+    none `offline`, goes through a proxy.
+    """
     import openai
 
     limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS)
@@ -178,14 +174,14 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
             address=where,
             secrets=secrets,
         )
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
         return ModelDown(f"{name} did not answer in time")
     if isinstance(cause, httpx2.TooManyRedirects | RedirectRefused):
         return ModelRefused(
             f"{name} sends requests on ({text}): set OPENAI_BASE_URL to the address itself",
             category="bad_request",
         )
-    if isinstance(error, Oversized) or isinstance(cause, Oversized):
+    if isinstance(error, Oversized | httpx2.SSEError) or isinstance(cause, Oversized):
         return ModelRefused(f"{name} does not answer as a model server does: {text}", category="bad_request")
     if isinstance(error, httpx2.TransportError) or isinstance(
         cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError

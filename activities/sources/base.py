@@ -68,17 +68,25 @@ class Lister(Protocol):
     """A source that lists what matches before it reads any of it."""
 
     async def list_results(self, query: Query) -> Listing:
-        """What matches, best first. Raises SourceError."""
+        """Return what matches, best first.
+
+        Raises SourceError.
+        """
         ...
 
     async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
-        """The texts of results by name; None for one that cannot be read. What could not be read in time is
-        left out. Raises SourceError."""
+        """Return the texts of results by name; None for one that cannot be read.
+
+        What could not be read in time is left out. Raises SourceError.
+        """
         ...
 
 
 async def read_all_listed(source: Lister, query: Query) -> AsyncIterator[Exchange]:
-    """The exchanges of a search that reads all it lists: the list, then the texts. Raises SourceError."""
+    """Return the exchanges of a search that reads all it lists: the list, then the texts.
+
+    Raises SourceError.
+    """
     listing = await source.list_results(query)
     yield Exchange(hits=listing.hits, set_aside=listing.set_aside, sent=listing.sent, detail=listing.detail)
     if listing.results:
@@ -99,7 +107,10 @@ def unread(records: Sequence[Evidence], chosen: int) -> str:
 
 
 async def exchanges_of(source: Source, query: Query) -> AsyncIterator[Exchange]:
-    """The exchanges of a search, up to `MAX_EXCHANGES`. Raises SourceError."""
+    """Return the exchanges of a search, up to `MAX_EXCHANGES`.
+
+    Raises SourceError.
+    """
     number = 0
     async for answer in source.exchanges(query):
         yield answer

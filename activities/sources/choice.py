@@ -17,8 +17,10 @@ each."""
 def best_first(
     question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Preview], most: int
 ) -> list[Preview]:
-    """The results, the most promising first, of which `most` are to be read. `searches`: the names of results
-    as each search ordered them."""
+    """Return the results, the most promising first, of which `most` are to be read.
+
+    `searches`: the names of results as each search ordered them.
+    """
     import numpy as np
 
     from activities.text.ranking import RELEVANT, Index, fuse, order, words

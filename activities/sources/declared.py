@@ -40,7 +40,7 @@ def record(
     full_text: bool = False,
     facts: Mapping[str, str] | None = None,
 ) -> Evidence:
-    """A record with the fields a search knows; the source fills in its id and provenance."""
+    """Return a record with the fields a search knows; the source fills in its id and provenance."""
     return Evidence(
         evidence_id="",
         source="",

@@ -23,8 +23,9 @@ _RESULTS = (b"result__a", b"no-results", b"result--no-result")
 
 
 class DuckDuckGoSource(WebSource):
-    """The page a browser without scripts gets; no key. One request, then the pages (see
-    `activities.sources.web`).
+    """The page a browser without scripts gets; no key.
+
+    One request, then the pages (see `activities.sources.web`).
 
     The page is meant for people: after too many requests it answers 202 with a puzzle, which counts as a rate
     limit and not as an empty answer. The package `ddgs` knows how its results are laid out.
@@ -52,8 +53,10 @@ class DuckDuckGoSource(WebSource):
 
 
 def checked(answer: httpx.Response) -> httpx.Response:
-    """A page of results, to be read in a process of its own. Raises RateLimited for a puzzle, Malformed for
-    another page."""
+    """Return a page of results, to be read in a process of its own.
+
+    Raises RateLimited for a puzzle, Malformed for another page.
+    """
     if answer.status_code == 202 or _PUZZLE in answer.content:
         raise RateLimited("duckduckgo asks whether we are a robot; wait some minutes and search less often")
     if not any(mark in answer.content for mark in _RESULTS):
@@ -74,8 +77,10 @@ def read_page(body: bytes) -> list[dict[str, str]]:
 
 
 def _target(href: str) -> str:
-    """Return the page behind DuckDuckGo's redirect `/l/?uddg=...&rut=...`; empty for an advertisement and for
-    what is no address."""
+    """Return the page behind DuckDuckGo's redirect `/l/?uddg=...&rut=...`.
+
+    Empty for an advertisement and for what is no address.
+    """
     try:
         address = urljoin("https://duckduckgo.com/", href)
         parts = urlsplit(address)

@@ -1,9 +1,9 @@
-"""What earlier runs have collected, as a source: every work in the evidence store of this home. No network,
-no key; a new question begins with what was found before.
+"""The works that earlier runs of this home have collected, as a source.
 
-A blob of the store never changes, so each is read once. The index (SQLite) lies in the home's cache: words of
-the works, which choose those that are ranked by words and meaning (`activities.text.ranking`). A work keeps
-the source that found it first. Of several records of a work the one with the longest text is searched.
+No network, no key; a new question begins with what was found before. A blob of the store never changes, so
+each is read once. The index (SQLite) lies in the home's cache: words of the works, which choose those that
+are ranked by words and meaning (`activities.text.ranking`). A work keeps the source that found it first. Of
+several records of a work the one with the longest text is searched.
 
 On a shared store (`s3://` ...) works of libraries are left out: they are private to those who may read the
 folder.
@@ -58,8 +58,10 @@ class EvidenceIndex:
         *,
         only: Collection[str] | None = None,
     ) -> list[tuple[Evidence, float]]:
-        """The best works, of those whose ids are in `only` where it is given, each with how well it matches:
-        higher is better within one search. Raises StoreError."""
+        """Return the best works, each with how well it matches: higher is better within one search.
+
+        `only`: the ids among which they are chosen. Raises StoreError.
+        """
         async with self._lock:
             try:
                 return await self._search(text, limit, filters or Filters(), only)
@@ -131,8 +133,7 @@ class EvidenceIndex:
 def _chosen(
     database: sqlite3.Connection, text: str, most: int, only: Collection[str] | None
 ) -> dict[str, float]:
-    """Keys of the works that match best by their words, and by other names of what is asked, with their
-    scores."""
+    """Return keys and scores of the works that match best by their words and other names of them."""
     from activities.text.ranking import OTHER_NAMES, other_words, words
 
     scores: dict[str, float] = {}
@@ -151,7 +152,10 @@ def _chosen(
 
 
 def index_of(settings: Settings) -> EvidenceIndex:
-    """The index of a home's evidence store. Raises StoreError when the store cannot be opened."""
+    """Return the index of a home's evidence store.
+
+    Raises StoreError when the store cannot be opened.
+    """
     url = settings.evidence_url
     name = hashlib.sha256(f"{_VERSION}|{url}".encode()).hexdigest()[:32]
     place = settings.home / "cache" / "evidence" / f"{name}.sqlite"

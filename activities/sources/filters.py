@@ -56,7 +56,7 @@ TYPES: tuple[EvidenceType, ...] = tuple(MESH)
 
 
 def canonical(name: str) -> str:
-    """The evidence type that a written name stands for; a name of a source's own vocabulary as it is."""
+    """Return the evidence type that a name stands for; one of a source's own vocabulary as it is."""
     plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
     return SHORT_FORMS.get(plain) or (plain if plain in TYPES else name.strip())
 
@@ -76,20 +76,22 @@ def passes(work: Evidence, filters: Filters) -> bool:
 
 
 def phases(filters: Filters) -> tuple[str, ...]:
-    """The phases that a search is narrowed to, in the codes of ClinicalTrials.gov, each once."""
+    """Return the phases that a search is narrowed to, in the codes of ClinicalTrials.gov, each once."""
     named = (*filters.phases, *filters.options.get("phase", "").replace("|", ",").split(","))
     codes = (name.upper().replace(" ", "") for name in named)
     return tuple(dict.fromkeys(code for code in codes if code))
 
 
 def mesh_phases(filters: Filters) -> tuple[str, ...]:
-    """The same as publication types of MeSH; a phase that MeSH has no type for is left out."""
+    """Return the same as publication types of MeSH; a phase that MeSH has no type for is left out."""
     return tuple(MESH_PHASES[code] for code in phases(filters) if code in MESH_PHASES)
 
 
 def in_words_of(vocabulary: Mapping[EvidenceType, str], names: Iterable[str]) -> tuple[str, ...]:
-    """The publication types in a source's own words, each once. A type that the source has no word for is
-    left out; a name of the source's own vocabulary stays."""
+    """Return the publication types in a source's own words, each once.
+
+    A type that the source has no word for is left out; a name of the source's own vocabulary stays.
+    """
     own = {str(name): word for name, word in vocabulary.items()}
     words = (own.get(name, "" if name in TYPES else name) for name in map(canonical, names))
     return tuple(dict.fromkeys(filter(None, words)))

@@ -1,7 +1,6 @@
-"""How a graph database names things, and which paths are looked for in it: a TOML file, and the Cypher it
-makes.
+"""The names that a graph database uses, and the paths that are looked for in it.
 
-The files hold names and no Cypher. Each name becomes a quoted identifier of a read statement that is made
+A TOML file holds them, and no Cypher. Each name becomes a quoted identifier of a read statement that is made
 here, and everything a question contributes travels as a parameter, so that neither a file nor a question can
 add a clause.
 """
@@ -92,7 +91,10 @@ class Statement(NamedTuple):
 
 
 def load_schema(name: str) -> GraphSchema:
-    """A bundled schema by its name, or one of a file. Raises Refused with what is wrong in it."""
+    """Return a bundled schema by its name, or one of a file.
+
+    Raises Refused with what is wrong in it.
+    """
     bundled = BUNDLED / f"{name}.toml"
     path = bundled if re.fullmatch(r"\w+", name) and bundled.is_file() else Path(name).expanduser()
     try:
@@ -109,7 +111,10 @@ def load_schema(name: str) -> GraphSchema:
 
 
 def _quoted(name: str) -> str:
-    """A name as an identifier of Cypher. Raises ValueError for what is no plain name."""
+    """Return a name as an identifier of Cypher.
+
+    Raises ValueError for what is no plain name.
+    """
     if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         raise ValueError(f"{name[:MAX_NAME_CHARS]!r} is no name of a label, a relation or a property")
     return f"`{name}`"

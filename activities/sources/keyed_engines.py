@@ -36,7 +36,7 @@ class BraveSource(WebSource):
         return await self.ask(self._read, "web/search", params)
 
     def found_in(self, body: dict[str, object]) -> object:
-        """The results of the web; news, videos and boxes beside them are passed over."""
+        """Return the results of the web; news, videos and boxes beside them are passed over."""
         # Without a match the answer has no `web`; what is never missing is its kind.
         if body.get("type") != "search":
             raise Malformed("brave sent an answer that is not a search's")

@@ -51,7 +51,7 @@ class McpToolSource:
         self.missing = self._lacking()
 
     def _lacking(self) -> str:
-        """What is missing to use it; empty when nothing is."""
+        """Return what is missing to use it; empty when nothing is."""
         from importlib.util import find_spec
 
         if find_spec("mcp") is None:
@@ -72,7 +72,10 @@ class McpToolSource:
         yield read_records(self.info.name, query, wanted, self._evidence, hits=len(items), sent=query.text)
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
-        """The items of a search, from a process of its own, which ends with it. Raises SourceError."""
+        """Return the items of a search, from a process of its own, which ends with it.
+
+        Raises SourceError.
+        """
         job = {"name": self.info.name, "source": self._chosen.model_dump(), "query": query.model_dump()}
         network = () if self._offline else NETWORK
         names = (*network, *self._chosen.variables, self._chosen.token_variable or "")
@@ -128,7 +131,7 @@ class McpToolSource:
 
 
 def plain(value: JsonValue) -> str:
-    """A value as text: a list as its parts on lines, nothing for null."""
+    """Return a value as text: a list as its parts on lines, nothing for null."""
     if value is None:
         return ""
     if isinstance(value, list):
@@ -137,12 +140,12 @@ def plain(value: JsonValue) -> str:
 
 
 def optional(item: JsonValue, pointer: str | None) -> str:
-    """The text at a pointer; empty without one."""
+    """Return the text at a pointer; empty without one."""
     return "" if pointer is None else plain(pointed(item, pointer)).strip()
 
 
 def names(item: JsonValue, pointer: str | None) -> list[str]:
-    """Authors, from a list or from text with semicolons."""
+    """Return authors, from a list or from text with semicolons."""
     value = None if pointer is None else pointed(item, pointer)
     parts = value if isinstance(value, list) else plain(value).split(";")
     return [name for part in parts if (name := plain(part).strip())]

@@ -70,14 +70,17 @@ def limit(seconds: float) -> None:
 
 
 def unlimited(command: Sequence[str]) -> Sequence[str]:
-    """The command of a server, which begins with the limits that this process had."""
+    """Return the command of a server, which begins with the limits that this process had."""
     if os.name != "posix":
         return command
     return ("/bin/sh", "-c", 'ulimit -S -v unlimited 2>/dev/null; exec "$@"', "sh", *command)
 
 
 async def found_by(name: str, chosen: McpSource, query: Query) -> Sequence[JsonValue]:
-    """The items of a search, with their texts. Raises what the connection raises, and SourceError."""
+    """Return the items of a search, with their texts.
+
+    Raises what the connection raises, and SourceError.
+    """
     async with connected(chosen) as client:
         arguments: dict[str, JsonValue] = {**chosen.arguments, chosen.query: query.text}
         if chosen.limit is not None:
@@ -119,8 +122,10 @@ async def connected(chosen: McpSource) -> AsyncIterator["Client"]:
 
 
 def http_client(url: str, headers: dict[str, str] | None) -> "httpx2.AsyncClient":
-    """A client with the limits on time that the library's own has, without a proxy to this machine. While
-    offline this process has none in its environment."""
+    """Return a client with the limits on time that the library's own has, without a proxy to this machine.
+
+    While offline this process has none in its environment.
+    """
     import httpx2
 
     from activities.proxies import reads_proxies
@@ -131,7 +136,7 @@ def http_client(url: str, headers: dict[str, str] | None) -> "httpx2.AsyncClient
 
 
 async def check_arguments(name: str, client: "Client", tool: str, arguments: Mapping[str, JsonValue]) -> None:
-    """Raises Refused when the server has no such tool, or its schema does not allow the arguments."""
+    """Raise Refused when the server has no such tool, or its schema does not allow the arguments."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
@@ -153,7 +158,7 @@ async def check_arguments(name: str, client: "Client", tool: str, arguments: Map
 async def call(
     name: str, client: "Client", tool: str, arguments: Mapping[str, JsonValue]
 ) -> "CallToolResult":
-    """Raises Unavailable when the tool reports an error: its text is no result."""
+    """Raise Unavailable when the tool reports an error: its text is no result."""
     result = await client.call_tool(tool, dict(arguments))
     if result.is_error:
         raise Unavailable(f"{name}: the tool {tool} reported an error: {text_of(result)[:200]}")
@@ -161,7 +166,7 @@ async def call(
 
 
 def failure(name: str, chosen: McpSource, error: BaseException) -> SourceError:
-    """The outage that an exception of the connection stands for."""
+    """Return the outage that an exception of the connection stands for."""
     inner = error
     while isinstance(inner, BaseExceptionGroup):
         inner = inner.exceptions[0]
@@ -178,8 +183,10 @@ def text_of(result: "CallToolResult") -> str:
 
 
 def whole(result: "CallToolResult") -> JsonValue:
-    """A result as data: what is structured, else its text read as JSON, else its text. Raises Malformed for
-    one that is too long."""
+    """Return a result as data: what is structured, else its text read as JSON, else its text.
+
+    Raises Malformed for one that is too long.
+    """
     text = text_of(result)
     if len(text) > MAX_RESULT_CHARS:
         raise Malformed(f"a tool's result has {len(text)} characters; at most {MAX_RESULT_CHARS} are read")
@@ -194,7 +201,10 @@ def whole(result: "CallToolResult") -> JsonValue:
 
 
 def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence[JsonValue]:
-    """The items of a result. Raises Malformed when there is no list where one should be."""
+    """Return the items of a result.
+
+    Raises Malformed when there is no list where one should be.
+    """
     if chosen.items is not None:
         items = pointed(whole(result), chosen.items)
         if not isinstance(items, list):

@@ -12,7 +12,7 @@ SOURCES: tuple[tuple[str, str], ...] = tuple((name, str(row["factory"])) for nam
 
 
 def info_of(name: str) -> SourceInfo:
-    """What people and roles are told of a source of the list."""
+    """Return what people and roles are told of a source of the list."""
     return SourceInfo.model_validate({**_ROWS[name], "name": name})
 
 

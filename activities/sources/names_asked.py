@@ -10,8 +10,11 @@ _SYNTAX = re.compile(r"\b(?:AND|OR|NOT)\b|[\"()\[\]]")
 
 
 def drug_asked(text: str) -> str:
-    """The drug that a query names first, by its preferred name; the query without its syntax when the
-    vocabularies know none of its words. Raises Refused for a query without a word."""
+    """Return the drug that a query names first, by its preferred name.
+
+    The query without its syntax when the vocabularies know none of its words. Raises Refused for a query
+    without a word.
+    """
     named = drugs_named(text)
     if named:
         return named[0][0]
@@ -22,7 +25,9 @@ def drug_asked(text: str) -> str:
 
 
 def is_name_of(asked: str, names: tuple[str, ...]) -> bool:
-    """Whether one of a record's names is the name asked for. These databases search by similarity, and a
-    similar name is another drug."""
+    """Whether one of a record's names is the name asked for.
+
+    These databases search by similarity, and a similar name is another drug.
+    """
     plain = asked.casefold()
     return any(name.casefold() == plain or same(asked, name) for name in names if name)

@@ -1,8 +1,8 @@
-"""A knowledge graph in a database that speaks Bolt (Neo4j, Memgraph, FalkorDB ...): paths between the drugs,
-genes and diseases that a question names. Needs the extra `neo4j`.
+"""Paths of a knowledge graph in a database that speaks Bolt (Neo4j, Memgraph, FalkorDB ...).
 
-Each path is one record with a sentence a relation, its provenance and its dates. It is what somebody put into
-a graph, so its evidence type is `knowledge_graph`, which no grade rates above weak.
+They lie between the drugs, genes and diseases that a question names. Needs the extra `neo4j`. Each path is
+one record with a sentence a relation, its provenance and its dates. It is what somebody put into a graph, so
+its evidence type is `knowledge_graph`, which no grade rates above weak.
 
 A question's names are its runs of words; the database compares them with the names of its nodes. They travel
 as parameters of statements that `graph_schema` makes, in read transactions.
@@ -92,7 +92,10 @@ class Neo4jSource:
                 return
 
     async def _ask(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
-        """What the database answers; asked again where it hangs or is not reached. Raises SourceError."""
+        """Return what the database answers; asked again where it hangs or is not reached.
+
+        Raises SourceError.
+        """
         for left in reversed(range(ATTEMPTS)):
             try:
                 return await self._asked(statement, names, limit)
@@ -125,7 +128,7 @@ class Neo4jSource:
             raise Unavailable(f"neo4j failed: {error}") from error
 
     def _driver(self) -> "AsyncDriver":
-        """The driver with its connections, kept for the event loop it was made in."""
+        """Return the driver with its connections, kept for the event loop it was made in."""
         from neo4j import AsyncGraphDatabase
 
         loop = asyncio.get_running_loop()
@@ -201,9 +204,11 @@ async def _read(
 
 
 def names_in(text: str) -> list[str]:
-    """What may be a name in a question: its runs of up to six words in lower case, the long ones first.
+    """Return what may be a name in a question: runs of up to six words in lower case, long ones first.
+
     Without apostrophes and backslashes, which some servers take for the end of a parameter (FalkorDB
-    4.16)."""
+    4.16).
+    """
     text = re.sub(r"['\u2019\\]", "", text)
     words = [word.strip('.,;:?!"()[]{}\u201c\u201d\u2018') for word in text.lower().split()]
     words = [word for word in words if word]
@@ -216,7 +221,7 @@ def names_in(text: str) -> list[str]:
 
 
 def _sentences(schema: GraphSchema, path: GraphPath, statement: Statement) -> Iterator[str]:
-    """A sentence for each relation, with its provenance and dates."""
+    """Return a sentence for each relation, with its provenance and dates."""
     nodes = [
         f"{name} ({kind} {identifier})" if identifier else f"{name} ({kind})"
         for name, kind, identifier in zip(path.names, statement.path.kinds, path.ids, strict=True)
@@ -228,7 +233,7 @@ def _sentences(schema: GraphSchema, path: GraphPath, statement: Statement) -> It
 
 
 def _shown(names: Sequence[str], properties: Mapping[str, Any]) -> str:
-    """`sources: DrugBank, ChEMBL; year: 2017`."""
+    """Return properties as text: `sources: DrugBank, ChEMBL; year: 2017`."""
     parts = []
     for name in names:
         value = properties.get(name)
@@ -239,18 +244,21 @@ def _shown(names: Sequence[str], properties: Mapping[str, Any]) -> str:
 
 
 def _of_all(names: Sequence[str], path: GraphPath) -> str:
-    """The properties of all relations of a path, each once."""
+    """Return the properties of all relations of a path, each once."""
     return "; ".join(dict.fromkeys(filter(None, (_shown(names, values) for values in path.properties))))
 
 
 def _plain(value: object) -> str:
-    """A value of the graph on one line, without what acts on a terminal."""
+    """Return a value of the graph on one line, without what acts on a terminal."""
     line = " ".join(str(value).split())
     return "".join(c for c in line if c.isprintable())[:MAX_CHARS]
 
 
 def _address(url: str) -> str:
-    """The address with its port. Raises Refused for one that is not Bolt's."""
+    """Return the address with its port.
+
+    Raises Refused for one that is not Bolt's.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port or DEFAULT_PORT

@@ -323,7 +323,7 @@ def approval_lines(
 
 
 def submission_line(label: str, submission: Json) -> str:
-    """Return a line: `Supplement 11: approved on 2024-03-08 (Efficacy), review priority: priority.`"""
+    """Return a line: `Supplement 11: approved on 2024-03-08 (Efficacy), review priority: priority`."""
     date, priority = _date(submission), submission.text("/review_priority")
     about = submission.text("/submission_class_code_description")
     when = f" on {iso_date(date)}" if date else ""

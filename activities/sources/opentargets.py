@@ -1,8 +1,8 @@
-"""The Open Targets Platform (https://platform-docs.opentargets.org/data-access/graphql-api): one GraphQL
-endpoint, asked for a drug by its name and then for the platform's data about it.
+"""The Open Targets Platform (https://platform-docs.opentargets.org/data-access/graphql-api).
 
-Only fields are asked for that current and coming versions of the schema share: a field that it does not know
-fails the whole query. The names of a drug, whose shape has changed, come from other sources.
+One GraphQL endpoint is asked for a drug by its name and then for the platform's data about it. Only fields
+are asked for that current and coming versions of the schema share: a field that it does not know fails the
+whole query. The names of a drug, whose shape has changed, come from other sources.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping

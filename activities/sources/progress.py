@@ -20,7 +20,7 @@ class Reading:
         self.done, self.total = done, total
 
     def details(self) -> dict[str, int] | None:
-        """A heartbeat's details: plain JSON; None while there is nothing to read."""
+        """Return a heartbeat's details: plain JSON; None while there is nothing to read."""
         return {"files_read": self.done, "files": self.total} if self.total else None
 
 

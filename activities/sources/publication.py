@@ -88,20 +88,24 @@ def is_preprint(venue: str, doi: str | None = None) -> bool:
 
 
 def stated_type(types: Collection[str]) -> EvidenceType | None:
-    """The strongest kind of evidence among publication types; None when none is known."""
+    """Return the strongest kind of evidence among publication types; None when none is known."""
     plain_types = {_plain(name) for name in types}
     return next((kind for kind, names in _TYPES if plain_types & names), None)
 
 
 def evidence_type(types: Collection[str], mesh: Collection[str] = ()) -> EvidenceType:
-    """The kind of evidence by the publication types, else by how indexers described the study; `article`
-    where neither says it."""
+    """Return the kind of evidence by the publication types, else by how indexers described the study.
+
+    `article` where neither says it.
+    """
     return stated_type(types) or indexed_type(mesh)[0] or "article"
 
 
 def indexed_type(mesh: Iterable[str]) -> tuple[EvidenceType | None, str]:
-    """The kind of evidence that MeSH terms tell, and the term. Terms that name a subject rather than a method
-    ("Randomized Controlled Trials as Topic") tell none."""
+    """Return the kind of evidence that MeSH terms tell, and the term.
+
+    Terms that name a subject rather than a method ("Randomized Controlled Trials as Topic") tell none.
+    """
     terms = {term.casefold() for term in mesh}
     if "animals" in terms and "humans" not in terms:
         return "preclinical", "MeSH: Animals without Humans"
@@ -114,13 +118,13 @@ def indexed_type(mesh: Iterable[str]) -> tuple[EvidenceType | None, str]:
 
 
 def notices(links: Iterable[tuple[str, str, str | None]], reported_by: str) -> tuple[StandingNotice, ...]:
-    """The notices that links from a work point to, each with its citation line and its PMID."""
+    """Return the notices that links from a work point to, each with its citation line and its PMID."""
     every = (notice(link, reference, pmid, reported_by) for link, reference, pmid in links)
     return tuple(filter(None, every))
 
 
 def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:
-    """The notice a link from a work points to; None for links that say nothing of its standing.
+    """Return the notice a link from a work points to; None for links that say nothing of its standing.
 
     `reference` is the notice's citation line; its date and DOI are read from there. Links in the other
     direction ("RetractionOf", "ErratumFor") belong to the notice's own record and are no notice about it.
@@ -138,12 +142,12 @@ def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> Sta
 
 
 def standing(types: Collection[str], notices: Sequence[StandingNotice]) -> Standing:
-    """The most serious standing among the types and notices; `none` without any."""
+    """Return the most serious standing among the types and notices; `none` without any."""
     return "retracted" if _RETRACTED_TYPES & set(map(_plain, types)) else standing_of(notices)
 
 
 def notice_itself(types: Collection[str]) -> str | None:
-    """What a record is when it is not a work but a notice on one (`retraction notice` ...)."""
+    """Return what a record is when it is not a work but a notice on one (`retraction notice` ...)."""
     for name in types:
         if kind := _NOTICE_TYPES.get(_plain(name)):
             return kind

@@ -15,8 +15,10 @@ PATIENCE = 3.0
 
 
 async def unreachable(addresses: Mapping[str, str]) -> dict[str, str]:
-    """Source name -> why it cannot be reached, for those that cannot; empty behind a proxy, where a direct
-    connection says nothing."""
+    """Return why each source that cannot be reached cannot; empty behind a proxy.
+
+    A direct connection says nothing there.
+    """
     if getproxies():
         return {}
     hosts = {name: _host(address) for name, address in addresses.items()}

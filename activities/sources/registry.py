@@ -102,7 +102,7 @@ def _gated(settings: Settings, source: Source) -> Source:
 
 
 def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Source:
-    """The source an entry point stands for; a closed one when it cannot be loaded."""
+    """Return the source an entry point stands for; a closed one when it cannot be loaded."""
     try:
         loaded: object = point.load()
         made = cast(Factory, loaded)(settings, http) if callable(loaded) else loaded

@@ -14,13 +14,13 @@ from activities.sources import publication
 
 
 def notice_of(record: Evidence, types: Sequence[str] = ()) -> str:
-    """What a record is when it is a notice on another work (`correction notice` ...); empty for a work."""
+    """Return what a record is when it is a notice on another work; empty for a work."""
     stated = record.facts.get("notice") or publication.notice_itself(types)
     return stated or notice_kind(record.title, record.text)
 
 
 def read_marks(record: Evidence, types: Sequence[str] = ()) -> Evidence | None:
-    """The record with the standing that it states itself; None for a notice, which is no evidence.
+    """Return the record with the standing that it states itself; None for a notice, which is no evidence.
 
     `types` are publication types that the record's fields do not hold. What its source knows stays: a mark
     never makes a standing milder.

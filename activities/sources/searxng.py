@@ -14,8 +14,9 @@ from activities.sources.web import WebSource
 
 
 class SearxngSource(WebSource):
-    """The user's own metasearch engine. One request to the instance, then the pages (see
-    `activities.sources.web`).
+    """The user's own metasearch engine.
+
+    One request to the instance, then the pages (see `activities.sources.web`).
 
     An instance answers 200 whatever its engines do. No results while engines failed means that no engine
     searched, and is an outage; engines that failed beside results are named in the detail.
@@ -37,9 +38,11 @@ class SearxngSource(WebSource):
         return await self.ask(self._read, "search", params, accept=(403,))
 
     def _read(self, answer: httpx.Response) -> Listing:
-        """The results of an answer. Raises Refused when the instance sends no JSON, Unavailable or
-        RateLimited when no engine answered, and for a page in place of results; Malformed for anything else
-        that is no answer."""
+        """Return the results of an answer.
+
+        Raises Refused when the instance sends no JSON, Unavailable or RateLimited when no engine
+        answered, and for a page in place of results; Malformed for anything else that is no answer.
+        """
         if answer.status_code == 403:
             if "json" in answer.headers.get("content-type", ""):
                 raise failure(answer, "searxng")

@@ -61,8 +61,10 @@ class Answer(NamedTuple):
 
 
 class StandingLookup:
-    """Asks in few requests: PubMed once for 200 works, Europe PMC once for 25, Crossref once a DOI. An answer
-    may be a quarter of an hour old."""
+    """Look-ups in few requests: PubMed once for 200 works, Europe PMC for 25, Crossref for a DOI.
+
+    An answer may be a quarter of an hour old.
+    """
 
     def __init__(self, http: Http, settings: Settings) -> None:
         self._offline = settings.offline
@@ -71,8 +73,10 @@ class StandingLookup:
         self._europepmc = europepmc.EuropePmc(settings, http)
 
     async def ask_pubmed(self, pmids: Sequence[str]) -> PubMedSaid:
-        """What PubMed says of works, for `check_many`: a step of its own, where NCBI's rate is held. Raises
-        SourceError."""
+        """Return what PubMed says of works, for `check_many`: a step of its own, where NCBI's rate is held.
+
+        Raises SourceError.
+        """
         if self._offline:
             return PubMedSaid()
         notices: dict[str, tuple[StandingNotice, ...]] = {}
@@ -87,8 +91,11 @@ class StandingLookup:
     async def check_many(
         self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
     ) -> dict[str, StandingVerdict]:
-        """A verdict for every reference, by evidence id; failures are part of it and never raised. `pubmed`:
-        what PubMed said of the works. `library`: ask about works of the user's own library too."""
+        """Return a verdict for every reference, by evidence id; failures are part of it and never raised.
+
+        `pubmed`: what PubMed said of the works. `library`: ask about works of the user's own library
+        too.
+        """
         verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
         wanted = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
         reply = pubmed or PubMedSaid()
@@ -152,7 +159,7 @@ class StandingLookup:
 
 
 def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdict:
-    """The verdict on a work by the answers of the authorities; see the module for the rule."""
+    """Return the verdict on a work by the answers of the authorities; see the module for the rule."""
     by_authority = {name: answer.notices for name, answer in answers.items() if answer.notices is not None}
     merged = merge(notice for notices in by_authority.values() for notice in notices)
     own, kinds = _OWN.get(ref.standing), {notice.kind for notice in merged}
@@ -168,8 +175,11 @@ def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdi
 
 
 def merge(notices: Iterable[StandingNotice]) -> list[StandingNotice]:
-    """One notice for those of the same kind that share a DOI or PMID, with every authority that reports it. A
-    notice with neither stands alone, unless the same authority gave the same one twice."""
+    """Return one notice for those of the same kind that share a DOI or PMID.
+
+    It names every authority that reports it. A notice with neither stands alone, unless the same
+    authority gave the same one twice.
+    """
     merged: list[StandingNotice] = []
     for notice in notices:
         for place, other in enumerate(merged):
@@ -190,7 +200,7 @@ def merge(notices: Iterable[StandingNotice]) -> list[StandingNotice]:
 
 
 def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
-    """A record's notices; where it only calls itself retracted, that is one, undated."""
+    """Return a record's notices; where it only calls itself retracted, that is one, undated."""
     if record.standing == "retracted" and not any(n.kind in RETRACTING_KINDS for n in record.notices):
         return (*record.notices, StandingNotice(kind="retraction", reported_by=record.source))
     return record.notices
@@ -208,7 +218,7 @@ def _one_notice(one: StandingNotice, other: StandingNotice) -> bool:
 
 
 def _europepmc_clause(identifiers: Identifiers) -> str:
-    """The query for one work by its best name."""
+    """Return the query for one work by its best name."""
     if identifiers.pmid:
         return f"(EXT_ID:{identifiers.pmid} AND SRC:MED)"
     if identifiers.pmcid:
@@ -218,7 +228,7 @@ def _europepmc_clause(identifiers: Identifiers) -> str:
 
 
 def read_notices(response: httpx.Response, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
-    """The notices in PubMed's records, by PMID, of the works that were asked for."""
+    """Return the notices in PubMed's records, by PMID, of the works that were asked for."""
     tree = ncbi.read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in pubmed.RECORDS)
     records = _readable("pubmed", elements, pubmed.read_record)
@@ -226,7 +236,7 @@ def read_notices(response: httpx.Response, pmids: Sequence[str]) -> dict[str, tu
 
 
 def _readable(authority: str, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Iterator[Evidence]:
-    """The records of an answer that can be read, with a text or without."""
+    """Return the records of an answer that can be read, with a text or without."""
     for item in items:
         try:
             yield read(item)

@@ -58,7 +58,10 @@ class WebSource(ApiSource, ABC):
         return read_all_listed(self, query)
 
     async def list_results(self, query: Query) -> Listing:
-        """What the engine names, each address once. Raises SourceError."""
+        """Return what the engine names, each address once.
+
+        Raises SourceError.
+        """
         if self.missing:
             raise Refused(f"{self.info.name} {self.missing}")
         wanted = min(query.limit, MAX_PAGES)
@@ -70,8 +73,10 @@ class WebSource(ApiSource, ABC):
         return replace(listing, results=results, hits=len(unique), sent=query.text)
 
     async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
-        """The pages, all at once; one that does not answer costs that page. A page that had no turn within
-        `ROUND_SECONDS` is left out."""
+        """Return the pages, all at once; one that does not answer costs that page.
+
+        A page that had no turn within `ROUND_SECONDS` is left out.
+        """
         reading = {asyncio.create_task(self._record(one)): one.name for one in chosen}
         if not reading:
             return {}
@@ -83,16 +88,25 @@ class WebSource(ApiSource, ABC):
         return {name: task.result() for task, name in reading.items() if task in done}
 
     def _read(self, answer: httpx.Response) -> Listing:
-        """The results of an answer; one that cannot be read is not stored. Raises SourceError."""
+        """Return the results of an answer; one that cannot be read is not stored.
+
+        Raises SourceError.
+        """
         body = read_json(answer, self.info.name)
         return self.results(self.found_in(body if isinstance(body, dict) else {}))
 
     def found_in(self, body: dict[str, object]) -> object:
-        """The list of results in an answer. Raises Malformed for what is no answer of the engine."""
+        """Return the list of results in an answer.
+
+        Raises Malformed for what is no answer of the engine.
+        """
         return body.get("results")
 
     def results(self, rows: object, detail: str = "") -> Listing:
-        """The results of an answer, without what has no usable address. Raises Malformed for no list."""
+        """Return the results of an answer, without what has no usable address.
+
+        Raises Malformed for no list.
+        """
         if not isinstance(rows, list):
             raise Malformed(f"{self.info.name} sent an answer without a list of results")
         items = [item if isinstance(item, dict) else {} for item in rows]
@@ -100,7 +114,7 @@ class WebSource(ApiSource, ABC):
         return Listing(kept, set_aside=len(items) - len(kept), detail=detail)
 
     async def _record(self, listed: Preview) -> Evidence | None:
-        """The page as evidence, else the snippet, else None."""
+        """Return the page as evidence, else the snippet, else None."""
         try:
             page = await self._pages.read(listed.address)
         except SourceError as error:
@@ -157,13 +171,13 @@ def candidate(url: object, title: object, snippet: object, date: object = "") ->
 
 
 def years_of(query: Query) -> tuple[int, int] | None:
-    """The first and the last year a search is narrowed to; None for all."""
+    """Return the first and the last year a search is narrowed to; None for all."""
     first, last = query.filters.year_from, query.filters.year_to
     return None if first is None and last is None else (first or 1990, last or 2100)
 
 
 def plain(value: object) -> str:
-    """A title or snippet without the engine's mark-up (`<strong>`, entities)."""
+    """Return a title or snippet without the engine's mark-up (`<strong>`, entities)."""
     if not isinstance(value, str) or not value.strip():
         return ""
     if "<" in value or "&" in value:

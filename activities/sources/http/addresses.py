@@ -54,7 +54,9 @@ def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def check_url(url: str) -> str:
-    """The host of an address that may be asked for. Raises Refused and says why for any other.
+    """Return the host of an address that may be asked for.
+
+    Raises Refused and says why for any other.
 
     Only http and https, no user name or password in it, a host, a port that is a number.
     """
@@ -80,7 +82,7 @@ async def resolve(
     allowed: Sequence[Network] = (),
     timeout: float = 10.0,  # noqa: ASYNC109
 ) -> list[str]:
-    """The addresses a connection to a host may go to.
+    """Return the addresses a connection to a host may go to.
 
     Raises Refused when any of them is not public (a name with one private address is suspect), Unavailable
     when the name does not resolve. Networks in `allowed` pass.

@@ -59,8 +59,10 @@ class XmlReader(Generic[T]):
 
 
 async def read_answer(response: httpx.Response, source: str, read: Callable[[httpx.Response], T]) -> T:
-    """What `read` makes of an answer, in a thread where that may take a while. Raises Malformed for one that
-    is broken in itself, and what `read` raises."""
+    """Return what `read` makes of an answer, in a thread where that may take a while.
+
+    Raises Malformed for one that is broken in itself, and what `read` raises.
+    """
     is_large = is_large_xml(response)
     if isinstance(read, XmlReader) and (is_large or (read.apart and response.is_success)):
         name = f"{read.function.__module__}:{read.function.__qualname__}"

@@ -20,7 +20,9 @@ class TooLarge(Exception):
 
 
 async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> bytes:
-    """The whole body, unpacked. `codings` is the value of `Content-Encoding`.
+    """Return the whole body, unpacked.
+
+    `codings` is the value of `Content-Encoding`.
 
     Raises TooLarge at the first byte over the limit, Malformed for a coding that was not asked for, more than
     one coding, and for bytes that are not of the coding.

@@ -52,8 +52,10 @@ _SERVED: ContextVar[list[tuple["HttpCache", httpx.Request]] | None] = ContextVar
 
 @contextmanager
 def no_older_than(seconds: float | None) -> Iterator[None]:
-    """Let the cache answer the block only with entries no older than so many seconds, nor than a block
-    around it says; None: as old as the cache keeps them, 0: ask again."""
+    """Let the cache answer the block only with entries no older than so many seconds.
+
+    Nor than a block around it says; None: as old as the cache keeps them, 0: ask again.
+    """
     token = _MAX_AGE.set(min(_MAX_AGE.get(), float("inf") if seconds is None else seconds))
     try:
         yield
@@ -63,9 +65,11 @@ def no_older_than(seconds: float | None) -> Iterator[None]:
 
 @asynccontextmanager
 async def forgotten_when_malformed() -> AsyncIterator[None]:
-    """When the body ends in Malformed or RateLimited, which an answer that looked sound may say, the cache
-    forgets the requests made within it: the next attempt asks the API again in place of reading the same
-    answer for hours."""
+    """Forget the requests made within the body where it ends in Malformed or RateLimited.
+
+    An answer that looked sound may say so: the next attempt asks the API again in place of reading the
+    same answer for hours.
+    """
     served: list[tuple[HttpCache, httpx.Request]] = []
     token = _SERVED.set(served)
     try:
@@ -92,15 +96,19 @@ class HttpCache:
         self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def turn(self, request: httpx.Request | str) -> asyncio.Lock:
-        """Held while a request is looked up and sent: of several that ask the same at the same time one
-        sends, and the others read its answer."""
+        """Return a lock for the time in which a request is looked up and sent.
+
+        Of several that ask the same at the same time one sends, and the others read its answer.
+        """
         if isinstance(request, httpx.Request) and (served := _SERVED.get()) is not None:
             served.append((self, request))
         return self._under_way.setdefault(key_of(request), asyncio.Lock())
 
     async def get(self, request: httpx.Request | str) -> httpx.Response | None:
-        """A stored answer that is young enough (`no_older_than`), else None. In place of a request there may
-        be the key of something else that is kept."""
+        """Return a stored answer that is young enough (`no_older_than`), else None.
+
+        In place of a request there may be the key of something else that is kept.
+        """
         oldest = time.time() - min(self._seconds, _MAX_AGE.get())
         asked = "SELECT status, kind, body FROM answers WHERE key = ? AND stored >= ?"
         for status, kind, body in await self._run((asked, (key_of(request), oldest))):
@@ -139,7 +147,7 @@ class HttpCache:
             database.close()
 
     async def _run(self, *statements: tuple[str, Sequence[object]]) -> list[tuple[Any, ...]]:
-        """The rows of the last statement; none from a cache that fails."""
+        """Return the rows of the last statement; none from a cache that fails."""
         return await asyncio.to_thread(self._execute, statements)
 
     def _execute(self, statements: Sequence[tuple[str, Sequence[object]]]) -> list[tuple[Any, ...]]:
@@ -168,7 +176,7 @@ class HttpCache:
 
 
 def key_of(request: httpx.Request | str) -> str:
-    """What makes two requests the same one to the cache: address, `Accept` and body, without secrets."""
+    """Return what makes two requests the same: address, `Accept` and body, without secrets."""
     if isinstance(request, str):
         return request
     params = request.url.params.multi_items()

@@ -50,10 +50,12 @@ class Http:
         seconds: float | None = None,
         shared: Path | None = None,
     ) -> None:
-        """`direct`: asks servers of this machine, where `client` may go through a proxy. `rates`: requests
-        per second of single sources, where they must be lower than the API's own limit. `seconds`: the time
-        limit of one request, its answer included; waiting for the rate does not count. `shared`: the folder
-        of the home where its processes share their rates."""
+        """`direct`: asks servers of this machine, where `client` may go through a proxy.
+
+        `rates`: requests per second of single sources, where they must be lower than the API's own
+        limit. `seconds`: the time limit of one request, its answer included; waiting for the rate
+        does not count. `shared`: the folder of the home where its processes share their rates.
+        """
         self.client = client
         self._direct = direct or client
         self.cache = cache
@@ -98,7 +100,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         accept: Collection[int] = (),
     ) -> httpx.Response:
-        """The answer to a GET; see `read`."""
+        """Return the answer to a GET; see `read`."""
         return await self.read(source, lambda answer: answer, url, params, headers, accept)
 
     async def read(
@@ -113,8 +115,10 @@ class Http:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
     ) -> T:
-        """What `read` makes of the answer to a GET, or to a POST of `json_body` or `form`. APIs are only
-        asked here: a POST with the same body is the same question, and is served from the cache too.
+        """Return what `read` makes of the answer to a GET, or to a POST of `json_body` or `form`.
+
+        APIs are only asked here: a POST with the same body is the same question, and is served from
+        the cache too.
 
         An answer is stored only where `read` raises nothing. `accept`: failing statuses that it is given as
         well. Raises RateLimited, Unavailable, Malformed or Refused for every failure.
@@ -211,8 +215,10 @@ class _NotSent(Exception):
 
 
 def _lease_check(limiter: RateLimiter) -> Callable[[str, object], Awaitable[None]]:
-    """A trace function of httpcore that raises _NotSent when a request is about to be sent without the lease
-    it was let through with. The request then waits for its turn and for a lease again."""
+    """Return a trace function of httpcore that raises _NotSent where the lease has ended.
+
+    The request, which is about to be sent, then waits for its turn and for a lease again.
+    """
 
     async def check(event: str, _: object) -> None:
         if event.endswith(".send_request_headers.started") and not limiter.has_lease():
@@ -222,7 +228,7 @@ def _lease_check(limiter: RateLimiter) -> Callable[[str, object], Awaitable[None
 
 
 def open_http(settings: Settings) -> Http:
-    """Connections and cache that a worker shares; close with `aclose` or use as an async context.
+    """Return connections and cache that a worker shares; close with `aclose` or use as a context.
 
     Redirects are not followed: an API that moves reports it, and a header with a key must not be forwarded.
     """

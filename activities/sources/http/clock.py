@@ -25,8 +25,10 @@ _CLOCK: ContextVar[SourceClock | None] = ContextVar("clock", default=None)
 
 @contextmanager
 def source_clock(seconds: float | None) -> Iterator[SourceClock]:
-    """Count what the requests within the block wait for their answers, and end each in TooSlow once all of
-    them together have waited for `seconds`."""
+    """Count what the requests within the block wait for their answers.
+
+    Each ends in TooSlow once all of them together have waited for `seconds`.
+    """
     clock = SourceClock(seconds)
     token = _CLOCK.set(clock)
     try:
@@ -37,8 +39,10 @@ def source_clock(seconds: float | None) -> Iterator[SourceClock]:
 
 @asynccontextmanager
 async def time_for_one_request(most: float | None) -> AsyncIterator[float | None]:
-    """Limits one request to `most` seconds and to what its search has left; yields the limit. Raises
-    TimeoutError."""
+    """Limit one request to `most` seconds and to what its search has left; yields the limit.
+
+    Raises TimeoutError.
+    """
     clock = _CLOCK.get()
     limits = [seconds for seconds in (most, clock.left if clock else None) if seconds is not None]
     started = time.monotonic()

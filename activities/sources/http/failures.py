@@ -37,5 +37,5 @@ def failure(response: httpx.Response, source: str) -> SourceError:
 
 
 def summary(response: httpx.Response, limit: int = 200) -> str:
-    """The start of a body on one line, for a message."""
+    """Return the start of a body on one line, for a message."""
     return " ".join(response.text[: limit * 4].split())[:limit] or response.reason_phrase

@@ -183,7 +183,7 @@ class SafePages:
         return f"{kind};{charset[1]}" if charset else kind
 
     async def _body(self, answer: httpcore.Response, head: httpx.Response, url: str) -> bytes:
-        """The body, decompressed step by step so that a bomb is noticed while it unpacks."""
+        """Return the body, decompressed step by step so that a bomb is noticed while it unpacks."""
         codings = head.headers.get("content-encoding", "")
         try:
             return await read_body(answer.aiter_stream(), codings, self._max_bytes)

@@ -36,8 +36,10 @@ def sound(response: httpx.Response, source: str) -> None:
 
 
 def read_json(response: httpx.Response, source: str) -> Any:  # noqa: ANN401 - JSON has no static type
-    """The body as JSON. Raises Malformed when it is something else (an HTML page, a cut body), or more than
-    is read at once."""
+    """Return the body as JSON.
+
+    Raises Malformed when it is something else (an HTML page, a cut body), or more than is read at once.
+    """
     if sum(response.content.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
         raise Malformed(f"{source} sent JSON of more than {MAX_VALUES:,} values; it is not read")
     try:
@@ -47,7 +49,7 @@ def read_json(response: httpx.Response, source: str) -> Any:  # noqa: ANN401 - J
 
 
 def read_xml(response: httpx.Response, source: str) -> etree._Element:
-    """The body as an XML tree, parsed once, without entities, DTDs or network.
+    """Return the body as an XML tree, parsed once, without entities, DTDs or network.
 
     Raises Malformed for HTML in place of XML, cut XML, and for entity declarations.
     """

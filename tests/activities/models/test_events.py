@@ -1,6 +1,5 @@
 """Server-sent events are read the same however the network divides them, and a connection is used again."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from itertools import pairwise
 
@@ -10,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.models import transport
-from activities.models.events import EventDecoder, events_of, values_of
 from activities.models.failures import ReportedError
+from activities.models.stream import events_of, values_of
 
 STREAM = (
     b": a comment\n\n"
@@ -20,37 +19,43 @@ STREAM = (
     b'data:{"n": 3}\r\r\n\n'
     b"retry: 10\n\ndata: [DONE]\n\n"
 )
-WHOLE = ['{"n": 1}', '{"text":\n"a\u2028b"}', '{"n": 3}', "[DONE]"]
+WHOLE = [{"n": 1}, {"text": "a\u2028b"}, {"n": 3}]
+REQUEST = httpx2.Request("POST", "http://model.test/")
+
+
+def answering(*pieces: bytes) -> httpx2.Response:
+    async def body() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    return httpx2.Response(200, content=body(), request=REQUEST)
+
+
+async def said(*pieces: bytes) -> list[object]:
+    return [value async for value in events_of(answering(*pieces))]
 
 
 @given(st.lists(st.integers(0, len(STREAM))))
-def test_events_do_not_depend_on_how_the_bytes_are_divided(cuts: list[int]) -> None:
-    decoder, places = EventDecoder(), sorted({0, *cuts, len(STREAM)})
-    pieces = [STREAM[a:b] for a, b in pairwise(places)]
-    assert [data for piece in pieces for data in decoder.feed(piece)] == WHOLE
+async def test_events_do_not_depend_on_how_the_bytes_are_divided(cuts: list[int]) -> None:
+    places = sorted({0, *cuts, len(STREAM)})
+    assert await said(*(STREAM[a:b] for a, b in pairwise(places))) == WHOLE
 
 
 async def test_a_stream_is_read_to_its_end_and_an_event_that_breaks_off_is_left_out() -> None:
-    assert list(EventDecoder().feed(b'data: {"n": 1}\n\ndata: {"n"')) == ['{"n": 1}']
+    assert await said(b'data: {"n": 1}\n\ndata: {"n"') == [{"n": 1}]
     response = answering(STREAM + b": the end\n\n")
-    said = [value async for value in events_of(response)]
-    assert said == [json.loads(data) for data in WHOLE[:-1]]
+    assert [value async for value in events_of(response)] == WHOLE
     assert response.is_stream_consumed
-
-
-def answering(body: bytes) -> httpx2.Response:
-    return httpx2.Response(200, content=body, request=httpx2.Request("POST", "http://model.test/"))
 
 
 async def test_events_without_data_and_comments_in_their_place_are_no_answer_and_no_fault() -> None:
     body = b'data:\n\ndata: \n\ndata: : keepalive\n\nevent: ping\n\ndata: {"n": 1}\n\ndata: [DONE]\n\n'
-    assert [value async for value in events_of(answering(body))] == [{"n": 1}]
-    assert list(values_of(body)) == [{"n": 1}]
+    assert await said(body) == list(values_of(body, REQUEST)) == [{"n": 1}]
 
 
 async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:
     with pytest.raises(ReportedError, match="out of memory") as raised:
-        _ = [v async for v in events_of(answering(b'data: {"error": {"message": "out of memory"}}\n\n'))]
+        await said(b'data: {"error": {"message": "out of memory"}}\n\n')
     assert raised.value.body == {"message": "out of memory"}
 
 
