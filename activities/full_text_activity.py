@@ -24,9 +24,9 @@ from activities.heartbeat import heartbeating
 from activities.logs import log
 from activities.settings import Settings
 from activities.sources.europepmc import BASE_URL, read_body_of
-from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
+from activities.sources.http.reading import XmlReader
 from activities.sources.records import Json, read_shape
 from activities.text.full_text import is_whole
 

@@ -31,10 +31,10 @@ from activities.sources.base import Lister, Listing, Source, exchanges_of, unrea
 from activities.sources.choice import best_first
 from activities.sources.filters import in_years
 from activities.sources.http.cache import forgotten_when_malformed, no_older_than
-from activities.sources.http.clock import source_clock
+from activities.sources.http.client import source_clock
 from activities.sources.library.source import WHOLE
 from activities.sources.progress import Reading, reporting
-from activities.sources.retraction_marks import read_marks
+from activities.sources.publication import read_marks
 
 MAX_LISTED = 40
 """Results that were not read and that a run remembers, the best first."""

@@ -3,8 +3,9 @@
 Imports nothing but types, so that workflow code may read it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from activities.contracts.candidates import CandidateField, CandidateFieldName, FieldStatus
 from activities.messages import N_
@@ -49,3 +50,51 @@ def unanswered(permitted: Collection[str]) -> tuple[CandidateField, ...]:
         status: FieldStatus = "unreachable" if silent else "not_looked_up"
         fields.append(CandidateField(name=name, status=status, silent=silent))
     return tuple(fields)
+
+
+RegulatoryCode = Literal[
+    "approved",
+    "tentatively_approved",
+    "discontinued",
+    "labelled",
+    "withdrawn",
+    "investigational",
+]
+"""`discontinued`: approved, and no product is marketed. `labelled`: a label is on file, and no application
+was found (monograph or unapproved)."""
+CODES: tuple[RegulatoryCode, ...] = get_args(RegulatoryCode)
+"""The one that says most of what may be prescribed first."""
+APPROVED_PHASE = 4.0
+"""The phase in ChEMBL of a drug that some authority has approved for some disease."""
+STOPPED_TRIALS = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
+"""https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
+
+
+def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
+    """Return the code of a Drugs@FDA application; None when it was not approved."""
+    approval = facts.get("approval_status", "")
+    if approval == "tentatively approved":
+        return "tentatively_approved"
+    if approval != "approved":
+        return None
+    marketed = [part.strip() for part in facts.get("marketing_status", "").split(";") if part.strip()]
+    return "discontinued" if marketed and all(part == "Discontinued" for part in marketed) else "approved"
+
+
+def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
+    """Return the code of a ChEMBL molecule; None when its phase is not known."""
+    if facts.get("withdrawn"):
+        return "withdrawn"
+    try:
+        phase = float(facts.get("max_phase", ""))
+    except ValueError:
+        return None
+    if phase < 0:
+        return None
+    return "approved" if phase >= APPROVED_PHASE else "investigational"
+
+
+def foremost(codes: Iterable[str]) -> str:
+    """Return the code that comes first in `CODES`; empty without any."""
+    present = {code for code in codes if code in CODES}
+    return next((code for code in CODES if code in present), "")

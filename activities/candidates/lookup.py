@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from activities.candidates import reading
-from activities.candidates.fields import ANSWERS, FIELDS, SOURCES
-from activities.candidates.status import STOPPED_TRIALS
+from activities.candidates.fields import ANSWERS, FIELDS, SOURCES, STOPPED_TRIALS
 from activities.contracts.candidates import (
     CandidateField,
     CandidateFieldName,

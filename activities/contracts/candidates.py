@@ -65,7 +65,7 @@ class Drug(Frozen):
     pathway: str = ""
     current_indications: tuple[str, ...] = ()
     regulatory_status: str = ""
-    """A code of `activities.candidates.status`, or words of a writer."""
+    """A code of `activities.candidates.fields`, or words of a writer."""
     trial_status: str = ""
     records: tuple[Support, ...] = ()
     """Quotes that say where it stands and not whether it works: of labels, approvals and registrations, and

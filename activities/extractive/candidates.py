@@ -4,7 +4,7 @@ registers say of them. Nothing is judged."""
 from collections import Counter
 from collections.abc import Sequence
 
-from activities.candidates.records import facts_of, is_record_of_another, standing_of
+from activities.candidates.reading import facts_of, is_record_of_another, standing_of
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import as_written, drug, drugs_in, drugs_named

@@ -30,10 +30,17 @@ from activities.models import progress
 from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
-from activities.models.conversation import Answer, Attempt, Conversation, raise_refusal
+from activities.models.conversation import (
+    Answer,
+    Attempt,
+    Conversation,
+    Question,
+    body,
+    raise_refusal,
+    repair,
+)
 from activities.models.failures import UNEXPLAINED, ReportedError, error_object
 from activities.models.prices import context_window, cost_microusd
-from activities.models.request import Question, body, repair
 from activities.models.response import Pieces, probability_of_yes
 from activities.models.servers import Servers
 from activities.models.stream import EVENTS, FIRST_WORD_FACTOR, events_of, read_stream, values_of

@@ -17,8 +17,8 @@ import httpx2
 
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.models.address import Address
+from activities.models.conversation import Question
 from activities.models.failures import ReportedError, scrub, translate
-from activities.models.request import Question
 from activities.proxies import reads_proxies
 
 if TYPE_CHECKING:

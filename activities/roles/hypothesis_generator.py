@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from activities.candidates.records import standing_of
+from activities.candidates.reading import standing_of
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.extractive.candidates import hypothesise

@@ -17,8 +17,7 @@ from activities.contracts.identifiers import normal_arxiv, normal_doi
 from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_preprint_withdrawn
 from activities.sources.base import Exchange
-from activities.sources.http.answers import XmlReader
-from activities.sources.http.reading import read_xml
+from activities.sources.http.reading import XmlReader, read_xml
 from activities.sources.names import info_of
 from activities.sources.records import ApiSource, new_record, read_records, year_of
 

@@ -19,9 +19,8 @@ from activities.contracts.evidence import Query
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
-from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
-from activities.sources.http.reading import read_json, read_xml
+from activities.sources.http.reading import XmlReader, read_json, read_xml
 from activities.sources.names import info_of
 from activities.sources.records import ApiSource, Json, read_shape
 

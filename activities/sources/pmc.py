@@ -14,7 +14,7 @@ from activities.contracts.search import Preview
 from activities.documents.jats import read_article
 from activities.sources import publication
 from activities.sources.base import Exchange, Listing
-from activities.sources.http.answers import XmlReader
+from activities.sources.http.reading import XmlReader
 from activities.sources.ncbi import Eutils, read_tree
 from activities.sources.records import new_record, read_records
 

@@ -9,9 +9,10 @@ in"), PubMed in one ("RetractionIn"); here they are compared without case and pu
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from activities.contracts.evidence import EvidenceType, Standing, StandingNotice
+from activities.contracts.evidence import Evidence, EvidenceType, Standing, StandingNotice
 from activities.contracts.identifiers import is_preprint_doi, normal_doi, normal_pmid
-from activities.retractions.rules import Kind, standing_of
+from activities.retractions.rules import Kind, standing_of, worst
+from activities.retractions.wording import notice_kind, says_retracted, title_mark
 
 _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     # Not peer-reviewed, whatever else it is.
@@ -168,3 +169,40 @@ def citation_date(reference: str) -> str | None:
 
 def _plain(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def notice_of(record: Evidence, types: Sequence[str] = ()) -> str:
+    """Return what a record is when it is a notice on another work; empty for a work."""
+    stated = record.facts.get("notice") or notice_itself(types)
+    return stated or notice_kind(record.title, record.text)
+
+
+def read_marks(record: Evidence, types: Sequence[str] = ()) -> Evidence | None:
+    """Return the record with the standing that it states itself; None for a notice, which is no evidence.
+
+    `types` are publication types that the record's fields do not hold. What its source knows stays: a mark
+    never makes a standing milder.
+    """
+    if record.standing == "retracted":
+        return record
+    if notice_of(record, types):
+        return None
+    where = _marked_in(record, types)
+    if not where:
+        return record
+    mark = StandingNotice(
+        kind="withdrawal" if title_mark(record.title) == "withdrawn" else "retraction",
+        reported_by=f"{record.source} ({where})",
+    )
+    notices = (*record.notices, mark)
+    standing = worst(record.standing, standing_of(notices))
+    return record.replace(notices=notices, standing=standing)
+
+
+def _marked_in(record: Evidence, types: Sequence[str]) -> str:
+    """Where a record says that it is retracted; empty when it does not."""
+    if title_mark(record.title):
+        return "title"
+    if standing(types, ()) == "retracted":
+        return "publication type"
+    return "text" if says_retracted(record.text) else ""

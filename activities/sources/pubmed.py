@@ -18,7 +18,7 @@ from activities.contracts.identifiers import normal_doi, normal_nct, normal_pmci
 from activities.documents.xml_text import text_of
 from activities.sources import publication
 from activities.sources.base import Exchange
-from activities.sources.http.answers import XmlReader
+from activities.sources.http.reading import XmlReader
 from activities.sources.ncbi import MAX_IDS, Eutils, read_tree
 from activities.sources.records import new_record, read_records, year_of
 

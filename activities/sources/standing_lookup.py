@@ -25,9 +25,9 @@ from activities.logs import log
 from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
-from activities.sources.http.answers import XmlReader
 from activities.sources.http.cache import STANDING_SECONDS, no_older_than
 from activities.sources.http.client import Http
+from activities.sources.http.reading import XmlReader
 from activities.sources.records import Item
 
 GIVE_UP_AFTER = 3

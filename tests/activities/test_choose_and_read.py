@@ -17,9 +17,9 @@ from activities.contracts.search import Choice, HitsOfAll, SearchTask, SearchTas
 from activities.evidence_store import EvidenceStore
 from activities.search_activity import SearchActivities
 from activities.sources import web
+from activities.sources.engines import SearxngSource
 from activities.sources.http.client import open_http
 from activities.sources.http.pages import AT_A_HOST
-from activities.sources.searxng import SearxngSource
 from tests.activities.sources.faults import JSON, PAGE, pointed_at
 from tests.activities.test_search import begun
 from tests.client.harness import wait_until

@@ -18,8 +18,7 @@ from activities.contracts.search import Hits, SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
 from activities.search_activity import SearchActivities
 from activities.sources.base import MAX_EXCHANGES, Exchange, Source
-from activities.sources.http.client import Http
-from activities.sources.http.clock import source_clock, time_for_one_request
+from activities.sources.http.client import Http, source_clock, time_for_one_request
 from activities.sources.library.records import read_record
 
 ABSTRACT = "Forty patients took the drug for a year. Their pain was lower than that of the controls."

@@ -12,7 +12,7 @@ from activities.contracts.evidence import Query
 from activities.documents.readers import readers
 from activities.settings import Settings
 from activities.sources import arxiv, pmc, pubmed
-from activities.sources.http import answers
+from activities.sources.http import reading
 from activities.sources.http.client import Http
 from activities.sources.http.reading import MAX_VALUES, read_json
 from activities.sources.standing_lookup import StandingLookup
@@ -47,7 +47,7 @@ async def test_a_large_answer_says_the_same(name: str, monkeypatch: pytest.Monke
     body = (RECORDED / file).read_bytes()
     async with serving(body) as http:
         here = await read(http)
-    monkeypatch.setattr(answers, "LARGE_XML_BYTES", 100)
+    monkeypatch.setattr(reading, "LARGE_XML_BYTES", 100)
     used: list[str] = []
     process = readers().read
 
@@ -74,16 +74,16 @@ def nested(depth: int, size: int) -> bytes:
 
 
 async def test_a_malicious_large_answer_blocks_only_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "SECONDS", 1.0)
+    monkeypatch.setattr(reading, "SECONDS", 1.0)
     async with serving(nested(120, 31 * 1024 * 1024)) as http:
-        reading = asyncio.create_task(pmc.Pmc(Settings(), http).fetch(["1"]))
+        task = asyncio.create_task(pmc.Pmc(Settings(), http).fetch(["1"]))
         slowest, began = 0.0, time.monotonic()
-        while not reading.done():
+        while not task.done():
             before = time.monotonic()
             await asyncio.sleep(0.01)
             slowest = max(slowest, time.monotonic() - before)
         with pytest.raises(Malformed):
-            await reading
+            await task
     assert time.monotonic() - began < 60
     assert slowest < 5.0
 

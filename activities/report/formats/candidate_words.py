@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from activities.candidates.fields import FIELDS
-from activities.candidates.status import STOPPED_TRIALS
+from activities.candidates.fields import FIELDS, STOPPED_TRIALS
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.messages import N_, _, day, listed, ngettext

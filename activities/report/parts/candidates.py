@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import cast, get_args
 
 from activities.candidates import reading
-from activities.candidates.fields import FIELDS
-from activities.candidates.status import CODES, STOPPED_TRIALS, foremost
+from activities.candidates.fields import CODES, FIELDS, STOPPED_TRIALS, foremost
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import (
     Candidate,

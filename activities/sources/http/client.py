@@ -5,9 +5,12 @@ retries belong to Temporal. A request passes the cache on disk (an answer is sto
 and the source's rate limiter (an answer from the cache does not use it).
 """
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AsyncExitStack
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -20,12 +23,11 @@ from activities.credentials import without_credentials
 from activities.proxies import is_this_machine
 from activities.settings import Settings
 from activities.shared_turns import turns_of
-from activities.sources.http.answers import read_answer
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
-from activities.sources.http.clock import time_for_one_request
 from activities.sources.http.failures import failure
 from activities.sources.http.rate_limiter import RateLimiter
+from activities.sources.http.reading import read_answer
 
 USER_AGENT = "determinator (durable deep research)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
@@ -260,3 +262,50 @@ def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[st
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     error.args = (text,)
+
+
+class SourceClock:
+    """How long one search may still wait for the answers of its source. Waiting for a turn does not count."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.waited = 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self.seconds is None else max(self.seconds - self.waited, 0.0)
+
+
+_CLOCK: ContextVar[SourceClock | None] = ContextVar("clock", default=None)
+
+
+@contextmanager
+def source_clock(seconds: float | None) -> Iterator[SourceClock]:
+    """Count what the requests within the block wait for their answers.
+
+    Each ends in TooSlow once all of them together have waited for `seconds`.
+    """
+    clock = SourceClock(seconds)
+    token = _CLOCK.set(clock)
+    try:
+        yield clock
+    finally:
+        _CLOCK.reset(token)
+
+
+@asynccontextmanager
+async def time_for_one_request(most: float | None) -> AsyncIterator[float | None]:
+    """Limit one request to `most` seconds and to what its search has left; yields the limit.
+
+    Raises TimeoutError.
+    """
+    clock = _CLOCK.get()
+    limits = [seconds for seconds in (most, clock.left if clock else None) if seconds is not None]
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(min(limits, default=None)):
+            yield min(limits, default=None)
+    finally:
+        if clock is not None:
+            clock.waited += time.monotonic() - started

@@ -2,7 +2,7 @@
 
 import json
 
-from activities.candidates.records import is_record_of_another, standing_of
+from activities.candidates.reading import is_record_of_another, standing_of
 from activities.sources.clinicaltrials import read_study
 from activities.sources.openfda import read_approval, read_label
 from tests.replay import RECORDED

@@ -1,6 +1,6 @@
 import pytest
 
-from activities.candidates.status import foremost, of_application, of_molecule
+from activities.candidates.fields import foremost, of_application, of_molecule
 
 
 @pytest.mark.parametrize(

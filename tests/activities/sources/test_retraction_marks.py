@@ -4,7 +4,7 @@ import pytest
 
 from activities.contracts.evidence import Evidence
 from activities.retractions.wording import notice_kind
-from activities.sources.retraction_marks import read_marks
+from activities.sources.publication import read_marks
 
 TITLE = "Effects of a drug on pain"
 FINDING = "Forty patients took the drug for a year. Their pain was lower than that of the controls."
