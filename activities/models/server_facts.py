@@ -8,14 +8,15 @@ nothing is assumed to be small.
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import httpx2
+from pydantic import JsonValue
 
 from activities.contracts.bounds import MAX_CALL_TOKENS, MAX_PARAMETERS, MAX_SLOTS, whole
 from activities.contracts.evidence import Frozen
 from activities.logs import log
 from activities.models.address import Address
+from activities.sources.records import pointed
 
 ASK_SECONDS = 3.0
 LARGEST_ANSWER = 2**20
@@ -61,25 +62,25 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
     ) as client:
         props = await _json(client, "GET", f"{address.root}/props")
         listed = await _json(client, "GET", f"{address.shown}/models")
-        settings = props.get("default_generation_settings")
-        context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
-        facts: dict[str, object] = {
-            "context_tokens": _tokens(context),
-            "slots": whole(props.get("total_slots"), MAX_SLOTS, 1),
-            **_from_models(listed, model),
-        }
-        owners = (str(entry.get("owned_by") or "") for entry in _entries(listed))
-        if not props and next(owners, "") in ("", "library"):
+        facts = _known(
+            context_tokens=_tokens(pointed(props, "/default_generation_settings/n_ctx")),
+            slots=whole(pointed(props, "/total_slots"), MAX_SLOTS, 1),
+        )
+        facts |= _from_models(listed, model)
+        if not props and pointed(listed, "/data/0/owned_by") in (None, "", "library"):
             running = await _json(client, "GET", f"{address.root}/api/ps")
             if running:
                 shown = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
                 facts |= _from_ollama(running, shown, model)
-        if facts.get("context_tokens") is None:
+        if "context_tokens" not in facts:
             facts |= _from_lm_studio(await _json(client, "GET", f"{address.root}/api/v0/models"), model)
-    values: dict[str, Any] = {name: value for name, value in facts.items() if value is not None}
-    values.setdefault("parameters", parameters_in(model))
+    values = {**_known(parameters=parameters_in(model)), **facts}
     log.info("model_server_facts", address=address.shown, model=model, **values)
     return ServerFacts.model_validate(values)
+
+
+def _known(**facts: float | None) -> dict[str, float]:
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def parameters_in(model: str) -> float | None:
@@ -92,7 +93,7 @@ def parameters_in(model: str) -> float | None:
 
 async def _json(
     client: httpx2.AsyncClient, method: str, url: str, body: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+) -> dict[str, JsonValue]:
     """Return a JSON object from the server; empty for every other answer."""
     try:
         async with client.stream(method, url, json=body) as response:
@@ -109,59 +110,43 @@ async def _json(
     return answer if isinstance(answer, dict) else {}
 
 
-def _entries(listed: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    data = listed.get("data")
-    return [entry for entry in data if isinstance(entry, Mapping)] if isinstance(data, list) else []
+def _entry(listed: JsonValue, model: str, *names: str) -> JsonValue:
+    """Return the entry of a model in a list of models; None where it has none."""
+    entries = listed if isinstance(listed, list) else []
+    return next((e for e in entries if any(pointed(e, f"/{name}") == model for name in names)), None)
 
 
-def _from_models(listed: Mapping[str, Any], model: str) -> dict[str, object]:
-    entries = _entries(listed)
-    entry = next((e for e in entries if e.get("id") == model), entries[0] if len(entries) == 1 else {})
-    meta = entry.get("meta")
-    size = whole(meta.get("n_params"), MAX_PARAMETERS, 1) if isinstance(meta, Mapping) else None
-    facts: dict[str, object] = {}
-    if context := _tokens(entry.get("max_model_len")):
-        facts["context_tokens"] = context
-    if entry.get("owned_by") in MANY_AT_ONCE:
-        facts["slots"] = 0
-    if size is not None:
-        facts["parameters"] = size / 1e9
-    return facts
+def _from_models(listed: JsonValue, model: str) -> dict[str, float]:
+    data = pointed(listed, "/data")
+    only = data[0] if isinstance(data, list) and len(data) == 1 else None
+    entry = _entry(data, model, "id") or only
+    size = whole(pointed(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
+    return _known(
+        context_tokens=_tokens(pointed(entry, "/max_model_len")),
+        slots=0 if pointed(entry, "/owned_by") in MANY_AT_ONCE else None,
+        parameters=size / 1e9 if size is not None else None,
+    )
 
 
-def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: str) -> dict[str, object]:
-    loaded = running.get("models")
-    for entry in loaded if isinstance(loaded, list) else ():
-        if not isinstance(entry, Mapping) or model not in (entry.get("name"), entry.get("model")):
-            continue
-        if context := _tokens(entry.get("context_length")):
-            return {"context_tokens": context, **_ollama_size(shown)}
-    facts = _ollama_size(shown)
-    if match := _NUM_CTX.search(str(shown.get("parameters") or "")):
-        return {"context_tokens": _tokens(int(match.group(1))), **facts}
-    info = shown.get("model_info")
-    largest = [
-        size
-        for name, value in (info.items() if isinstance(info, Mapping) else ())
-        if str(name).endswith(".context_length") and (size := _tokens(value))
-    ]
-    return {"context_tokens": min([OLLAMA_CONTEXT, *largest]), **facts}
+def _from_ollama(running: JsonValue, shown: JsonValue, model: str) -> dict[str, float]:
+    loaded = _tokens(pointed(_entry(pointed(running, "/models"), model, "name", "model"), "/context_length"))
+    match = _NUM_CTX.search(str(pointed(shown, "/parameters") or ""))
+    info = pointed(shown, "/model_info")
+    sizes = info.items() if isinstance(info, dict) else ()
+    largest = [_tokens(value) for name, value in sizes if name.endswith(".context_length")]
+    assumed = _tokens(int(match.group(1))) if match else min([OLLAMA_CONTEXT, *filter(None, largest)])
+    size = pointed(shown, "/details/parameter_size")
+    return _known(context_tokens=loaded or assumed, parameters=parameters_in(str(size)) if size else None)
 
 
-def _from_lm_studio(listed: Mapping[str, Any], model: str) -> dict[str, object]:
+def _from_lm_studio(listed: JsonValue, model: str) -> dict[str, float]:
     """Return the context of a model; one not loaded yet is loaded by the first call, with the default."""
-    entry = next((e for e in _entries(listed) if e.get("id") == model), None)
-    largest = _tokens(entry.get("max_context_length")) if entry is not None else None
-    if entry is None or largest is None:
+    entry = _entry(pointed(listed, "/data"), model, "id")
+    largest = _tokens(pointed(entry, "/max_context_length"))
+    if largest is None:
         return {}
-    loaded = _tokens(entry.get("loaded_context_length"))
+    loaded = _tokens(pointed(entry, "/loaded_context_length"))
     return {"context_tokens": loaded or min(LM_STUDIO_CONTEXT, largest)}
-
-
-def _ollama_size(shown: Mapping[str, Any]) -> dict[str, object]:
-    details = shown.get("details")
-    size = str(details.get("parameter_size") or "") if isinstance(details, Mapping) else ""
-    return {"parameters": parameters_in(size)} if size else {}
 
 
 def _tokens(value: object) -> int | None:

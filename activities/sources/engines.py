@@ -19,6 +19,7 @@ from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, summary
 from activities.sources.http.reading import read_json
 from activities.sources.names import info_of
+from activities.sources.records import pointed
 from activities.sources.web import WebSource, years_of
 
 MAX_RESULTS = 20
@@ -48,13 +49,12 @@ class BraveSource(WebSource):
             params["freshness"] = f"{years[0]}-01-01to{years[1]}-12-31"
         return await self.ask(self._read, "web/search", params)
 
-    def found_in(self, body: dict[str, object]) -> object:
-        """Return the results of the web; news, videos and boxes beside them are passed over."""
+    def _read(self, answer: httpx.Response) -> Listing:
+        body = read_json(answer, "brave")
         # Without a match the answer has no `web`; what is never missing is its kind.
-        if body.get("type") != "search":
+        if pointed(body, "/type") != "search":
             raise Malformed("brave sent an answer that is not a search's")
-        web = body.get("web")
-        return web.get("results", []) if isinstance(web, dict) else []
+        return self.results(pointed(body, "/web/results") or [])
 
 
 class TavilySource(WebSource):
@@ -127,9 +127,8 @@ class SearxngSource(WebSource):
             raise Unavailable(
                 f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
             )
-        data = read_json(answer, "searxng")
-        body = data if isinstance(data, dict) else {}
-        results, failed = body.get("results"), _failed(body.get("unresponsive_engines"))
+        body = read_json(answer, "searxng")
+        results, failed = pointed(body, self.place), _failed(pointed(body, "/unresponsive_engines"))
         if results == [] and failed:
             why = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
             kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
@@ -139,14 +138,9 @@ class SearxngSource(WebSource):
 
 
 def _failed(value: object) -> list[tuple[str, str]]:
-    """Engines that did not answer and why; the instance gives pairs."""
-    if not isinstance(value, list):
-        return []
-    return [
-        (str(item[0]), str(item[1]) if len(item) > 1 else "no reason given")
-        for item in value
-        if isinstance(item, list) and item
-    ]
+    """Return the engines that did not answer and why; the instance gives pairs."""
+    pairs = [item for item in value if isinstance(item, list) and item] if isinstance(value, list) else []
+    return [(str(pair[0]), str(pair[1]) if len(pair) > 1 else "no reason given") for pair in pairs]
 
 
 class DuckDuckGoSource(WebSource):

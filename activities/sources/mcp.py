@@ -18,13 +18,13 @@ from pydantic import JsonValue
 from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Malformed, TooSlow
 from activities.contracts.evidence import Evidence, Identifiers, Query, SourceInfo
-from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmid
+from activities.contracts.identifiers import normal_doi, normal_pmid
 from activities.extras import install
 from activities.processes import NETWORK, for_python, python, start_async
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
-from activities.sources.records import SetAside, pointed, read_records, year_of
+from activities.sources.records import SetAside, new_record, pointed, read_records, year_of
 
 PROCESS = "activities.sources.mcp_process"
 MAX_TEXT_CHARS = 200_000
@@ -112,21 +112,20 @@ class McpToolSource:
             raise SetAside("without text to quote")
         title = optional(item, fields.title) or next(line for line in text.splitlines() if line.strip())
         url = optional(item, fields.url)
-        identifiers = Identifiers(
-            doi=normal_doi(optional(item, fields.doi)),
-            pmid=normal_pmid(optional(item, fields.pmid)),
-            url=url if re.match(r"https?://", url) else None,
-        )
-        return Evidence(
-            evidence_id=evidence_id(identifiers, f"{self.info.name}\n{title}\n{text}"),
-            source=self.info.name,
+        address = url if re.match(r"https?://", url) else None
+        return new_record(
+            self.info.name,
             title=" ".join(title.split())[:TITLE_CHARS],
             text=text,
-            authors=tuple(names(item, fields.authors)),
+            authors=names(item, fields.authors),
             year=year_of(optional(item, fields.year)),
-            venue=optional(item, fields.venue) or None,
-            identifiers=identifiers,
-            url=identifiers.url,
+            venue=optional(item, fields.venue),
+            identifiers=Identifiers(
+                doi=normal_doi(optional(item, fields.doi)),
+                pmid=normal_pmid(optional(item, fields.pmid)),
+                url=address,
+            ),
+            url=address,
         )
 
 

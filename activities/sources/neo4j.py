@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
-from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query
-from activities.contracts.identifiers import evidence_id
+from activities.contracts.evidence import Evidence, Provenance, Query
 from activities.extras import install
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.graph_schema import GraphSchema, Statement, load_schema
 from activities.sources.http.client import Http
 from activities.sources.names import info_of
-from activities.sources.records import facts
+from activities.sources.records import new_record
 
 if TYPE_CHECKING:
     from neo4j import AsyncDriver, AsyncSession
@@ -156,29 +155,25 @@ class Neo4jSource:
         origins = _of_all(self._schema.provenance, path)
         dates = _of_all(self._schema.dates, path)
         years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", dates)]
-        ids = Identifiers()
-        return Evidence(
-            evidence_id=evidence_id(ids, text),
-            source="neo4j",
+        record = new_record(
+            "neo4j",
+            url=None,
             title=f"{DASH.join(path.names)} ({self._schema.title})",
             text=text,
             year=max(years, default=None),
             venue=self._schema.title,
-            identifiers=ids,
             evidence_type="knowledge_graph",
             standing="none",
             full_text=True,
-            facts=facts(
-                graph=self._schema.title,
-                path=" - ".join(statement.path.kinds),
-                relations=", ".join(path.types),
-                target=path.names[1] if statement.path.kinds[:2] == ("drug", "gene") else "",
-                identifiers=", ".join(filter(None, path.ids)),
-                provenance=origins,
-                dates=dates,
-            ),
-            provenance=(Provenance(source="neo4j", query=query),),
+            graph=self._schema.title,
+            path=" - ".join(statement.path.kinds),
+            relations=", ".join(path.types),
+            target=path.names[1] if statement.path.kinds[:2] == ("drug", "gene") else "",
+            node_identifiers=", ".join(filter(None, path.ids)),
+            provenance=origins,
+            dates=dates,
         )
+        return record.replace(provenance=(Provenance(source="neo4j", query=query),))
 
 
 async def _read(

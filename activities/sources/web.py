@@ -25,7 +25,7 @@ from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
-from activities.sources.records import ApiSource, facts, year_of
+from activities.sources.records import ApiSource, facts, new_record, pointed, year_of
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""
@@ -42,6 +42,8 @@ class WebSource(ApiSource, ABC):
 
     fields: tuple[str, ...] = ("url", "title", "content", "date")
     """The engine's names for a result's address, title, snippet and, where it gives one, date."""
+    place = "/results"
+    """Where an answer has the list of results."""
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)
@@ -88,19 +90,8 @@ class WebSource(ApiSource, ABC):
         return {name: task.result() for task, name in reading.items() if task in done}
 
     def _read(self, answer: httpx.Response) -> Listing:
-        """Return the results of an answer; one that cannot be read is not stored.
-
-        Raises SourceError.
-        """
-        body = read_json(answer, self.info.name)
-        return self.results(self.found_in(body if isinstance(body, dict) else {}))
-
-    def found_in(self, body: dict[str, object]) -> object:
-        """Return the list of results in an answer.
-
-        Raises Malformed for what is no answer of the engine.
-        """
-        return body.get("results")
+        """Return the results of an answer; one that cannot be read is not stored. Raises SourceError."""
+        return self.results(pointed(read_json(answer, self.info.name), self.place))
 
     def results(self, rows: object, detail: str = "") -> Listing:
         """Return the results of an answer, without what has no usable address.
@@ -122,7 +113,7 @@ class WebSource(ApiSource, ABC):
             if not listed.snippet:
                 return None
             page_facts = facts(read="snippet", page_not_read=str(error)[:300])
-            return self._evidence(listed.address, Text(listed.snippet), listed, page_facts, read=False)
+            return self._evidence(listed.address, Text(listed.snippet), listed, page_facts)
         text = page.text
         longer = len(text.text) > TEXT_CHARS
         page_facts = facts(
@@ -131,28 +122,26 @@ class WebSource(ApiSource, ABC):
             cut=text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
             asked_for=listed.address if listed.address != page.url else "",
         )
-        return self._evidence(page.url, text, listed, page_facts, read=True)
+        return self._evidence(page.url, text, listed, page_facts)
 
-    def _evidence(
-        self, url: str, text: Text, listed: Preview, page_facts: dict[str, str], *, read: bool
-    ) -> Evidence:
-        ids = Identifiers(
-            pmid=identifiers.normal_pmid(text.meta.get("pmid")),
-            doi=identifiers.normal_doi(text.meta.get("doi")),
-            url=identifiers.normal_url(url),
-        )
-        return Evidence(
-            evidence_id=identifiers.evidence_id(ids, text.text),
-            source=self.info.name,
+    def _evidence(self, url: str, text: Text, listed: Preview, page_facts: dict[str, str]) -> Evidence:
+        record = new_record(
+            self.info.name,
             title=text.title or listed.title or url,
             text=text.text[:TEXT_CHARS],
             authors=text.authors,
             year=year_of(text.meta.get("date") or listed.date),
             venue=text.meta.get("venue"),
-            identifiers=ids,
+            identifiers=Identifiers(
+                pmid=identifiers.normal_pmid(text.meta.get("pmid")),
+                doi=identifiers.normal_doi(text.meta.get("doi")),
+                url=identifiers.normal_url(url),
+            ),
             url=url,
             evidence_type="web_page",
-            full_text=read,
+            full_text=page_facts["read"] == "page",
+        )
+        return record.replace(
             facts=page_facts,
             pages=tuple(start for start in text.pages if start < TEXT_CHARS),
             provenance=tuple(Provenance(source=self.info.name, query=query) for query in listed.queries),
