@@ -104,10 +104,7 @@ def best_label(labels: Sequence[Evidence]) -> Evidence | None:
 
 
 def stated(records: Iterable[Evidence], fact: str, **values: str) -> Iterator[FieldEntry]:
-    """Return what records hold under a fact.
-
-    `values`: name -> the fact with what belongs to it.
-    """
+    """Return what records hold under a fact. `values`: name -> the fact with what belongs to it."""
     for record in records:
         if text := record.facts.get(fact, ""):
             more = {name: record.facts.get(other, "") for name, other in values.items()}

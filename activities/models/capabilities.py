@@ -171,10 +171,7 @@ class CapabilityMemory:
         self._known: dict[str, Capabilities] = {}
 
     async def of(self, address: str, model: str) -> Capabilities:
-        """Return what is known, else what is assumed.
-
-        An unreadable entry does not fail the call.
-        """
+        """Return what is known, else what is assumed. An unreadable entry does not fail the call."""
         name = _name(address, model)
         if name not in self._known:
             try:

@@ -123,10 +123,7 @@ class Conversation(Generic[Answer]):
         return min(self.allowance.tokens - self.spent.tokens, self.window) - estimated
 
     def question(self, sent: tuple[str, str], estimated: int) -> Question:
-        """Return the next turn.
-
-        Raises ModelRefused when it leaves no room to answer.
-        """
+        """Return the next turn. Raises ModelRefused when it leaves no room to answer."""
         left = self.room(estimated)
         least = LEAST_OUTPUT if self.schema else 1
         # the first turn leaves room for a repair; a reasoning model may need more than the plain answer

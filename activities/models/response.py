@@ -67,10 +67,7 @@ class Pieces:
         return (self.text or self.reasoning)[-length:]
 
     def whole(self, body: object) -> None:
-        """Return a whole answer.
-
-        Raises ValueError when the body is not one.
-        """
+        """Return a whole answer. Raises ValueError when the body is not one."""
         self._collect(body, "message")
         self.check()
 

@@ -86,10 +86,7 @@ class Servers:
         return (*([key] if key else []), *where.secrets)
 
     def client(self, where: Address) -> "AsyncOpenAI":
-        """Return the client of an address.
-
-        Raises ModelRefused without the key that OpenAI needs.
-        """
+        """Return the client of an address. Raises ModelRefused without the key that OpenAI needs."""
         from activities.models.transport import open_client
 
         if where.shown not in self._clients:

@@ -41,10 +41,7 @@ async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
 
 
 async def facts_of(settings: Settings, choice: ModelChoice) -> "ServerFacts":
-    """Return what the server of a choice says of itself.
-
-    Raises ModelRefused when the address is not one.
-    """
+    """Return what the server of a choice says of itself. Raises ModelRefused when the address is not one."""
     from activities.models.server_facts import ask_server  # imports the HTTP library
 
     where = parse(address(settings, choice))

@@ -14,7 +14,6 @@ from lxml import etree
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
 from activities.contracts.identifiers import normal_arxiv, normal_doi
-from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_preprint_withdrawn
 from activities.sources.base import Exchange
 from activities.sources.http.reading import XmlReader, read_xml
@@ -107,7 +106,6 @@ def read_entry(entry: etree._Element) -> Evidence:
         identifiers=Identifiers(arxiv=number),
         url=f"https://arxiv.org/abs/{number}",
         evidence_type="preprint",
-        standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
         version=version.group(1) if version else "",
         published=inline(entry, "atom:published")[:10],

@@ -68,10 +68,7 @@ class Lister(Protocol):
     """A source that lists what matches before it reads any of it."""
 
     async def list_results(self, query: Query) -> Listing:
-        """Return what matches, best first.
-
-        Raises SourceError.
-        """
+        """Return what matches, best first. Raises SourceError."""
         ...
 
     async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
@@ -107,10 +104,7 @@ def unread(records: Sequence[Evidence], chosen: int) -> str:
 
 
 async def exchanges_of(source: Source, query: Query) -> AsyncIterator[Exchange]:
-    """Return the exchanges of a search, up to `MAX_EXCHANGES`.
-
-    Raises SourceError.
-    """
+    """Return the exchanges of a search, up to `MAX_EXCHANGES`. Raises SourceError."""
     number = 0
     async for answer in source.exchanges(query):
         yield answer

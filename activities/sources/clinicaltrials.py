@@ -23,7 +23,6 @@ from activities.sources.records import (
     Json,
     SetAside,
     database_record,
-    listed_in,
     read_records,
     read_shape,
     year_of,
@@ -81,7 +80,7 @@ def read_studies(response: httpx.Response) -> tuple[list[JsonValue], int, str]:
 
     def read(page: Json) -> tuple[list[JsonValue], int, str]:
         total = page.number("/totalCount") or 0
-        return listed_in(page, "/studies").items, total, page.text("/nextPageToken")
+        return page.listed("/studies").items, total, page.text("/nextPageToken")
 
     return read_shape(response, read, TITLE)
 

@@ -13,7 +13,7 @@ import httpx
 from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, Refused
-from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query, StandingNotice
+from activities.contracts.evidence import Evidence, EvidenceType, Query, StandingNotice
 from activities.contracts.identifiers import normal_doi
 from activities.documents.markup import lines, plain
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
@@ -24,8 +24,7 @@ from activities.sources.records import (
     ApiSource,
     Json,
     Listed,
-    arxiv_of_doi,
-    listed_in,
+    identified,
     new_record,
     read_records,
     read_shape,
@@ -76,7 +75,7 @@ def message(body: Json) -> Json:
 
 
 def read_works(response: httpx.Response) -> Listed:
-    return read_shape(response, lambda body: listed_in(message(body), "/items", "/total-results"), TITLE)
+    return read_shape(response, lambda body: message(body).listed("/items", "/total-results"), TITLE)
 
 
 def read_notices(response: httpx.Response) -> tuple[StandingNotice, ...] | None:
@@ -108,7 +107,7 @@ def read_work(item: JsonValue) -> Evidence:
         authors=(name or f"{given} {family}".strip() for name, given, family in people),
         year=work.number("/issued/date-parts/0/0"),
         venue=work.text("/container-title/0") or work.text("/publisher"),
-        identifiers=Identifiers(doi=doi, arxiv=arxiv_of_doi(doi)),
+        identifiers=identified(doi=doi),
         url=f"https://doi.org/{doi}",
         evidence_type=type_,
         standing=standing_of(own_notices),

@@ -10,8 +10,7 @@ import httpx
 from pydantic import JsonValue
 
 from activities.contracts.errors import Refused
-from activities.contracts.evidence import Evidence, Identifiers, Query
-from activities.contracts.identifiers import normal_doi, normal_pmcid, normal_pmid
+from activities.contracts.evidence import Evidence, Query
 from activities.documents.jats import read_article
 from activities.documents.markup import lines, plain
 from activities.sources import publication
@@ -23,7 +22,7 @@ from activities.sources.records import (
     ApiSource,
     Json,
     Listed,
-    listed_in,
+    identified,
     new_record,
     read_records,
     read_shape,
@@ -76,7 +75,7 @@ def read_search(response: httpx.Response) -> Listed:
     def read(body: Json) -> Listed:
         if said := body.text("/errMsg"):
             raise Refused(f"europepmc said: {said[:200]}")
-        return listed_in(body, "/resultList/result", "/hitCount")
+        return body.listed("/resultList/result", "/hitCount")
 
     return read_shape(response, read, NAME)
 
@@ -105,10 +104,8 @@ def read_result(item: JsonValue) -> Evidence:
         authors=map(_name, result.each("/authorList/author")),
         year=year_of(result.text("/pubYear")),
         venue=result.text("/journalInfo/journal/title") or result.text("/journalTitle") or server,
-        identifiers=Identifiers(
-            pmid=normal_pmid(result.text("/pmid")),
-            pmcid=normal_pmcid(result.text("/pmcid")),
-            doi=normal_doi(result.text("/doi")),
+        identifiers=identified(
+            pmid=result.text("/pmid"), pmcid=result.text("/pmcid"), doi=result.text("/doi")
         ),
         url=f"https://europepmc.org/article/{source}/{number}",
         evidence_type="preprint" if is_preprint else publication.evidence_type(types, mesh),

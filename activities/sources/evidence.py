@@ -152,10 +152,7 @@ def _chosen(
 
 
 def index_of(settings: Settings) -> EvidenceIndex:
-    """Return the index of a home's evidence store.
-
-    Raises StoreError when the store cannot be opened.
-    """
+    """Return the index of a home's evidence store. Raises StoreError when the store cannot be opened."""
     url = settings.evidence_url
     name = hashlib.sha256(f"{_VERSION}|{url}".encode()).hexdigest()[:32]
     place = settings.home / "cache" / "evidence" / f"{name}.sqlite"

@@ -91,10 +91,7 @@ class Statement(NamedTuple):
 
 
 def load_schema(name: str) -> GraphSchema:
-    """Return a bundled schema by its name, or one of a file.
-
-    Raises Refused with what is wrong in it.
-    """
+    """Return a bundled schema by its name, or one of a file. Raises Refused with what is wrong in it."""
     bundled = BUNDLED / f"{name}.toml"
     path = bundled if re.fullmatch(r"\w+", name) and bundled.is_file() else Path(name).expanduser()
     try:
@@ -111,10 +108,7 @@ def load_schema(name: str) -> GraphSchema:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as an identifier of Cypher.
-
-    Raises ValueError for what is no plain name.
-    """
+    """Return a name as an identifier of Cypher. Raises ValueError for what is no plain name."""
     if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         raise ValueError(f"{name[:MAX_NAME_CHARS]!r} is no name of a label, a relation or a property")
     return f"`{name}`"

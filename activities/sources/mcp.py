@@ -17,14 +17,13 @@ from pydantic import JsonValue
 
 from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Malformed, TooSlow
-from activities.contracts.evidence import Evidence, Identifiers, Query, SourceInfo
-from activities.contracts.identifiers import normal_doi, normal_pmid
+from activities.contracts.evidence import Evidence, Query, SourceInfo
 from activities.extras import install
 from activities.processes import NETWORK, for_python, python, start_async
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
-from activities.sources.records import SetAside, new_record, pointed, read_records, year_of
+from activities.sources.records import SetAside, identified, new_record, pointed, read_records, year_of
 
 PROCESS = "activities.sources.mcp_process"
 MAX_TEXT_CHARS = 200_000
@@ -72,10 +71,7 @@ class McpToolSource:
         yield read_records(self.info.name, query, wanted, self._evidence, hits=len(items), sent=query.text)
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
-        """Return the items of a search, from a process of its own, which ends with it.
-
-        Raises SourceError.
-        """
+        """Return the items of a search, from a process of its own, which ends with it. Raises SourceError."""
         job = {"name": self.info.name, "source": self._chosen.model_dump(), "query": query.model_dump()}
         network = () if self._offline else NETWORK
         names = (*network, *self._chosen.variables, self._chosen.token_variable or "")
@@ -120,10 +116,8 @@ class McpToolSource:
             authors=names(item, fields.authors),
             year=year_of(optional(item, fields.year)),
             venue=optional(item, fields.venue),
-            identifiers=Identifiers(
-                doi=normal_doi(optional(item, fields.doi)),
-                pmid=normal_pmid(optional(item, fields.pmid)),
-                url=address,
+            identifiers=identified(
+                doi=optional(item, fields.doi), pmid=optional(item, fields.pmid), url=address
             ),
             url=address,
         )

@@ -77,10 +77,7 @@ def unlimited(command: Sequence[str]) -> Sequence[str]:
 
 
 async def found_by(name: str, chosen: McpSource, query: Query) -> Sequence[JsonValue]:
-    """Return the items of a search, with their texts.
-
-    Raises what the connection raises, and SourceError.
-    """
+    """Return the items of a search, with their texts. Raises what the connection raises, and SourceError."""
     async with connected(chosen) as client:
         arguments: dict[str, JsonValue] = {**chosen.arguments, chosen.query: query.text}
         if chosen.limit is not None:
@@ -201,10 +198,7 @@ def whole(result: "CallToolResult") -> JsonValue:
 
 
 def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence[JsonValue]:
-    """Return the items of a result.
-
-    Raises Malformed when there is no list where one should be.
-    """
+    """Return the items of a result. Raises Malformed when there is no list where one should be."""
     if chosen.items is not None:
         items = pointed(whole(result), chosen.items)
         if not isinstance(items, list):

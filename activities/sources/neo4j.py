@@ -250,10 +250,7 @@ def _plain(value: object) -> str:
 
 
 def _address(url: str) -> str:
-    """Return the address with its port.
-
-    Raises Refused for one that is not Bolt's.
-    """
+    """Return the address with its port. Raises Refused for one that is not Bolt's."""
     try:
         parts = urlsplit(url)
         port = parts.port or DEFAULT_PORT

@@ -10,14 +10,13 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
-from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query, StandingNotice
-from activities.contracts.identifiers import normal_doi, normal_pmcid, normal_pmid
+from activities.contracts.evidence import Evidence, EvidenceType, Query, StandingNotice
 from activities.documents.markup import plain
-from activities.retractions.rules import marked_title, standing_of
+from activities.retractions.rules import marked_title
 from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, Json, SetAside, arxiv_of_doi, new_record, read_records
+from activities.sources.records import ApiSource, Json, SetAside, identified, new_record, read_records
 
 NAME = "openalex"
 PER_PAGE = 100
@@ -66,7 +65,7 @@ def parameters(query: Query) -> dict[str, str]:
 def read_work(item: JsonValue) -> Evidence:
     """Read a work. Raises ValueError for another shape, SetAside for a notice about another work."""
     work = Json(item)
-    kind, title, doi = work.text("/type"), work.text("/display_name"), normal_doi(work.text("/doi"))
+    kind, title = work.text("/type"), work.text("/display_name")
     if kind in NOTICES:
         raise SetAside("that is a notice about another work")
     retracted = StandingNotice(kind="retraction", reported_by=NAME)
@@ -78,16 +77,14 @@ def read_work(item: JsonValue) -> Evidence:
         authors=work.texts("/authorships", "/author/display_name"),
         year=work.number("/publication_year"),
         venue=work.text("/primary_location/source/display_name"),
-        identifiers=Identifiers(
-            pmid=normal_pmid(last_part(work.text("/ids/pmid"))),
-            pmcid=normal_pmcid(last_part(work.text("/ids/pmcid"))),
-            doi=doi,
-            arxiv=arxiv_of_doi(doi),
+        identifiers=identified(
+            pmid=last_part(work.text("/ids/pmid")),
+            pmcid=last_part(work.text("/ids/pmcid")),
+            doi=work.text("/doi"),
             openalex=last_part(work.required("/id")),
         ),
         url=work.text("/primary_location/landing_page_url") or work.text("/doi") or work.text("/id"),
         evidence_type=TYPES.get(kind, "article"),
-        standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
         cited_by=work.text("/cited_by_count"),
         work_type=kind,

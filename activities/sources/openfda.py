@@ -25,7 +25,6 @@ from activities.sources.records import (
     Json,
     SetAside,
     database_record,
-    listed_in,
     read_records,
     read_shape,
     year_of,
@@ -195,7 +194,7 @@ def answer(response: httpx.Response) -> Page:
             raise fault(body, response)
         if response.status_code != 200:
             raise failure(response, TITLE)
-        results, total = listed_in(body, "/results"), body.number("/meta/results/total") or 0
+        results, total = body.listed("/results"), body.number("/meta/results/total") or 0
         return Page(results.items, total, body.text("/meta/last_updated"))
 
     try:

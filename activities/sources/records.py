@@ -25,9 +25,16 @@ from activities.contracts.evidence import (
     Standing,
     StandingNotice,
 )
-from activities.contracts.identifiers import evidence_id
+from activities.contracts.identifiers import (
+    evidence_id,
+    normal_arxiv,
+    normal_doi,
+    normal_pmcid,
+    normal_pmid,
+)
 from activities.documents.markup import plain
 from activities.logs import log
+from activities.retractions.rules import standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
@@ -49,6 +56,12 @@ def pointed(data: JsonValue, pointer: str) -> JsonValue:
         else:
             return None
     return data
+
+
+class Listed(NamedTuple):
+    items: list[JsonValue]
+    total: int
+    """How many match, by what the API says; else how many were sent."""
 
 
 class Json:
@@ -102,11 +115,11 @@ class Json:
         """Return the texts of a list, or those that stand at a pointer in each of its objects."""
         return tuple(text for item in self.each(pointer) if (text := item.text(inner)))
 
-
-class Listed(NamedTuple):
-    items: list[JsonValue]
-    total: int
-    """How many match, by what the API says; else how many were sent."""
+    def listed(self, items: str, total: str | None = None) -> Listed:
+        """Return the list at one pointer, which has to be there, and the count at another."""
+        values = [item.value for item in self.each(items, required=True)]
+        count = None if total is None else self.number(total)
+        return Listed(values, len(values) if count is None else count)
 
 
 class ApiSource:
@@ -152,8 +165,10 @@ class ApiSource:
         self, path: str, params: Mapping[str, str | int], items: str, total: str | None = None
     ) -> Listed:
         """Return the list at one JSON pointer of an answer, the count at another. Raises SourceError."""
-        read = partial(read_list, items=items, total=total, source=self.info.title)
-        return await self.ask(read, path, params)
+        title = self.info.title
+        return await self.ask(
+            lambda answer: read_shape(answer, lambda body: body.listed(items, total), title), path, params
+        )
 
 
 def _set(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
@@ -179,17 +194,6 @@ def read_shape(response: httpx.Response, read: Callable[[Json], Item], source: s
         raise Malformed(
             f"{source} sent JSON of another shape than its API has ({error}): {summary(response)}"
         ) from error
-
-
-def read_list(response: httpx.Response, items: str, total: str | None, source: str) -> Listed:
-    """Return the list at one JSON pointer of a body, the count at another. Raises Malformed."""
-    return read_shape(response, partial(listed_in, items=items, total=total), source)
-
-
-def listed_in(body: Json, items: str, total: str | None = None) -> Listed:
-    values = [item.value for item in body.each(items, required=True)]
-    count = None if total is None else body.number(total)
-    return Listed(values, len(values) if count is None else count)
 
 
 def read_records(
@@ -257,12 +261,15 @@ def new_record(
     year: int | None = None,
     authors: Iterable[str] = (),
     evidence_type: EvidenceType = "article",
-    standing: Standing = "unknown",
+    standing: Standing | None = None,
     notices: tuple[StandingNotice, ...] = (),
     full_text: bool = False,
     **values: object,
 ) -> Evidence:
-    """Return a record, known by its address unless it has `identifiers`. `values`: see `facts`."""
+    """Return a record, known by its address unless it has `identifiers`, with its facts.
+
+    Its standing is that of the notices on it; unknown without one.
+    """
     ids = identifiers or Identifiers(url=url)
     return Evidence(
         evidence_id=evidence_id(ids, title + text),
@@ -275,7 +282,7 @@ def new_record(
         identifiers=ids,
         url=url,
         evidence_type=evidence_type,
-        standing=standing,
+        standing=standing or standing_of(notices, otherwise="unknown"),
         notices=notices,
         full_text=full_text,
         facts=facts(**values),
@@ -305,7 +312,22 @@ def year_of(date: str | None) -> int | None:
     return int(match.group()) if match else None
 
 
-def arxiv_of_doi(doi: str | None) -> str | None:
-    """Return the arXiv id in a DOI that arXiv gave (`10.48550/arxiv.2304.05376`), else None."""
-    match = re.fullmatch(r"10\.48550/arxiv\.(.+)", doi or "", re.IGNORECASE)
-    return match.group(1) if match else None
+_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
+
+
+def identified(
+    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **own: str | None
+) -> Identifiers:
+    """Return the identifiers of a work in their canonical spelling, as far as they are some.
+
+    A DOI that arXiv gave (`10.48550/arxiv.2304.05376`) names the preprint as well.
+    """
+    name = normal_doi(doi)
+    given = _ARXIV_DOI.fullmatch(name or "")
+    return Identifiers(
+        pmid=normal_pmid(pmid),
+        pmcid=normal_pmcid(pmcid),
+        doi=name,
+        arxiv=normal_arxiv(arxiv) or (given.group(1) if given else None),
+        **own,
+    )

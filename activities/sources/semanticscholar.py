@@ -13,10 +13,9 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, RateLimited, Refused
-from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query
-from activities.contracts.identifiers import normal_arxiv, normal_doi, normal_pmcid, normal_pmid
+from activities.contracts.evidence import Evidence, EvidenceType, Query
 from activities.documents.markup import plain
-from activities.retractions.rules import marked_title, standing_of
+from activities.retractions.rules import marked_title
 from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
 from activities.sources.names import info_of
@@ -25,8 +24,7 @@ from activities.sources.records import (
     ApiSource,
     Json,
     Listed,
-    arxiv_of_doi,
-    listed_in,
+    identified,
     new_record,
     read_records,
     read_shape,
@@ -85,7 +83,7 @@ def papers_in(body: Json) -> Listed:
     Raises RateLimited for a 429 inside a 200, Malformed for anything else.
     """
     if body.at("/data") is not None:
-        return listed_in(body, "/data", "/total")
+        return body.listed("/data", "/total")
     if body.number("/total") == 0:
         return Listed([], 0)
     message = " ".join(f"{body.text('/code')} {body.text('/message')}".split())[:200]
@@ -98,7 +96,6 @@ def read_paper(item: JsonValue) -> Evidence:
     """Read a paper. Raises ValueError for another shape."""
     paper = Json(item)
     number, title = paper.required("/paperId"), paper.text("/title")
-    doi = normal_doi(paper.text("/externalIds/DOI"))
     notices = marked_title(title, NAME)
     return new_record(
         NAME,
@@ -107,16 +104,15 @@ def read_paper(item: JsonValue) -> Evidence:
         authors=paper.texts("/authors", "/name"),
         year=paper.number("/year"),
         venue=paper.text("/journal/name") or paper.text("/venue"),
-        identifiers=Identifiers(
-            pmid=normal_pmid(paper.text("/externalIds/PubMed")),
-            pmcid=normal_pmcid(paper.text("/externalIds/PubMedCentral")),
-            doi=doi,
-            arxiv=normal_arxiv(paper.text("/externalIds/ArXiv")) or arxiv_of_doi(doi),
+        identifiers=identified(
+            pmid=paper.text("/externalIds/PubMed"),
+            pmcid=paper.text("/externalIds/PubMedCentral"),
+            doi=paper.text("/externalIds/DOI"),
+            arxiv=paper.text("/externalIds/ArXiv"),
             s2=number,
         ),
         url=paper.text("/url") or f"https://www.semanticscholar.org/paper/{number}",
         evidence_type=type_of(paper),
-        standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
         cited_by=paper.text("/citationCount"),
         publication_types=paper.texts("/publicationTypes"),

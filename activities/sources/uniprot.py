@@ -15,7 +15,7 @@ from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, Json, Listed, database_record, read_list, read_records
+from activities.sources.records import ApiSource, Json, Listed, database_record, read_records, read_shape
 
 NAME = "uniprot"
 TITLE = "UniProt"
@@ -44,7 +44,7 @@ class UniProt(ApiSource):
 
 def read_entries(response: httpx.Response) -> Listed:
     """Return the entries of an answer, and how many match. Raises Malformed."""
-    entries, count = read_list(response, "/results", None, TITLE)
+    entries, count = read_shape(response, lambda body: body.listed("/results"), TITLE)
     total = digits(response.headers.get("x-total-results", ""))
     return Listed(entries, count if total is None else total)
 

@@ -14,9 +14,9 @@ from dataclasses import replace
 import httpx
 from lxml import etree, html
 
-from activities.contracts import identifiers
 from activities.contracts.errors import Malformed, Refused, SourceError
-from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query
+from activities.contracts.evidence import Evidence, Provenance, Query
+from activities.contracts.identifiers import normal_url
 from activities.contracts.search import Preview
 from activities.documents.text import Text
 from activities.logs import log
@@ -25,7 +25,7 @@ from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
-from activities.sources.records import ApiSource, facts, new_record, pointed, year_of
+from activities.sources.records import ApiSource, facts, identified, new_record, pointed, year_of
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""
@@ -60,10 +60,7 @@ class WebSource(ApiSource, ABC):
         return read_all_listed(self, query)
 
     async def list_results(self, query: Query) -> Listing:
-        """Return what the engine names, each address once.
-
-        Raises SourceError.
-        """
+        """Return what the engine names, each address once. Raises SourceError."""
         if self.missing:
             raise Refused(f"{self.info.name} {self.missing}")
         wanted = min(query.limit, MAX_PAGES)
@@ -132,11 +129,7 @@ class WebSource(ApiSource, ABC):
             authors=text.authors,
             year=year_of(text.meta.get("date") or listed.date),
             venue=text.meta.get("venue"),
-            identifiers=Identifiers(
-                pmid=identifiers.normal_pmid(text.meta.get("pmid")),
-                doi=identifiers.normal_doi(text.meta.get("doi")),
-                url=identifiers.normal_url(url),
-            ),
+            identifiers=identified(pmid=text.meta.get("pmid"), doi=text.meta.get("doi"), url=normal_url(url)),
             url=url,
             evidence_type="web_page",
             full_text=page_facts["read"] == "page",
@@ -153,7 +146,7 @@ def candidate(url: object, title: object, snippet: object, date: object = "") ->
     if not isinstance(url, str):
         return None
     url = url.encode("utf-8", errors="replace").decode().strip()  # JSON may hold lone surrogates
-    if (name := identifiers.normal_url(url)) is None:
+    if (name := normal_url(url)) is None:
         return None
     shown = {"title": plain(title)[:300], "snippet": plain(snippet)[:SNIPPET_CHARS], "date": plain(date)}
     return Preview(name=name, address=url, **shown)
