@@ -22,8 +22,9 @@ from activities.logs import log
 from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
 from activities.review.archive import Archive, lines
+from activities.review.bias import BiasProposal
 from activities.review.decisions import LETTERS, OPEN, Decision, Marks, resting_on
-from activities.review.extraction import asked_fields
+from activities.review.extraction import Extraction, ExtractionDecision, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
 from activities.review.records import Merge, Records, added, part
@@ -53,7 +54,6 @@ from activities.review.steps import (
     SettleStep,
     TellStep,
 )
-from activities.review.studies import BiasProposal, Extraction, ExtractionDecision
 from activities.roles.allowances import allowance_of
 from activities.settings import Settings
 

@@ -9,13 +9,19 @@ from typing import TypeVar
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 from activities.review.decisions import Decision, latest
-from activities.review.extraction import DecidedStudy, Difference, decided_study
+from activities.review.extraction import (
+    AskedField,
+    DecidedStudy,
+    Difference,
+    Extraction,
+    ExtractionDecision,
+    decided_study,
+)
 from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.state import Flow, ReviewReport, ReviewState, Validation
 from activities.review.steps import PublishStep
-from activities.review.studies import AskedField, Extraction, ExtractionDecision
 
 M = TypeVar("M", bound=Frozen)
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from activities.contracts.errors import DecisionError
-from activities.contracts.evidence import Frozen
-from activities.review.studies import Answer, BiasProposal, SignallingAnswer
+from activities.contracts.evidence import EvidenceType, Frozen, Support
+from activities.contracts.judge import Refused
 
+Answer = Literal["Y", "PY", "PN", "N", "NI"]
+"""Yes, probably yes, probably no, no, no information."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 ANSWER_NAMES: Mapping[Answer, str] = {
     "Y": "yes",
@@ -37,6 +39,10 @@ JUDGEMENT_NAMES: Mapping[Judgement, str] = {
 SOURCE = "RoB 2, version of 22 August 2019 (doi:10.1136/bmj.l4898)"
 LOW, SOME, HIGH = JUDGEMENTS
 CLASSES: Mapping[Answer, str] = {"Y": "yes", "PY": "yes", "PN": "no", "N": "no", "NI": "unknown"}
+ASSESSED: frozenset[EvidenceType] = frozenset(
+    {"randomized_trial", "clinical_trial", "article", "preprint", "document", "web_page"}
+)
+"""Kinds of works that may be randomised trials; a person says which of them is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +208,25 @@ def overall(judgements: Iterable[Judgement], *, several: bool = False) -> Judgem
     """
     every = list(judgements)
     return HIGH if several and every.count(SOME) > 1 else max(every, key=JUDGEMENTS.index)
+
+
+class SignallingAnswer(Frozen):
+    """An answer to a signalling question with what it rests on."""
+
+    question: str
+    answer: Answer
+    reason: str = ""
+    support: tuple[Support, ...] = ()
+
+
+class BiasProposal(Frozen):
+    """The answers that a model proposes; nothing is judged by them."""
+
+    evidence_id: str = ""
+    outcome: str = ""
+    answers: tuple[SignallingAnswer, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    prompt_version: str = ""
 
 
 class BiasAssessment(Frozen):

@@ -6,16 +6,18 @@ only one has a value, both are shown side by side and a person decides. Nothing 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import Literal
 
 from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
+from activities.contracts.judge import Refused
 from activities.review.protocol import PooledOutcome, Protocol
-from activities.review.studies import AskedField, Extraction, ExtractionDecision, FieldKind, Value
 from activities.text.normal_form import normalise
 from activities.text.numbers import single
 
+FieldKind = Literal["text", "number", "choice"]
 FIGURES: Mapping[str, str] = {
     "events": "people with the outcome in the group of the intervention",
     "total": "people in the group of the intervention",
@@ -32,6 +34,52 @@ FIGURES: Mapping[str, str] = {
 """Figures that are asked of an outcome, beside `measure`, `direction` and `clustered`."""
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 MAX_VALUE_CHARS = 400
+
+
+class AskedField(Frozen):
+    """A field that extractors fill for a study: one of the protocol's, or a figure of an outcome."""
+
+    id: str
+    label: str
+    kind: FieldKind = "text"
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+    outcome: str = ""
+    """Id of the outcome whose figure it is."""
+
+
+class Value(Frozen):
+    """The value of one field, with the words of the study that state it."""
+
+    field: str
+    text: str
+    support: tuple[Support, ...] = ()
+    """Empty for a value that a person typed without a quote."""
+
+
+class Extraction(Frozen):
+    """The values that one extractor read of one study; fields that the study does not state are absent."""
+
+    evidence_id: str
+    extractor: str = ""
+    values: tuple[Value, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    prompt_version: str = ""
+
+    def value(self, field: str) -> Value | None:
+        return next((one for one in self.values if one.field == field), None)
+
+
+class ExtractionDecision(Frozen):
+    """A person's decision on a field. `other`: the value is `text`, with the person's own quote if any."""
+
+    evidence_id: str
+    field: str
+    choice: Literal["first", "second", "absent", "other"]
+    by: str
+    text: str = ""
+    quote: str = ""
+    reason: str = ""
 
 
 def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:

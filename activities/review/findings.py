@@ -8,12 +8,11 @@ from activities.report.formats.references import family_first
 from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
 from activities.review.decisions import Decision
-from activities.review.extraction import AGREED, DecidedStudy, asked_fields
+from activities.review.extraction import AGREED, AskedField, DecidedStudy, ExtractionDecision, asked_fields
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState
 from activities.review.steps import PublishStep
-from activities.review.studies import AskedField, ExtractionDecision
 from activities.review.synthesis import Synthesis, synthesise
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
 from activities.review.decisions import OPEN, Decision, Marks
+from activities.review.extraction import ExtractionDecision
 from activities.review.protocol import Amendment, Protocol
-from activities.review.studies import ExtractionDecision
 
 Phase = Literal["ranked", "sample", "done"]
 FullText = Literal["", "got", "not_retrieved"]

@@ -10,9 +10,9 @@ from pydantic import Field
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Usage
 from activities.contracts.step import StepContext
 from activities.review.decisions import Decision, Marks, Verdict
+from activities.review.extraction import AskedField, ExtractionDecision
 from activities.review.protocol import Criterion
 from activities.review.state import Course, ReviewState
-from activities.review.studies import AskedField, ExtractionDecision
 
 ReadStage = Literal["screening", "full_texts", "extraction", "bias"]
 """The stages in which models read."""

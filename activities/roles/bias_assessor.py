@@ -9,9 +9,8 @@ from typing import get_args
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
-from activities.review.bias import QUESTIONS, allowed
+from activities.review.bias import QUESTIONS, Answer, BiasProposal, SignallingAnswer, allowed
 from activities.review.steps import BiasInput
-from activities.review.studies import Answer, BiasProposal, SignallingAnswer
 from activities.roles.fields import Loose, Text, limits
 from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
-from activities.review.extraction import MAX_VALUE_CHARS
+from activities.review.extraction import MAX_VALUE_CHARS, AskedField, Extraction, Value
 from activities.review.steps import ExtractDataInput
-from activities.review.studies import AskedField, Extraction, Value
 from activities.roles.fields import Loose, Text, limits
 from activities.roles.full_texts import QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed

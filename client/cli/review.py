@@ -16,7 +16,7 @@ from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.review.decisions import Verdict
-    from activities.review.studies import Value
+    from activities.review.extraction import Value
     from client.api import Determinator
     from client.reviews.review import Review
     from workflows.review.types import ReviewProgress

@@ -14,13 +14,21 @@ from activities.contracts.errors import DecisionError, Refused
 from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
 from activities.review.archive import Archive, Published
-from activities.review.bias import BiasAssessment, decide
+from activities.review.bias import BiasAssessment, BiasProposal, decide
 from activities.review.decisions import Decision, Made, ScreenedStage, Verdict, latest
 from activities.review.decisions import Task as Part
-from activities.review.extraction import Difference, asked_fields, checked, checked_value
+from activities.review.extraction import (
+    AskedField,
+    Difference,
+    Extraction,
+    ExtractionDecision,
+    Value,
+    asked_fields,
+    checked,
+    checked_value,
+)
 from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState, study_key
-from activities.review.studies import AskedField, BiasProposal, Extraction, ExtractionDecision, Value
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection

@@ -12,10 +12,10 @@ from temporalio.exceptions import ActivityError
 from activities.contracts.evidence import EvidenceRef
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
 from activities.plural import counted
+from activities.review.bias import ASSESSED
 from activities.review.decisions import OPEN
 from activities.review.state import NOT_A_TRIAL, study_key
 from activities.review.steps import ReadDone, ReadStep, RecordsStep, SettleStep, TellStep
-from activities.review.studies import ASSESSED
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
 from workflows.review.reading import Reading

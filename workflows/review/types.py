@@ -6,9 +6,9 @@ from pydantic import Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen
 from activities.review.decisions import Made, ScreenedStage, Task
+from activities.review.extraction import ExtractionDecision
 from activities.review.protocol import Protocol
 from activities.review.state import FileOfRecords, Flow, ReviewState, Validation
-from activities.review.studies import ExtractionDecision
 
 WORKFLOW = "SystematicReview"
 ReviewGate = Literal[

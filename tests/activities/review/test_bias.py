@@ -9,15 +9,17 @@ from activities.contracts.evidence import Support
 from activities.review.bias import (
     ANSWERS,
     DOMAINS,
+    Answer,
+    BiasProposal,
     Domain,
     Judgement,
+    SignallingAnswer,
     decide,
     judgement,
     open_questions,
     overall,
 )
 from activities.review.steps import BiasInput
-from activities.review.studies import Answer, BiasProposal, SignallingAnswer
 from activities.roles import bias_assessor
 from activities.roles.bias_assessor import SignalAnswers
 from tests.activities.review.studies import STEP, TRIAL

@@ -8,6 +8,9 @@ import pytest
 from activities.contracts.errors import DecisionError
 from activities.review.export import Names, extraction_csv
 from activities.review.extraction import (
+    Extraction,
+    ExtractionDecision,
+    Value,
     asked_fields,
     checked,
     decided_study,
@@ -16,7 +19,6 @@ from activities.review.extraction import (
 from activities.review.findings import Study
 from activities.review.protocol import PooledOutcome
 from activities.review.steps import ExtractDataInput
-from activities.review.studies import Extraction, ExtractionDecision, Value
 from activities.roles import data_extractor
 from activities.roles.data_extractor import DataAnswer
 from tests.activities.review.studies import PROTOCOL, STEP, TRIAL

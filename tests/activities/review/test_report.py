@@ -10,7 +10,7 @@ from activities.contracts.appraisal import WorkFacts
 from activities.contracts.evidence import Identifiers, Support, Usage
 from activities.report.formats import WRITTEN, render_document
 from activities.review.archive import Published
-from activities.review.bias import BiasAssessment
+from activities.review.bias import BiasAssessment, SignallingAnswer
 from activities.review.chapters import limitations
 from activities.review.checklist import ITEMS, NOT_REPORTED, checklist
 from activities.review.export import Names
@@ -20,7 +20,6 @@ from activities.review.page import document, flow_steps
 from activities.review.protocol import Amendment
 from activities.review.records import Records
 from activities.review.state import Course, Flow, ReviewReport, ReviewState, SearchRow, ToolUse
-from activities.review.studies import SignallingAnswer
 from activities.review.synthesis import synthesise
 from tests.activities.review.studies import PROTOCOL, TRIAL
 from tests.activities.review.test_bias import BEST

@@ -43,9 +43,9 @@ from activities.contracts.write import (
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
+from activities.review.extraction import AskedField
 from activities.review.protocol import Criterion
 from activities.review.steps import BiasInput, ExtractDataInput, ScreenInput
-from activities.review.studies import AskedField
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
