@@ -268,7 +268,7 @@ class ResearchHandlers:
     async def extend_budget(self, more: ExtendBudget) -> BudgetStatus:
         """Raise the limits; a run whose next call did not fit continues if it has not begun to write."""
         loop = self.research.state.loop
-        self.research.context.budget.extend(more.tokens, more.cost_microusd, more.seconds, more.iterations)
+        self.research.context.budget.extend(more)
         loop.max_iterations += more.iterations
         loop.refused = None
         self.research.events.emit(

@@ -12,7 +12,8 @@ from temporalio import workflow
 from activities.contracts.evidence import Usage
 from activities.report.schema import Report
 from workflows.modes import WORKFLOW_OF_MODE
-from workflows.rules.budget import Budget, Lease
+from workflows.rules.budget import Budget
+from workflows.sections.types import KINDS, Kind, Spend
 from workflows.types import DEFAULT_TASK_QUEUE, Limits, Outcome, ResearchRequest
 
 __all__ = ["Budget", "Limits", "Outcome", "Report", "ResearchRequest", "ResearchService", "research_child"]
@@ -67,27 +68,18 @@ async def research_child(
 async def leased(budget: Budget, name: str, limits: Limits) -> Limits:
     """Return the limits of a run within its lease, once what it asks for is free or nothing else runs."""
 
-    def wanted() -> Lease:
-        tokens, cost = limits.max_tokens, limits.max_cost_microusd
-        return Lease(
-            tokens=budget.free_tokens() or 0 if tokens is None else tokens,
-            cost_microusd=budget.free_cost() or 0 if cost is None else cost,
-        )
+    def asked(kind: Kind, _: int) -> int:
+        most: int | None = getattr(limits, f"max_{kind}")
+        return budget.free(kind) or 0 if most is None else most
 
     def ready() -> bool:
-        lease = wanted()
-        return not budget.leases or budget.refusal(lease.tokens, lease.cost_microusd) is None
+        return not budget.leases or budget.refusal(Spend().each(asked)) is None
 
     while not ready():
         await workflow.wait_condition(ready)  # of several that wait, one may take what is free
-    amount = wanted()
-    lease = budget.lease(name, amount.tokens, amount.cost_microusd)
-    changes: dict[str, int] = {}
-    if budget.limits.max_tokens is not None:
-        changes["max_tokens"] = lease.tokens
-    if budget.limits.max_cost_microusd is not None:
-        changes["max_cost_microusd"] = lease.cost_microusd
-    return limits.model_copy(update=changes)
+    lease = budget.lease(name, Spend().each(asked))
+    bounded = {f"max_{kind}": lease.of(kind) for kind in KINDS if budget.limit(kind) is not None}
+    return limits.model_copy(update=bounded)
 
 
 async def _research(request: ResearchRequest, name: str, task_queue: str, endpoint: str) -> Outcome:

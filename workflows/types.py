@@ -32,7 +32,7 @@ from activities.contracts.publish import Estimate
 from activities.contracts.step import Reading
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
-from workflows.sections.types import SectionFindings
+from workflows.sections.types import Addition, SectionFindings
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
@@ -329,13 +329,8 @@ class EditPlan(Frozen):
     by: str = ""
 
 
-class ExtendBudget(Frozen):
+class ExtendBudget(Addition):
     """Update `extend_budget`: amounts to add. Refused when nothing is added or the run is over."""
-
-    tokens: int = Field(default=0, ge=0)
-    cost_microusd: int = Field(default=0, ge=0)
-    seconds: float = Field(default=0, ge=0)
-    iterations: int = Field(default=0, ge=0)
 
 
 class ChooseCandidates(Frozen):

@@ -11,6 +11,7 @@ from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
 from workflows.rules.estimate import estimate
+from workflows.sections.types import Addition, Spend
 from workflows.types import Limits, ResearchRequest
 
 pytestmark = pytest.mark.invariant
@@ -67,15 +68,15 @@ class BudgetMachine(RuleBasedStateMachine):
     @rule(tokens=st.integers(0, 60_000), cost=st.integers(0, 300_000))
     def start_section(self, tokens: int, cost: int) -> None:
         self.begun += 1
-        lease = self.budget.lease(f"s{self.begun}", tokens, cost)
+        lease = self.budget.lease(f"s{self.begun}", Spend(tokens=tokens, cost_microusd=cost))
         self.sections[f"s{self.begun}"] = a_budget(lease.tokens, lease.cost_microusd)
 
     @precondition(lambda self: self.sections)
     @rule(data=st.data(), tokens=st.integers(0, 30_000), cost=st.integers(0, 100_000))
     def lease_more(self, data: st.DataObject, tokens: int, cost: int) -> None:
         name = data.draw(st.sampled_from(sorted(self.sections)))
-        lease = self.budget.lease(name, tokens, cost)
-        self.sections[name].extend(lease.tokens, lease.cost_microusd, 0, 0)
+        lease = self.budget.lease(name, Spend(tokens=tokens, cost_microusd=cost))
+        self.sections[name].extend(Addition(**lease.model_dump()))
 
     @precondition(lambda self: self.sections)
     @rule(data=st.data(), allowance=allowances, known=st.booleans())
@@ -97,15 +98,15 @@ class BudgetMachine(RuleBasedStateMachine):
 
     @rule(tokens=st.integers(0, 10_000), cost=st.integers(0, 10_000))
     def extend(self, tokens: int, cost: int) -> None:
-        self.budget.extend(tokens, cost, 0, 0)
+        self.budget.extend(Addition(tokens=tokens, cost_microusd=cost))
         self.limit = (self.limit[0] + tokens, self.limit[1] + cost)
 
     @invariant()
     def what_is_used_and_held_stays_within_the_limits(self) -> None:
         budget = self.budget
         assert (budget.limits.max_tokens, budget.limits.max_cost_microusd) == self.limit
-        assert budget.used.tokens + budget.held_tokens() <= self.limit[0]
-        assert budget.spent_microusd + budget.held_cost() <= self.limit[1]
+        assert budget.used.tokens + budget.held("tokens") <= self.limit[0]
+        assert budget.spent_microusd + budget.held("cost_microusd") <= self.limit[1]
 
     @invariant()
     def what_all_have_really_used_stays_within_the_limits(self) -> None:
@@ -126,7 +127,7 @@ def test_the_writing_reserve_is_kept_for_writing() -> None:
     budget = a_budget(30_000)
     writing = Allowance(input_tokens=9_000, output_tokens=2_000)
     budget.keep_for_writing([(writing, None)])
-    assert budget.free_tokens() == 19_000
+    assert budget.free("tokens") == 19_000
     assert budget.reserve("judge", Allowance(input_tokens=19_001, output_tokens=0), None) is None
     assert budget.reserve("judge", Allowance(input_tokens=19_000, output_tokens=0), None) is not None
     assert budget.reserve("judge", Allowance(input_tokens=1, output_tokens=0), None) is None
@@ -136,7 +137,7 @@ def test_the_writing_reserve_is_kept_for_writing() -> None:
 def test_the_writing_reserve_leaves_most_for_research() -> None:
     budget = a_budget(10_000)
     budget.keep_for_writing([(Allowance(input_tokens=9_000, output_tokens=2_000), None)] * 5)
-    assert budget.free_tokens() == 6_000
+    assert budget.free("tokens") == 6_000
 
 
 def test_a_call_of_unknown_price_does_not_lift_the_money_limit() -> None:
@@ -146,14 +147,14 @@ def test_a_call_of_unknown_price_does_not_lift_the_money_limit() -> None:
     assert number is not None
     budget.settle(number, Usage(calls=1, input_tokens=10, cost_microusd=None))
     assert budget.spent_microusd == worst_cost(allowance, PRICE)
-    assert budget.free_cost() == 100_000 - worst_cost(allowance, PRICE)
+    assert budget.free("cost_microusd") == 100_000 - worst_cost(allowance, PRICE)
     assert not budget.status(0).cost_known
 
 
 def test_a_refusal_names_the_limit_that_is_in_the_way() -> None:
-    assert a_budget(100).refusal(101, 0) == "token_budget_exceeded"
-    assert a_budget(None, 100).refusal(10, 101) == "cost_budget_exceeded"
-    assert a_budget(None, None).refusal(10**9, 10**9) is None
+    assert a_budget(100).refusal(Spend(tokens=101)) == "token_budget_exceeded"
+    assert a_budget(None, 100).refusal(Spend(tokens=10, cost_microusd=101)) == "cost_budget_exceeded"
+    assert a_budget(None, None).refusal(Spend(tokens=10**9, cost_microusd=10**9)) is None
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_budget_of_which_less_than_a_tenth_is_left_is_for_writing(
 
 def test_no_limit_is_no_limit_after_extending() -> None:
     budget = a_budget(None)
-    budget.extend(5, 5, 5, 5)
+    budget.extend(Addition(tokens=5, cost_microusd=5, seconds=5, iterations=5))
     assert budget.limits.max_tokens is None
     assert budget.limits.max_cost_microusd is None
 

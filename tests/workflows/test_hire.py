@@ -55,7 +55,7 @@ class Hirer:
         return {
             "titles": [one.title for one in ended if not isinstance(one, BaseException)],
             "used": budget.used.tokens,
-            "left": budget.free_tokens(),
+            "left": budget.free("tokens"),
         }
 
 

@@ -169,7 +169,8 @@ class GraphResearch(ResearchHandlers):
     def _facts(self) -> Facts:
         research, state, loop = self.research, self.research.state, self.research.state.loop
         judged, budget, now = loop.judged, research.context.budget, research.context.now()
-        tokens, cost, seconds = budget.free_tokens(), budget.free_cost(), research.context.research_seconds()
+        tokens, cost = budget.free("tokens"), budget.free("cost_microusd")
+        seconds = research.context.research_seconds()
         return Facts(
             iteration=loop.iteration,
             new_evidence=loop.new_evidence,

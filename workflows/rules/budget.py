@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from activities.contracts.evidence import Allowance, Price, StopReason, Usage
+from workflows.sections.types import KINDS, Addition, Kind, Spend
 from workflows.types import BudgetStatus, Limits, SectionProgress
 
 WRITING_SECONDS = 120.0
@@ -34,21 +35,12 @@ HEADROOM = 1.2
 """A multiple of what calls used on average: the next one may be larger, and its prompt is estimated high."""
 
 
-class Reservation(BaseModel, defer_build=True):
+class Reservation(Spend):
     """What a call under way may still use."""
 
     role: str
-    tokens: int
-    cost_microusd: int
     writing: bool = False
     """Whether it draws on what was kept back for writing."""
-
-
-class Lease(BaseModel, defer_build=True):
-    """What a section was given of the run's budget."""
-
-    tokens: int = 0
-    cost_microusd: int = 0
 
 
 class Budget(BaseModel, defer_build=True):
@@ -60,9 +52,9 @@ class Budget(BaseModel, defer_build=True):
     """What counts against the money limit: what providers charged, or what was held where that is unknown."""
     by_role: dict[str, Usage] = Field(default_factory=dict)
     reservations: dict[int, Reservation] = Field(default_factory=dict)
-    leases: dict[str, Lease] = Field(default_factory=dict)
-    writing_reserve: int = 0
-    writing_reserve_microusd: int = 0
+    leases: dict[str, Spend] = Field(default_factory=dict)
+    """Section -> what it was given of the run's budget."""
+    writing_reserve: Spend = Spend()
     next_reservation: int = 1
     started_at: float = 0.0
     """Seconds since the epoch, of the workflow's clock."""
@@ -75,62 +67,53 @@ class Budget(BaseModel, defer_build=True):
 
     # tokens and money
 
-    def held_tokens(self) -> int:
-        """Reserved for calls under way and leased to sections."""
-        return sum(r.tokens for r in self.reservations.values()) + sum(x.tokens for x in self.leases.values())
+    def limit(self, kind: Kind) -> int | None:
+        most: int | None = getattr(self.limits, f"max_{kind}")
+        return most
 
-    def held_cost(self) -> int:
-        return sum(r.cost_microusd for r in self.reservations.values()) + sum(
-            x.cost_microusd for x in self.leases.values()
-        )
+    def charged(self, kind: Kind) -> int:
+        """Return what counts against a limit."""
+        return self.used.tokens if kind == "tokens" else self.spent_microusd
 
-    def free_tokens(self, writing: bool = False) -> int | None:
-        """Tokens that may still be promised; None without a limit."""
-        if self.limits.max_tokens is None:
+    def held(self, kind: Kind) -> int:
+        """Return what is reserved for calls under way and leased to sections."""
+        return sum(one.of(kind) for one in (*self.reservations.values(), *self.leases.values()))
+
+    def free(self, kind: Kind, writing: bool = False) -> int | None:
+        """Return what may still be promised; None without a limit."""
+        limit = self.limit(kind)
+        if limit is None:
             return None
-        drawn = sum(r.tokens for r in self.reservations.values() if r.writing)
-        kept = 0 if writing else max(self.writing_reserve - drawn, 0)
-        return max(self.limits.max_tokens - self.used.tokens - self.held_tokens() - kept, 0)
+        drawn = sum(r.of(kind) for r in self.reservations.values() if r.writing)
+        kept = 0 if writing else max(self.writing_reserve.of(kind) - drawn, 0)
+        return max(limit - self.charged(kind) - self.held(kind) - kept, 0)
 
-    def free_cost(self, writing: bool = False) -> int | None:
-        """Millionths of a dollar that may still be promised; None without a limit."""
-        if self.limits.max_cost_microusd is None:
-            return None
-        drawn = sum(r.cost_microusd for r in self.reservations.values() if r.writing)
-        kept = 0 if writing else max(self.writing_reserve_microusd - drawn, 0)
-        return max(self.limits.max_cost_microusd - self.spent_microusd - self.held_cost() - kept, 0)
-
-    def refusal(self, tokens: int, cost: int, writing: bool = False) -> StopReason | None:
+    def refusal(self, wanted: Spend, writing: bool = False) -> StopReason | None:
         """Why a call of this size may not be made, if it may not."""
-        free = self.free_tokens(writing)
-        if free is not None and tokens > free:
-            return "token_budget_exceeded"
-        money = self.free_cost(writing)
-        if money is not None and cost > money:
-            return "cost_budget_exceeded"
+        for kind, reason in KINDS.items():
+            free = self.free(kind, writing)
+            if free is not None and wanted.of(kind) > free:
+                return reason
         return None
 
     def nearly_spent(self) -> StopReason | None:
         """Return the limit of which less than `MIN_LEFT` is left, what is kept back for writing included."""
-        tokens, money = self.limits.max_tokens, self.limits.max_cost_microusd
-        if tokens is not None and tokens - self.used.tokens < tokens * MIN_LEFT:
-            return "token_budget_exceeded"
-        if money is not None and money - self.spent_microusd < money * MIN_LEFT:
-            return "cost_budget_exceeded"
+        for kind, reason in KINDS.items():
+            limit = self.limit(kind)
+            if limit is not None and limit - self.charged(kind) < limit * MIN_LEFT:
+                return reason
         return None
 
     def reserve(
         self, role: str, allowance: Allowance, price: Price | None, writing: bool = False
     ) -> int | None:
         """Hold an allowance for a call and return the reservation's number; None when it does not fit."""
-        cost = worst_cost(allowance, price)
-        if self.refusal(allowance.tokens, cost, writing) is not None:
+        needed = needs(allowance, price)
+        if self.refusal(needed, writing) is not None:
             return None
         number = self.next_reservation
         self.next_reservation += 1
-        self.reservations[number] = Reservation(
-            role=role, tokens=allowance.tokens, cost_microusd=cost, writing=writing
-        )
+        self.reservations[number] = Reservation(role=role, writing=writing, **needed.model_dump())
         return number
 
     def settle(self, number: int, usage: Usage) -> None:
@@ -141,8 +124,8 @@ class Budget(BaseModel, defer_build=True):
             self.spent_microusd += cost
             self._count(reservation.role, usage)
             if reservation.writing:
-                self.writing_reserve = max(self.writing_reserve - usage.tokens, 0)
-                self.writing_reserve_microusd = max(self.writing_reserve_microusd - cost, 0)
+                spent = Spend(tokens=usage.tokens, cost_microusd=cost)
+                self.writing_reserve = self.writing_reserve.less(spent)
 
     def _count(self, role: str, usage: Usage) -> None:
         self.used = self.used + usage
@@ -153,37 +136,34 @@ class Budget(BaseModel, defer_build=True):
 
         At most `MAX_WRITING_SHARE` of a limit.
         """
-        limit, money = self.limits.max_tokens, self.limits.max_cost_microusd
-        tokens = sum(allowance.tokens for allowance, _ in calls)
-        cost = sum(worst_cost(allowance, price) for allowance, price in calls)
-        self.writing_reserve = tokens if limit is None else min(tokens, int(limit * MAX_WRITING_SHARE))
-        self.writing_reserve_microusd = cost if money is None else min(cost, int(money * MAX_WRITING_SHARE))
+
+        def most(kind: Kind, amount: int) -> int:
+            limit = self.limit(kind)
+            return amount if limit is None else min(amount, int(limit * MAX_WRITING_SHARE))
+
+        self.writing_reserve = sum((needs(*call) for call in calls), start=Spend()).each(most)
 
     # leases to sections
 
-    def lease(self, section: str, tokens: int, cost_microusd: int) -> Lease:
+    def lease(self, section: str, wanted: Spend) -> Spend:
         """Give a section as much of what it asks for as is free; adds to what it has."""
-        free, money = self.free_tokens(), self.free_cost()
-        granted = Lease(
-            tokens=tokens if free is None else min(tokens, free),
-            cost_microusd=cost_microusd if money is None else min(cost_microusd, money),
-        )
-        held = self.leases.get(section, Lease())
-        self.leases[section] = Lease(
-            tokens=held.tokens + granted.tokens, cost_microusd=held.cost_microusd + granted.cost_microusd
-        )
+
+        def given(kind: Kind, amount: int) -> int:
+            free = self.free(kind)
+            return amount if free is None else min(amount, free)
+
+        granted = wanted.each(given)
+        self.leases[section] = self.leases.get(section, Spend()) + granted
         return granted
 
-    def close_lease(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> Lease:
+    def close_lease(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> Spend:
         """Close a section's lease, charge what it used of it and return the rest."""
-        lease = self.leases.pop(section, Lease())
+        lease = self.leases.pop(section, Spend())
         for role, usage in by_role.items():
             self._count(role, usage)
         self.spent_microusd += spent_microusd
         used = sum(usage.tokens for usage in by_role.values())
-        return Lease(
-            tokens=max(lease.tokens - used, 0), cost_microusd=max(lease.cost_microusd - spent_microusd, 0)
-        )
+        return lease.less(Spend(tokens=used, cost_microusd=spent_microusd))
 
     def withhold(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> None:
         """Close the lease of a section that ended without an account.
@@ -192,17 +172,11 @@ class Budget(BaseModel, defer_build=True):
         """
         self.leases[section] = self.close_lease(section, by_role, spent_microusd)
 
-    def extend(self, tokens: int, cost_microusd: int, seconds: float, iterations: int) -> None:
+    def extend(self, more: Addition) -> None:
         """Raise the limits. A kind without a limit stays without one."""
-        limits = self.limits
-        self.limits = limits.replace(
-            max_tokens=None if limits.max_tokens is None else limits.max_tokens + tokens,
-            max_cost_microusd=None
-            if limits.max_cost_microusd is None
-            else limits.max_cost_microusd + cost_microusd,
-            max_seconds=None if limits.max_seconds is None else limits.max_seconds + seconds,
-            max_iterations=limits.max_iterations + iterations,
-        )
+        before = {name: getattr(self.limits, f"max_{name}") for name in Addition.model_fields}
+        raised = {f"max_{n}": most + getattr(more, n) for n, most in before.items() if most is not None}
+        self.limits = self.limits.model_copy(update=raised)
 
     # time
 
@@ -253,8 +227,8 @@ class Budget(BaseModel, defer_build=True):
         return BudgetStatus(
             limits=self.limits,
             used=used,
-            reserved_tokens=max(self.held_tokens() - (used.tokens - self.used.tokens), 0),
-            writing_reserve_tokens=self.writing_reserve,
+            reserved_tokens=max(self.held("tokens") - (used.tokens - self.used.tokens), 0),
+            writing_reserve_tokens=self.writing_reserve.tokens,
             remaining_tokens=None
             if self.limits.max_tokens is None
             else max(self.limits.max_tokens - used.tokens, 0),
@@ -299,6 +273,11 @@ def scaled(wanted: Allowance, tokens: int) -> Allowance:
     """Return an allowance of so many tokens, divided between prompt and answer as the one given."""
     output = tokens * wanted.output_tokens // max(wanted.tokens, 1)
     return Allowance(input_tokens=tokens - output, output_tokens=output)
+
+
+def needs(allowance: Allowance, price: Price | None) -> Spend:
+    """Return what a call can be charged with at most."""
+    return Spend(tokens=allowance.tokens, cost_microusd=worst_cost(allowance, price))
 
 
 def worst_cost(allowance: Allowance, price: Price | None) -> int:

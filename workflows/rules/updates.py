@@ -1,7 +1,8 @@
 """What is wrong with an update that a person sends: a sentence, empty when it may be carried out. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from activities.contracts.evidence import ReportPlan, StopReason
 from activities.plural import plural
@@ -19,6 +20,25 @@ from workflows.types import (
 TITLE_CHARS = 300
 BACKGROUND_CHARS = 8_000
 ANSWER_CHARS = 400
+
+
+class Dimension(NamedTuple):
+    """What may be added to a limit, which is `max_<its name>` of `Limits`."""
+
+    most: float
+    """The most that the limit may be."""
+    called: str
+    words: Callable[[float], str]
+
+
+ADDED: Mapping[str, Dimension] = {
+    "tokens": Dimension(MAX_TOKENS, "tokens", "{:,} tokens".format),
+    "cost_microusd": Dimension(
+        MAX_COST_MICROUSD, "microdollars", lambda amount: f"{amount / 1e6:.2f} US dollars"
+    ),
+    "seconds": Dimension(MAX_SECONDS, "seconds", "{:g} seconds".format),
+    "iterations": Dimension(MAX_ITERATIONS, "iterations", "{} iterations".format),
+}
 SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """An id becomes part of a child workflow's id."""
 
@@ -53,17 +73,11 @@ def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
 
 def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | None) -> str:
     """Return what is wrong with amounts that are to be added to the limits."""
-    if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
+    if more == ExtendBudget():
         return "nothing to add: give tokens, cost, seconds or iterations"
-    sums = (
-        (limits.max_iterations + more.iterations, MAX_ITERATIONS, "iterations"),
-        ((limits.max_tokens or 0) + more.tokens, MAX_TOKENS, "tokens"),
-        ((limits.max_cost_microusd or 0) + more.cost_microusd, MAX_COST_MICROUSD, "microdollars"),
-        ((limits.max_seconds or 0.0) + more.seconds, MAX_SECONDS, "seconds"),
-    )
-    over = next((f"{most:,.0f} {kind}" for total, most, kind in sums if not total <= most), "")
-    if over:
-        return f"a run may have at most {over}, extensions included"
+    for name, (most, called, _) in ADDED.items():
+        if not (getattr(limits, f"max_{name}") or 0) + getattr(more, name) <= most:
+            return f"a run may have at most {most:,.0f} {called}, extensions included"
     return f"the run has stopped searching ({stopped})" if stopped is not None else ""
 
 
@@ -91,10 +105,5 @@ def answers_fault(answers: Sequence[str], questions: int, *, waits: bool) -> str
 
 def described(more: ExtendBudget) -> str:
     """Return an extension in words."""
-    parts = {
-        "tokens": f"{more.tokens:,}" if more.tokens else "",
-        "US dollars": f"{more.cost_microusd / 1e6:.2f}" if more.cost_microusd else "",
-        "seconds": f"{more.seconds:g}" if more.seconds else "",
-        "iterations": str(more.iterations) if more.iterations else "",
-    }
-    return "budget extended by " + ", ".join(f"{v} {k}" for k, v in parts.items() if v)
+    added = {name: getattr(more, name) for name in ADDED}
+    return "budget extended by " + ", ".join(ADDED[n].words(one) for n, one in added.items() if one)

@@ -21,7 +21,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.plural import plural
 from workflows.context import RunPart
-from workflows.rules.budget import worst_cost
+from workflows.rules.budget import needs
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import (
     REFS_ROOM,
@@ -72,7 +72,7 @@ class ParentLink(RunPart):
     def accept_grant(self, grant: Grant) -> None:
         """Add the parent's grant to the limits of this section."""
         state = self.state
-        self.context.budget.extend(grant.tokens, grant.cost_microusd, grant.seconds, grant.iterations)
+        self.context.budget.extend(grant)
         state.loop.max_iterations += grant.iterations
         state.sections.exhausted = grant.final
         if grant.tokens or grant.cost_microusd or grant.final:
@@ -92,13 +92,10 @@ class ParentLink(RunPart):
             return False
         seen = self._grants
         if not self._asked:
-            cost = worst_cost(allowance, price)
             request = LeaseRequest(
                 section_id=state.sections.job.section.id,
-                tokens=allowance.tokens * LEASE_FACTOR,
-                least_tokens=least.tokens,
-                cost_microusd=cost * LEASE_FACTOR,
-                least_cost_microusd=worst_cost(least, price),
+                wanted=needs(allowance, price).each(lambda _, amount: amount * LEASE_FACTOR),
+                least=needs(least, price),
             )
             self._asked = True
             if not await self._signal_parent("request_lease", request):

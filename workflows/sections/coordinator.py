@@ -22,10 +22,10 @@ from temporalio.workflow import ParentClosePolicy
 
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
 from workflows.context import RunPart
-from workflows.rules.budget import Budget, Lease
+from workflows.rules.budget import Budget
 from workflows.run import RunParts
 from workflows.sections.child import send_signal
-from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
+from workflows.sections.types import KINDS, Grant, Kind, LeaseRequest, SectionJob, SharedEvidence, Spend
 from workflows.state import ModelsState, RunState, SectionsState
 from workflows.steps import policy
 from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
@@ -62,7 +62,7 @@ class SectionCoordinator(RunPart):
         self._unsent: dict[str, list[tuple[str, Steer | AddSource | Grant | None]]] = {}
         """Signals, each with its payload, for sections that are being started: sent once they run."""
         self._requests: dict[str, LeaseRequest] = {}
-        self._share = Lease()
+        self._share = Spend()
         self.drafting = 0
         """Sections that are drafted while others are researched: what they leave is not known yet."""
 
@@ -72,20 +72,21 @@ class SectionCoordinator(RunPart):
         The rest is given on request, so that none waits while another holds what it does not use.
         """
         budget, parts = self.context.budget, max(sections, 1)
-        share, cost = (budget.free_tokens() or 0) // parts, (budget.free_cost() or 0) // parts
-        tokens, a_round = int(share * FIRST_SHARE), self.run.judging.tokens_of_a_round()
-        first = a_round if tokens < a_round <= share else tokens
-        wanted = Lease(tokens=first, cost_microusd=int(cost * FIRST_SHARE))
-        self._share = self._within_limits(wanted, Lease())
+        share = Spend().each(lambda kind, _: (budget.free(kind) or 0) // parts)
+        wanted = share.each(lambda _, amount: int(amount * FIRST_SHARE))
+        a_round = self.run.judging.tokens_of_a_round()
+        if wanted.tokens < a_round <= share.tokens:
+            wanted = wanted.replace(tokens=a_round)
+        self._share = self._within_limits(wanted, Spend())
 
-    def _within_limits(self, wanted: Lease, granted: Lease) -> Lease:
+    def _within_limits(self, wanted: Spend, granted: Spend) -> Spend:
         """Return what a section that has been granted some may still get of what it wants."""
-        limits = self.request.limits
-        tokens, cost = limits.max_section_tokens, limits.max_section_cost_microusd
-        return Lease(
-            tokens=_capped(wanted.tokens, tokens, granted.tokens),
-            cost_microusd=_capped(wanted.cost_microusd, cost, granted.cost_microusd),
-        )
+
+        def capped(kind: Kind, amount: int) -> int:
+            most = getattr(self.request.limits, f"max_section_{kind}")
+            return amount if most is None else min(amount, max(most - granted.of(kind), 0))
+
+        return wanted.each(capped)
 
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
@@ -145,15 +146,16 @@ class SectionCoordinator(RunPart):
         """
         context, state = self.context, self.state
         limits = context.budget.limits
-        lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
+        lease = context.budget.lease(section.id, self._share)
         bounds = (context.research_seconds(), limits.max_section_seconds)
         seconds = min((one for one in bounds if one is not None), default=None)
-        money = limits.max_section_cost_microusd
-        limits = limits.replace(
-            max_tokens=limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
-            max_cost_microusd=money if limits.max_cost_microusd is None else lease.cost_microusd,
-            max_seconds=None if seconds is None else max(seconds, 1.0),
-        )
+        own = {
+            f"max_{kind}": getattr(limits, f"max_section_{kind}")
+            if context.budget.limit(kind) is None
+            else lease.of(kind)
+            for kind in KINDS
+        }
+        limits = limits.replace(**own, max_seconds=None if seconds is None else max(seconds, 1.0))
         child = RunState(
             budget=Budget(limits=limits, started_at=context.now()),
             question=state.question.model_copy(update={"plan": None, "plan_hash": "", "chosen_because": ""}),
@@ -196,29 +198,33 @@ class SectionCoordinator(RunPart):
     def _decide_grants(self) -> list[tuple[str, Grant]]:
         budget, grants = self.context.budget, list[tuple[str, Grant]]()
         for section, request in list(self._requests.items()):
-            granted = budget.leases.get(section, Lease())
-            wanted = Lease(tokens=request.tokens, cost_microusd=request.cost_microusd)
-            allowed = self._within_limits(wanted, granted)
-            tokens, cost = allowed.tokens, allowed.cost_microusd
-            if tokens < request.least_tokens or cost < request.least_cost_microusd:
+            least, granted = request.least, budget.leases.get(section, Spend())
+            allowed = self._within_limits(request.wanted, granted)
+            if any(allowed.of(kind) < least.of(kind) for kind in KINDS):
                 del self._requests[section]
                 grants.append((section, Grant(final=True)))
                 continue
-            if budget.refusal(request.least_tokens, request.least_cost_microusd) is not None:
+            if budget.refusal(least) is not None:
                 continue
-            parts = len(self._running) + 1
-            free, money = budget.free_tokens() or tokens, budget.free_cost() or cost
-            tokens = max(request.least_tokens, min(tokens, free // parts))
-            cost = max(request.least_cost_microusd, min(cost, money // parts))
-            lease = budget.lease(section, tokens, cost)
+            lease = budget.lease(section, self._share_of(allowed, least))
             del self._requests[section]
-            grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
+            grants.append((section, Grant(**lease.model_dump())))
         if self._requests and len(self._requests) == len(self._running) and not self.drafting:
             sections = self.state.sections.progress
             furthest = max(self._requests, key=lambda section: sections[section].iteration)
             del self._requests[furthest]
             grants.append((furthest, Grant(final=True)))
         return grants
+
+    def _share_of(self, allowed: Spend, least: Spend) -> Spend:
+        """Return a share of what is free, within what a section may have, and no less than it needs."""
+        parts = len(self._running) + 1
+
+        def share(kind: Kind, amount: int) -> int:
+            free = self.context.budget.free(kind) or amount
+            return max(least.of(kind), min(amount, free // parts))
+
+        return allowed.each(share)
 
     # signals
 
@@ -296,8 +302,3 @@ class SectionCoordinator(RunPart):
             self.events.emit(
                 "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section
             )
-
-
-def _capped(amount: int, most: int | None, granted: int) -> int:
-    """Return an amount within a limit of which some has been granted; None is no limit."""
-    return amount if most is None else min(amount, max(most - granted, 0))

@@ -1,5 +1,6 @@
 """What a run and its sections give each other."""
 
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -16,6 +17,43 @@ from activities.contracts.evidence import (
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import Refused, WorkJudgement
 from workflows.event_types import AgentEvent
+
+Kind = Literal["tokens", "cost_microusd"]
+"""What calls of models are charged with. The limit of each is `max_<kind>` of the run and
+`max_section_<kind>` of a section."""
+KINDS: Mapping[Kind, StopReason] = {
+    "tokens": "token_budget_exceeded",
+    "cost_microusd": "cost_budget_exceeded",
+}
+
+
+class Spend(Frozen):
+    """An amount of what calls are charged with."""
+
+    tokens: int = Field(default=0, ge=0)
+    cost_microusd: int = Field(default=0, ge=0)
+
+    def of(self, kind: Kind) -> int:
+        amount: int = getattr(self, kind)
+        return amount
+
+    def each(self, change: Callable[[Kind, int], int]) -> "Spend":
+        """Return what `change` makes of the amount of each kind."""
+        return Spend(**{kind: change(kind, self.of(kind)) for kind in KINDS})
+
+    def __add__(self, other: "Spend") -> "Spend":
+        return self.each(lambda kind, amount: amount + other.of(kind))
+
+    def less(self, other: "Spend") -> "Spend":
+        """Return what is left without another amount."""
+        return self.each(lambda kind, amount: max(amount - other.of(kind), 0))
+
+
+class Addition(Spend):
+    """What is added to the limits of a run."""
+
+    seconds: float = Field(default=0, ge=0)
+    iterations: int = Field(default=0, ge=0)
 
 
 class SectionJob(Frozen):
@@ -70,12 +108,9 @@ class LeaseRequest(Frozen):
     """Signal `request_lease` to the parent: the section's next call does not fit into its lease."""
 
     section_id: str
-    tokens: int
-    """The amount it requests."""
-    least_tokens: int
+    wanted: Spend
+    least: Spend
     """What its next call needs."""
-    cost_microusd: int = 0
-    least_cost_microusd: int = 0
 
 
 class SharedEvidence(Frozen):
@@ -85,12 +120,8 @@ class SharedEvidence(Frozen):
     """References only, the best first."""
 
 
-class Grant(Frozen):
+class Grant(Addition):
     """Signal `grant` to a section."""
 
-    tokens: int = 0
-    cost_microusd: int = 0
-    seconds: float = 0.0
-    iterations: int = 0
     final: bool = False
     """Nothing is left: do not ask again."""

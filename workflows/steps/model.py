@@ -20,7 +20,7 @@ from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunPart
-from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
+from workflows.rules.budget import expected, least_tokens, needs, scaled, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 from workflows.steps.role_steps import I, O, RoleStep, equipped, served
@@ -52,7 +52,7 @@ class ModelSteps(RunPart):
 
     def has_budget(self, role: Role, allowance: Allowance) -> bool:
         """Whether what is free of the budget holds a call with this allowance."""
-        return self.context.budget.refusal(allowance.tokens, worst_cost(allowance, self.price(role))) is None
+        return self.context.budget.refusal(needs(allowance, self.price(role))) is None
 
     def price(self, role: Role) -> Price | None:
         """Return the price of the model that serves a role; None when it is not known."""
@@ -63,8 +63,7 @@ class ModelSteps(RunPart):
         if not self.is_paid(role):
             return None
         allowance = self.allowance(role)
-        cost = worst_cost(allowance, self.price(role))
-        reason = self.context.budget.refusal(allowance.tokens, cost, writing)
+        reason = self.context.budget.refusal(needs(allowance, self.price(role)), writing)
         return None if reason and self._smaller(role, allowance, writing) else reason
 
     def _smaller(self, role: Role, allowance: Allowance, writing: bool) -> Allowance | None:
@@ -73,11 +72,11 @@ class ModelSteps(RunPart):
         It follows what the role's calls really used.
         """
         budget = self.context.budget
-        free = budget.free_tokens(writing)
+        free = budget.free("tokens", writing)
         if free is None:
             return None
         fits = smaller_allowance(allowance, self.expected(role), free)
-        if fits is None or budget.refusal(fits.tokens, worst_cost(fits, self.price(role)), writing):
+        if fits is None or budget.refusal(needs(fits, self.price(role)), writing):
             return None
         return fits
 
