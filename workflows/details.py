@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from workflows.context import RunContext
-from workflows.part_state import CandidatesState, DialogueState
+from workflows.part_state import CandidatesState, ClarificationState, DialogueState
 from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.rules.payload_limits import rows
 from workflows.state import RunState
@@ -40,7 +40,7 @@ def progress_of(context: RunContext) -> Progress:
         confidence=judged.confidence if judged else None,
         scores=judged.scores if judged else {},
         steering=tuple(control.steering),
-        readings=state.question.clarified.readings if state.question.clarified else (),
+        readings=state.part(ClarificationState).readings,
         candidates=tuple(state.part(CandidatesState).candidates),
         chosen_because=state.question.chosen_because,
         continues=state.part(DialogueState).continues,
@@ -73,9 +73,9 @@ def _waiting(state: RunState) -> Iterator[str]:
     if state.people.waiting_for == "plan" and state.question.plan:
         for number, section in enumerate(state.question.plan.report_outline[:MAX_ROWS], start=1):
             yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"
-    elif state.people.waiting_for == "clarification" and state.question.clarified:
+    elif state.people.waiting_for == "clarification":
         yield 'or update `answer` with `{"answers": ["..."]}`; an empty answer leaves what is assumed:'
-        for one in state.question.clarified.readings:
+        for one in state.part(ClarificationState).readings:
             yield f"1. {escaped(one.question)} ({escaped(one.assumed)})"
     elif state.people.waiting_for == "candidates":
         for candidate in state.part(CandidatesState).candidates[:MAX_ROWS]:

@@ -23,7 +23,7 @@ from activities.plural import plural
 from workflows.details import progress_of
 from workflows.event_types import AgentEvent
 from workflows.gates import APPROVED, NAME_CHARS
-from workflows.part_state import CandidatesState
+from workflows.part_state import CandidatesState, ClarificationState
 from workflows.rules.payload_limits import ROOM, within
 from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
 from workflows.run import RunParts
@@ -295,21 +295,20 @@ class ResearchHandlers:
     async def answer(self, reply: Answers) -> tuple[Reading, ...]:
         """Answer what the run asks back, which opens the gate."""
         state = self.research.state
-        assert state.question.clarified is not None
-        texts = [*reply.answers, *[""] * len(state.question.clarified.readings)]
+        own = state.part(ClarificationState)
+        texts = [*reply.answers, *[""] * len(own.readings)]
         readings = tuple(
-            one.replace(answer=" ".join(text.split()))
-            for one, text in zip(state.question.clarified.readings, texts, strict=False)
+            one.replace(answer=" ".join(text.split())) for one, text in zip(own.readings, texts, strict=False)
         )
-        state.question.clarified = Clarified(readings=readings)
+        own.clarified = Clarified(readings=readings)
         self.research.gates.record_decision("clarification", "answered", reply.by)
         return readings
 
     @answer.validator
     def _check_answers(self, reply: Answers) -> None:
-        clarified = self.research.state.question.clarified
+        asked = len(self.research.state.part(ClarificationState).readings)
         waits = self.research.gates.waits_for("clarification")
-        _refuse(answers_fault(reply.answers, len(clarified.readings) if clarified else 0, waits=waits))
+        _refuse(answers_fault(reply.answers, asked, waits=waits))
 
     @workflow.update(
         description='Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}'
@@ -343,7 +342,7 @@ class ResearchHandlers:
     @query
     def clarification(self) -> Clarified:
         """Return what the run asks back before it searches, with what it assumes and what was answered."""
-        return self.research.state.question.clarified or Clarified()
+        return self.research.state.part(ClarificationState).clarified or Clarified()
 
     @query
     def budget(self) -> BudgetStatus:

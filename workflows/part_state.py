@@ -1,7 +1,6 @@
 """The state of each part, which `RunState.parts` holds under its name."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -10,21 +9,26 @@ from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Analysed
 from activities.contracts.entries import Entries
 from activities.contracts.judge import MechanismHypothesis, Table
+from activities.contracts.plan import Clarified
 from activities.contracts.prepare import Continued
-
-
-class Publishes(Protocol):
-    """What publishing asks of a part; see `workflows.parts.part.Part`."""
-
-    def cited(self) -> Iterable[str]: ...
-
-    def published(self, cited: Collection[str]) -> Mapping[str, object]: ...
+from activities.contracts.step import Reading
 
 
 class PartState(BaseModel, defer_build=True):
     """Base of the states of parts."""
 
     name: ClassVar[str]
+
+
+class ClarificationState(PartState, defer_build=True):
+    """How the question is meant, once a model was asked."""
+
+    name = "clarification"
+    clarified: Clarified | None = None
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        return self.clarified.readings if self.clarified else ()
 
 
 class DialogueState(PartState, defer_build=True):

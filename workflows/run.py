@@ -18,7 +18,7 @@ from workflows.context import ModeTraits, RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.part_state import AnalysisState
-from workflows.parts.active import Parts
+from workflows.parts.rows import Parts
 from workflows.rules.stopping import Happened, NextStep
 from workflows.sections.child import ParentLink
 from workflows.state import RunState

@@ -19,7 +19,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import Refused, WorkJudgement
-from activities.contracts.plan import AgentTask, Clarified, ParsedQuery
+from activities.contracts.plan import AgentTask, ParsedQuery
 from activities.contracts.prepare import Prepared
 from activities.contracts.publish import Decision, PlannedSection
 from activities.contracts.search import Preview
@@ -124,8 +124,6 @@ class QuestionState(BaseModel, defer_build=True):
     """What is asked, and what the worker offers for it. Written when a run is prepared and planned."""
 
     prepared: Prepared | None = None
-    clarified: Clarified | None = None
-    """How the question is meant, once a model was asked."""
     parsed: ParsedQuery | None = None
     reworded: str = ""
     """The question as it is researched, where the one that was typed does not stand alone."""

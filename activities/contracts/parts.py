@@ -7,7 +7,7 @@ asked for is missing, and reads as its default.
 import importlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Generic, Literal, Self, TypeVar, cast
+from typing import Generic, Self, TypeVar, cast
 
 from pydantic import TypeAdapter, model_validator
 
@@ -16,9 +16,6 @@ from activities.contracts.evidence import Frozen
 Given = TypeVar("Given")
 Shown = TypeVar("Shown")
 
-PartName = Literal[
-    "dialogue", "candidates", "full_texts", "conclusions", "table", "analysis", "entries", "own_steps"
-]
 MODULES: Mapping[str, str] = {
     "continues": "activities.contracts.prepare",
     "entries": "activities.contracts.entries",
@@ -26,6 +23,7 @@ MODULES: Mapping[str, str] = {
     "candidates": "activities.contracts.candidates",
     "analysis": "activities.contracts.effects",
     "table": "activities.contracts.judge",
+    "readings": "activities.contracts.plan",
 }
 """Name of a value -> the module whose `PART` declares it, in the order of the chapters."""
 

@@ -12,6 +12,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import MechanismHypothesis, WorkJudgement
+from activities.contracts.parts import PartData
 from activities.contracts.step import Instruction, Member, Reading, StepContext
 
 MAX_READINGS = 3
@@ -28,6 +29,11 @@ class Clarified(Frozen):
     """What the question leaves open that decides what is searched."""
 
     readings: tuple[Reading, ...] = ()
+
+
+PART = PartData[tuple[Reading, ...], tuple[Reading, ...]](
+    "readings", tuple[Reading, ...], (), tuple[Reading, ...], ()
+)
 
 
 class ParseQueryInput(StepContext):

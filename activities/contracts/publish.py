@@ -22,7 +22,6 @@ from activities.contracts.evidence import (
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import PublishParts
 from activities.contracts.profile import STUDIES, Words
-from activities.contracts.step import Reading
 from activities.contracts.write import Edited, Refused, SectionDraft
 from activities.messages import ENGLISH, _, dollars, ngettext, number
 
@@ -239,7 +238,6 @@ class PublishInput(Compact, PublishParts):
     """The same by the role that was asked."""
     seconds: float = 0.0
     """Working time so far."""
-    readings: tuple[Reading, ...] = ()
     estimate: Estimate | None = None
     """What was said before the run began; None where nothing was."""
     models: tuple[str, ...] = ()

@@ -240,9 +240,7 @@ def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
         # concurrent steps end in any order; two runs that did the same must report the same
         prompt_versions=tuple(sorted(step.prompt_versions)),
         plan_hash=step.plan_hash,
-        readings=step.readings,
         approvals=step.approvals,
         filters=step.filters,
         results_per_search=step.results_per_search,
-        read_in_full=tuple(reference.evidence_id for reference in cited if reference.full_text),
     )

@@ -37,7 +37,6 @@ from activities.contracts.publish import (
     PrismaCounts,
     WrittenBy,
 )
-from activities.contracts.step import Reading
 from activities.contracts.write import Passage, RefusedKind
 from activities.messages import ENGLISH
 
@@ -224,13 +223,9 @@ class Methodology(Frozen):
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""
-    readings: tuple[Reading, ...] = ()
-    """How the question was meant, as its person answered or as it was assumed."""
     approvals: tuple[Decision, ...] = ()
     filters: Filters = Filters()
     results_per_search: int = 10
-    read_in_full: tuple[str, ...] = ()
-    """Ids of the references whose full text was read."""
 
 
 class Report(ReportParts):

@@ -11,15 +11,14 @@ import pytest
 from activities.contracts.entries import PART as ENTRIES
 from activities.contracts.entries import Entry
 from activities.contracts.evidence import Support
-from activities.contracts.parts import PartName
+from activities.contracts.parts import part_data
 from activities.contracts.plan import ParsedQuery
 from activities.contracts.write import Extracted, ExtractInput, WriteInput
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.test_analysis import comparing
 from workflows.part_state import AnalysisState, CandidatesState
 from workflows.parts import rows
-from workflows.parts.part import Part
-from workflows.parts.rows import PARTS
+from workflows.parts.rows import PARTS, Part
 from workflows.state import RunState
 
 WORKER = "import sys, worker.build, worker.resources, workflows.modes as m; m.workflow_classes()"
@@ -29,16 +28,25 @@ OF_PARTS = ("activities.candidates", "activities.analysis", "activities.report.p
 """Folders of parts."""
 OF_GATE = {f"activities.analysis.{name}" for name in ("cells", "figures", "scale")}
 """What the gate reads the numbers of any cell with."""
-OF_RUNS = {f"workflows.parts.{name}" for name in ("active", "part", "rows")}
+OF_RUNS = {"workflows.parts.rows"}
 
 
-@pytest.mark.parametrize("name", get_args(PartName))
-def test_a_part_acts_at_the_stages_that_its_row_names_and_at_no_other(name: PartName) -> None:
-    module, kind = PARTS[name].entry
-    made = getattr(importlib.import_module(module), kind)
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_acts_at_the_stages_that_its_row_names_and_at_no_other(name: str) -> None:
+    made = importlib.import_module(f"workflows.parts.{name}").PART
     assert issubclass(made, Part)
     acts = {stage for stage in get_args(rows.Stage) if getattr(made, stage) is not getattr(Part, stage)}
     assert acts == set(PARTS[name].acts)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_keeps_its_state_under_its_name_and_publishes_what_its_row_says(name: str) -> None:
+    row, made = PARTS[name], importlib.import_module(f"workflows.parts.{name}").PART
+    assert row.state is None or row.state.name == name
+    assert bool(row.value) == (made.published is not Part.published)
+    if row.value:
+        shown = importlib.import_module(f"activities.report.parts.{row.value}").PART
+        assert (shown.name, part_data(row.value).name) == (row.value, row.value)
 
 
 @pytest.mark.parametrize("program", [WORKER, COMMAND])

@@ -10,6 +10,7 @@ from temporalio.common import RawValue
 
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection, Support
+from activities.contracts.plan import PART as READINGS
 from activities.contracts.plan import Clarified, GapsInput, KnowledgeGapOutput
 from activities.contracts.step import Instruction, Reading
 from activities.contracts.write import (
@@ -78,7 +79,7 @@ async def test_what_a_run_asks_back_is_answered_days_later_and_stands_in_every_l
     assert (await run.budget()).elapsed_seconds < DAY
     report = await run.report()
     said = ["In whom? children", "Compared with what? placebo (assumed)"]
-    assert [one.text for one in report.methodology.readings] == said
+    assert [one.text for one in READINGS.shown(report)] == said
     later = [call for call in stage.fakes.calls if call.role != "clarifier" and call.paid]
     assert {tuple(one.text for one in call.step.readings) for call in later} == {tuple(said)}
     assert {"query_parser", "judge", "writer"} <= {call.role for call in later}
@@ -103,7 +104,7 @@ async def test_nothing_waits_where_nobody_is_asked(
         await run.decide("reject", "clarification")
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
     assert len(stage.fakes.of("clarifier")) == calls
-    assert len((await run.report()).methodology.readings) == readings
+    assert len(READINGS.shown(await run.report())) == readings
 
 
 async def test_a_question_is_read_while_what_it_leaves_open_is_assumed(stage: Stage) -> None:

@@ -22,7 +22,7 @@ history."""
 BEFORE_A_RUN = {
     "workflows/graph/library.py": {"importlib", "pathlib", "tomllib"},
     "workflows/modes.py": {"importlib"},
-    "workflows/parts/active.py": {"importlib"},
+    "workflows/parts/rows.py": {"importlib"},
     "workflows/temporal.py": {"nexusrpc"},
 }
 """What is imported only to read graphs and classes when a worker starts, to load a part of the package, and

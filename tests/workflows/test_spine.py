@@ -54,6 +54,4 @@ async def test_a_question_runs_no_other_file_of_the_workflows(stage: Stage) -> N
     assert "workflows/steps/judging.py" in files, "the run is watched"
     parts = {name for name in files if name.startswith("workflows/parts/")}
     assert files - parts - {*OPENED, *PASSED_BY} == set()
-    assert parts <= {
-        f"workflows/parts/{name}.py" for name in ("active", "part", "rows", "full_texts", "conclusions")
-    }
+    assert parts <= {f"workflows/parts/{name}.py" for name in ("rows", "full_texts", "conclusions")}

@@ -13,7 +13,7 @@ from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
 from workflows.part_state import AnalysisState, TableState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.role_steps import WRITE_PROGRAM
@@ -105,3 +105,6 @@ class AnalysisPart(Part):
             self.events.add_limitation("no_programs", reason=done.no_programs)
             return fixed
         return done
+
+
+PART = AnalysisPart

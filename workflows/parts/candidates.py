@@ -22,7 +22,7 @@ from activities.contracts.write import Verdicts, VerifyInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
 from workflows.steps import policy
@@ -264,3 +264,6 @@ def permitted_sources(
     allowed = {*(() if named else by_profile), *(option.info.name for option in searched)}
     enabled = {option.info.name for option in offered if option.enabled}
     return tuple(name for name in SOURCES if name in allowed and name in enabled)
+
+
+PART = CandidatesPart

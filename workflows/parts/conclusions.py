@@ -12,7 +12,7 @@ from activities.plural import plural
 from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import ConclusionsState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown, within
 from workflows.steps.role_steps import APPRAISE
 from workflows.steps.writing import JUDGEMENTS_ROOM
@@ -69,3 +69,6 @@ class ConclusionsPart(Part):
         appraisal = await self.models.execute(APPRAISE, step)
         state.part(ConclusionsState).appraisal = appraisal
         state.evidence.refused += appraisal.refused
+
+
+PART = ConclusionsPart

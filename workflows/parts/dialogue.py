@@ -9,7 +9,7 @@ from activities.contracts.prepare import Continued, Imported
 from activities.follow_up_activity import FollowUpActivities
 from activities.plural import plural
 from workflows.part_state import DialogueState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.rules.dedup import merge
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
@@ -51,3 +51,6 @@ class DialoguePart(Part):
         self.events.add_limitation("follow_up", run_id=run_id, items=items)
         self.events.emit("imported", f"{plural(items, 'item')} from {run_id}", run_id=run_id, items=items)
         return imported
+
+
+PART = DialoguePart

@@ -11,7 +11,7 @@ from activities.contracts.write import Extracted, ExtractInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_BATCH
 from workflows.part_state import EntriesState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps.role_steps import EXTRACT
 from workflows.steps.writing import run_all
@@ -56,3 +56,6 @@ class EntriesPart(Part):
 def asked_for(asks: Collection[str]) -> tuple[str, ...]:
     """Return what of a question's kind entries answer."""
     return tuple(one for one in ("when", "how_much") if one in asks)
+
+
+PART = EntriesPart

@@ -13,7 +13,7 @@ from activities.full_text_activity import FullTextActivities, FullTexts, ReadInF
 from activities.plural import plural
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import FullTextsState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 
@@ -96,3 +96,6 @@ def ways_of(searched: Sequence[SourceOption], *, named: bool, unpaywall: bool) -
     if unpaywall and not named:
         ways.append("unpaywall")
     return tuple(ways)
+
+
+PART = FullTextsPart

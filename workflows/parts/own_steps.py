@@ -6,7 +6,7 @@ from temporalio.exceptions import ActivityError
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
 from workflows.graph.state import GraphState
 from workflows.part_state import CandidatesState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
@@ -63,3 +63,6 @@ class OwnStepsPart(Part):
                 self.events.emit("gap", gap, gap=gap, by="own_role")
         state.evidence.add_facts(answer.facts)
         return answer.said or f"{len(answer.gaps)} gaps, {len(answer.facts)} facts"
+
+
+PART = OwnStepsPart

@@ -1,18 +1,39 @@
-"""The declarations of the parts, one row each.
+"""The parts of a run, declared in one row each, and those that one run asks for.
 
-A part is a file of this folder and a row of `PARTS`. Its file is imported when the part is asked for. It
-keeps its state under its name (`RunState.parts`), acts at the stages that its row names, in the order of the
-rows, and adds its fields to what is published.
+A part is a file of this folder, of its name, with its class as `PART`, and a row of `PARTS`. It is imported
+when it is asked for, keeps its state under its name (`RunState.parts`) and acts at the stages that its row
+names, in the order of the rows. `activities.contracts.parts` has the type of the value that it adds to what
+is published, `activities.report.parts` its check and its chapter.
 """
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, cast
 
-from activities.contracts.parts import PartName
 from activities.contracts.step import Role
-from workflows.context import RunContext
-from workflows.part_state import AnalysisState
+from workflows.context import RunContext, RunPart
+from workflows.part_state import (
+    AnalysisState,
+    CandidatesState,
+    ClarificationState,
+    ConclusionsState,
+    DialogueState,
+    EntriesState,
+    FullTextsState,
+    PartState,
+    TableState,
+)
+
+if TYPE_CHECKING:
+    from workflows.parts.analysis import AnalysisPart
+    from workflows.parts.candidates import CandidatesPart
+    from workflows.parts.clarification import ClarificationPart
+    from workflows.parts.dialogue import DialoguePart
+    from workflows.parts.full_texts import FullTextsPart
+    from workflows.parts.own_steps import OwnStepsPart
+    from workflows.parts.table import TablePart
+    from workflows.run import RunParts
 
 Stage = Literal[
     "after_judging",
@@ -23,26 +44,59 @@ Stage = Literal[
     "beside_writing",
     "before_publishing",
 ]
-"""When a part may act; each is a method of `workflows.parts.part.Part`."""
+"""When a part may act; each is a method of `Part`."""
 
 
-class Entry(NamedTuple):
-    """Where a part is: its module and its class."""
+class Part(RunPart):
+    """A part of one run. A subclass implements the stages that its row in `PARTS` names."""
 
-    module: str
-    name: str
+    async def after_judging(self, use_model: bool) -> None:
+        """Act after each judgement of a loop."""
+
+    async def beside_drafts(self, use_model: bool) -> None:
+        """Act while the last sections of a report are drafted."""
+
+    async def before_writing(self, use_model: bool) -> None:
+        """Act once nothing more is searched for."""
+
+    async def before_draft(self, use_model: bool) -> None:
+        """Act before the only section of a report is written."""
+
+    async def before_answer(self, use_model: bool) -> None:
+        """Act before the last step that writes the answer."""
+
+    def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
+        """Return the steps that go on at the same time as that step."""
+        return ()
+
+    async def before_publishing(self, use_model: bool) -> None:
+        """Act on all that is written."""
+
+    def cited(self) -> Iterable[str]:
+        """Ids of works that the part quotes."""
+        return ()
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """Return the fields of `PublishInput` that are the part's.
+
+        `cited`: ids of all works that are cited.
+        """
+        return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartRow:
     """The declaration of a part."""
 
-    entry: Entry
     is_wanted: Callable[[RunContext], bool]
     """Whether the run asks for it, once it is prepared."""
-    acts: tuple[Stage, ...]
+    acts: tuple[Stage, ...] = ()
+    """None for a part that acts when a run is prepared, or where a graph names it."""
     roles: tuple[Role, ...] = ()
     """Roles that it may ask."""
+    state: type[PartState] | None = None
+    value: str = ""
+    """The value that it adds to what is published, which has a check and a chapter; empty for none."""
 
 
 def _wants_table(context: RunContext) -> bool:
@@ -59,46 +113,120 @@ def _wants_entries(context: RunContext) -> bool:
     return parsed is not None and not {"when", "how_much"}.isdisjoint(parsed.asks)
 
 
-PARTS: Mapping[PartName, PartRow] = {
+PARTS: Mapping[str, PartRow] = {
+    "clarification": PartRow(
+        is_wanted=lambda context: context.request.clarify != "off",
+        roles=("clarifier",),
+        state=ClarificationState,
+        value="readings",
+    ),
     "dialogue": PartRow(
-        Entry("workflows.parts.dialogue", "DialoguePart"),
-        lambda context: context.request.follow_up is not None,
-        (),
+        is_wanted=lambda context: context.request.follow_up is not None,
+        state=DialogueState,
+        value="continues",
     ),
     "candidates": PartRow(
-        Entry("workflows.parts.candidates", "CandidatesPart"),
-        lambda context: context.profile.candidates,
-        ("after_judging", "before_writing"),
-        ("hypothesis_generator", "verifier"),
+        is_wanted=lambda context: context.profile.candidates,
+        acts=("after_judging", "before_writing"),
+        roles=("hypothesis_generator", "verifier"),
+        state=CandidatesState,
+        value="candidates",
     ),
     "full_texts": PartRow(
-        Entry("workflows.parts.full_texts", "FullTextsPart"),
-        lambda context: context.request.limits.full_texts > 0,
-        ("before_draft",),
+        is_wanted=lambda context: context.request.limits.full_texts > 0,
+        acts=("before_draft",),
+        state=FullTextsState,
     ),
     "table": PartRow(
-        Entry("workflows.parts.table", "TablePart"), _wants_table, ("beside_writing",), ("extractor",)
+        is_wanted=_wants_table,
+        acts=("beside_writing",),
+        roles=("extractor",),
+        state=TableState,
+        value="table",
     ),
     "entries": PartRow(
-        Entry("workflows.parts.entries", "EntriesPart"),
-        _wants_entries,
-        ("beside_drafts", "before_answer"),
-        ("extractor",),
+        is_wanted=_wants_entries,
+        acts=("beside_drafts", "before_answer"),
+        roles=("extractor",),
+        state=EntriesState,
+        value="entries",
     ),
     "conclusions": PartRow(
-        Entry("workflows.parts.conclusions", "ConclusionsPart"),
-        lambda context: not context.profile.candidates,
-        ("beside_drafts", "before_answer", "beside_writing"),
-        ("appraiser",),
+        is_wanted=lambda context: not context.profile.candidates,
+        acts=("beside_drafts", "before_answer", "beside_writing"),
+        roles=("appraiser",),
+        state=ConclusionsState,
+        value="conclusions",
     ),
     "analysis": PartRow(
-        Entry("workflows.parts.analysis", "AnalysisPart"),
-        _wants_statistics,
-        ("before_publishing",),
-        ("analyst",),
+        is_wanted=_wants_statistics,
+        acts=("before_publishing",),
+        roles=("analyst",),
+        state=AnalysisState,
+        value="analysis",
     ),
-    "own_steps": PartRow(
-        Entry("workflows.parts.own_steps", "OwnStepsPart"), lambda _: False, (), ("own_role",)
-    ),
+    "own_steps": PartRow(is_wanted=lambda _: False, roles=("own_role",)),
 }
-"""The dialogue acts when a run is prepared, and own steps where a graph names them: at no stage."""
+
+
+class Parts(RunPart):
+    """The parts that a run asks for."""
+
+    def __init__(self, run: "RunParts") -> None:
+        super().__init__(run)
+        self._loaded: dict[str, Part] = {}
+
+    def load(self, name: str) -> Part:
+        """Return a part of the run, imported on first use."""
+        if name not in self._loaded:
+            module = importlib.import_module(f"workflows.parts.{name}")
+            self._loaded[name] = module.PART(self.run)
+        return self._loaded[name]
+
+    def active(self, stage: Stage | None = None) -> Iterator[Part]:
+        """Yield the parts that the run asks for, of those that act at a stage where it is named.
+
+        None before the run is prepared.
+        """
+        for name, row in PARTS.items():
+            acts = stage is None or stage in row.acts
+            if acts and self.state.question.prepared is not None and row.is_wanted(self.context):
+                yield self.load(name)
+
+    async def act(self, stage: Stage, use_model: bool) -> None:
+        """Have each part act, one after another, in the order of their rows."""
+        for part in self.active(stage):
+            await getattr(part, stage)(use_model)
+
+    def beside_writing(self, use_model: bool) -> Iterator[Awaitable[None]]:
+        """Yield the steps of the parts beside the last step that writes the answer."""
+        for part in self.active("beside_writing"):
+            yield from part.beside_writing(use_model)
+
+    @property
+    def clarification(self) -> "ClarificationPart":
+        return cast("ClarificationPart", self.load("clarification"))
+
+    @property
+    def dialogue(self) -> "DialoguePart":
+        return cast("DialoguePart", self.load("dialogue"))
+
+    @property
+    def candidates(self) -> "CandidatesPart":
+        return cast("CandidatesPart", self.load("candidates"))
+
+    @property
+    def full_texts(self) -> "FullTextsPart":
+        return cast("FullTextsPart", self.load("full_texts"))
+
+    @property
+    def own_steps(self) -> "OwnStepsPart":
+        return cast("OwnStepsPart", self.load("own_steps"))
+
+    @property
+    def analysis(self) -> "AnalysisPart":
+        return cast("AnalysisPart", self.load("analysis"))
+
+    @property
+    def table(self) -> "TablePart":
+        return cast("TablePart", self.load("table"))

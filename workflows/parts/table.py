@@ -10,7 +10,7 @@ from activities.plural import plural
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import AnalysisState, TableState
-from workflows.parts.part import Part
+from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps.role_steps import EXTRACT
 from workflows.steps.writing import run_all
@@ -80,3 +80,6 @@ def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ..
         if row.evidence_id in cited
     )
     return Table(columns=columns, rows=tuple(rows))
+
+
+PART = TablePart

@@ -22,6 +22,7 @@ from temporalio.workflow import ParentClosePolicy
 
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
 from workflows.context import RunPart
+from workflows.part_state import ClarificationState
 from workflows.rules.budget import Budget
 from workflows.run import RunParts
 from workflows.sections.child import send_signal
@@ -171,6 +172,7 @@ class SectionCoordinator(RunPart):
                 offered=list(self._offer_for(section.id)),
             ),
         )
+        child.set_part(state.part(ClarificationState))
         context.state.sections.offers[section.id] = [ref.evidence_id for ref in child.sections.offered]
         # every section has what was imported; what a section finds is its own
         child.evidence.refs = [ref for ref in state.evidence.refs if ref.from_run]

@@ -20,6 +20,7 @@ from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunPart
+from workflows.part_state import ClarificationState
 from workflows.rules.budget import expected, least_tokens, needs, scaled, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
@@ -220,7 +221,7 @@ class ModelSteps(RunPart):
                 *state.people.steering_for(kind.role),
                 *([f"Write nothing about {left_out}."] if left_out else ()),
             ),
-            readings=state.question.clarified.readings if state.question.clarified else (),
+            readings=state.part(ClarificationState).readings,
             section=context.section_id or step.section,
             lineage=context.lineage,
             prompt=step.prompt or context.prompts.get(kind.role, ""),

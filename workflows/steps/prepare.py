@@ -6,17 +6,16 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import Mode
-from activities.contracts.plan import Clarified, ClarifyInput, ParsedQuery, ParseQueryInput
+from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.contracts.prepare import Imported, Prepared, PrepareInput
 from activities.contracts.profile import Profile
-from activities.plural import plural
 from activities.prepare_activity import PrepareActivities
 from activities.profiles.specialists import specialists_of
 from workflows.context import RunPart
 from workflows.modes import Available, offered, refusal
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
-from workflows.steps.role_steps import CLARIFY, PARSE
+from workflows.steps.role_steps import PARSE
 from workflows.steps.writing import run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
 
@@ -56,12 +55,12 @@ class Preparation(RunPart):
             earlier = None
             if request.follow_up and state.sections.job is None:
                 earlier = await self.run.parts.dialogue.import_evidence()
-            if request.clarify == "assume":
-                # nobody is waited for, and what is assumed is known before a search is planned
-                await run_all((self._clarify(earlier), self._parse(earlier)))
-            else:
-                await self._clarify(earlier)
-                await self._parse(earlier)
+            if request.clarify == "ask":
+                await self.run.parts.clarification.ask(earlier)
+            # else nobody is waited for, and what is assumed is known before a search is planned
+            assumes = request.clarify == "assume"
+            asking = (self.run.parts.clarification.ask(earlier),) if assumes else ()
+            await run_all((*asking, self._parse(earlier)))
             assert state.question.parsed is not None
             if request.profile == "auto":
                 state.question.prepared = await self._with_profile(
@@ -136,12 +135,7 @@ class Preparation(RunPart):
         question, mode = request.question, settled_mode(request)
         specialists = {one.name: one.does for one in specialists_of(self.context.profile).values()}
         step = ParseQueryInput(
-            run_id=self.context.run_id,
-            question=question,
-            profile=self.context.profile,
-            language=self.context.language,
-            is_foreign=self.context.is_foreign,
-            searches_in=self.context.searches_in,
+            **self.context.step_inputs(question=question),
             wordings_in=self.context.wordings_in,
             profiles=prepared.profiles if request.profile == "auto" else {},
             mode=mode,
@@ -160,39 +154,6 @@ class Preparation(RunPart):
         if step.earlier_question and parsed.improved_query not in ("", question):
             self.state.question.reworded = parsed.improved_query[:QUESTION_CHARS]
         self.state.question.parsed = parsed
-
-    async def _clarify(self, earlier: Imported | None) -> None:
-        """Have a model ask back what the question leaves open, and wait for its person where one answers.
-
-        Without an answer what it assumes holds; a person who rejects it has the question as typed.
-        """
-        state, request = self.state, self.request
-        if state.sections.job is not None or request.clarify == "off" or not self.models.is_paid("clarifier"):
-            return
-        if state.question.clarified is None:
-            step = ClarifyInput(
-                run_id=self.context.run_id,
-                question=request.question,
-                profile=self.context.profile,
-                language=self.context.language,
-                is_foreign=self.context.is_foreign,
-                earlier_question=earlier.question if earlier else "",
-            )
-            try:
-                state.question.clarified = await self.models.execute(CLARIFY, step)
-            except OutOfBudget:
-                state.question.clarified = Clarified()
-            if readings := state.question.clarified.readings:
-                self.events.emit(
-                    "clarification_needed",
-                    " ".join(one.text for one in readings),
-                    questions=[one.question for one in readings],
-                    assumed=[one.assumed for one in readings],
-                )
-        if state.question.clarified.readings and not await self.gates.approval_gate(
-            "clarification", f"{plural(len(state.question.clarified.readings), 'question')} before the search"
-        ):
-            state.question.clarified = Clarified()
 
     def _available(self) -> Available:
         return Available(

@@ -181,7 +181,6 @@ class Publisher(RunPart):
                 models=tuple(state.models.names),
                 prompt_versions=tuple(state.models.prompt_versions),
                 plan_hash=state.question.plan_hash,
-                readings=state.question.clarified.readings if state.question.clarified else (),
                 approvals=tuple(state.people.decisions),
                 limitations=(*([Statement.of("sample_only")] if self._sample_only() else ()), *state.notes),
                 confidence=confidence,

@@ -386,9 +386,6 @@ class _Page:
         yield from _text(words.spent(report))
         if report.methodology.spent_by and report.methodology.model_calls:
             yield table(USED_HEAD, words.used_rows(report))
-        if report.methodology.readings:
-            yield Heading(_("How the question was understood"))
-            yield from bullets(clean(one.text) for one in report.methodology.readings)
         if report.methodology.searches:
             yield Heading(_("Searches"))
             yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))

@@ -54,10 +54,10 @@ def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
     )
 
 
-def test_the_method_lists_what_was_read_in_full() -> None:
+def test_the_works_say_what_was_read_in_full() -> None:
     whole = TRIAL.replace(full_text=True)
     report = build_report(FULL, {**DOCUMENTS, TRIAL.evidence_id: whole})
-    assert report.methodology.read_in_full == (TRIAL.evidence_id,)
+    assert [one.evidence_id for one in report.references if one.full_text] == [TRIAL.evidence_id]
     assert "Read in full: 1." in render(report, "md").decode()
 
 

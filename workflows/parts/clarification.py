@@ -1,0 +1,50 @@
+"""What a model asks back before the search, and what a person answers or the run assumes."""
+
+from collections.abc import Collection, Mapping
+
+from activities.contracts.plan import Clarified, ClarifyInput
+from activities.contracts.prepare import Imported
+from activities.plural import plural
+from workflows.part_state import ClarificationState
+from workflows.parts.rows import Part
+from workflows.steps.failures import OutOfBudget
+from workflows.steps.role_steps import CLARIFY
+
+
+class ClarificationPart(Part):
+    """Asks back what the question leaves open."""
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """Return how the question was meant."""
+        return {"readings": self.state.part(ClarificationState).readings}
+
+    async def ask(self, earlier: Imported | None) -> None:
+        """Have a model ask back, and wait for its person where one answers.
+
+        Without an answer what it assumes holds; a person who rejects it has the question as typed.
+        """
+        own, request = self.state.part(ClarificationState), self.request
+        if self.state.sections.job is not None or not self.models.is_paid("clarifier"):
+            return
+        if own.clarified is None:
+            step = ClarifyInput(
+                **self.context.step_inputs(question=request.question),
+                earlier_question=earlier.question if earlier else "",
+            ).replace(searches_in=())
+            try:
+                own.clarified = await self.models.execute(CLARIFY, step)
+            except OutOfBudget:
+                own.clarified = Clarified()
+            if own.readings:
+                self.events.emit(
+                    "clarification_needed",
+                    " ".join(one.text for one in own.readings),
+                    questions=[one.question for one in own.readings],
+                    assumed=[one.assumed for one in own.readings],
+                )
+        message = f"{plural(len(own.readings), 'question')} before the search"
+        if own.readings and not await self.gates.approval_gate("clarification", message):
+            own.clarified = Clarified()
+
+
+PART = ClarificationPart
