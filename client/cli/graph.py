@@ -68,7 +68,7 @@ def as_tree(definition: "GraphDefinition") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
-    from workflows.graph.conditions import in_words
+    from workflows.graph.definition import in_words
 
     root = Tree(Text(definition.name, "bold"))
     reached = [definition.entry]

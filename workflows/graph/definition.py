@@ -4,12 +4,14 @@ A definition travels in the request of its run, so the file it was read from may
 definition must satisfy as a whole is in `workflows.graph.validation`.
 """
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from activities.contracts.evidence import Frozen
+from workflows.rules.stopping import MAX_STALLED_ITERATIONS
 
 NODES = 100
 EDGES = 400
@@ -45,40 +47,88 @@ recommended, what is searched for next."""
 ParallelRun = Literal["branches", "execute_tools", "parallel_loops"]
 """What runs at the same time: the branches that parallel edges lead to, all searches that were selected, or a
 research loop for each section of the plan as a child workflow."""
-Field_ = Literal[
-    "iteration",
-    "evidence",
-    "new_evidence",
-    "unjudged",
-    "searches",
-    "tasks",
-    "gaps",
-    "stalled",
-    "judge_failures",
-    "confidence",
-    "lowest_score",
-    "hypotheses",
-    "tokens_used",
-    "tokens_left",
-    "cost_used_usd",
-    "cost_left_usd",
-    "seconds_used",
-    "seconds_left",
-]
-"""A number of the state that a condition may compare; see `workflows.graph.conditions.Facts`."""
-Named = Literal[
-    "sufficient",
-    "all_failed",
-    "stalled",
-    "gaps_open",
-    "tasks_selected",
-    "nothing_to_judge",
-    "judge_failed",
-    "unread_steering",
-    "has_evidence",
-    "has_hypotheses",
-]
-"""A condition by name; see `workflows.graph.conditions.NAMED`."""
+
+COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+UNLIMITED = 10**12
+"""Stands for what is left where there is no limit: more than any limit may be, and finite, so that JSON has
+it."""
+
+
+class Facts(Frozen):
+    iteration: int = 0
+    evidence: int = 0
+    """Items that the run holds."""
+    new_evidence: int = 0
+    """Items that the latest searches added."""
+    unjudged: int = 0
+    """Items found since the latest judgement."""
+    searches: int = 0
+    tasks: int = 0
+    """Searches selected and not replaced by a later selection."""
+    gaps: int = 0
+    stalled: int = 0
+    """Searches in a row, each of all selected ones, that added nothing."""
+    judge_failures: int = 0
+    """Judgements in a row that failed."""
+    confidence: float = 0.0
+    """The confidence of the latest judgement, 0 to 1."""
+    lowest_score: int = 0
+    """The lowest score of a criterion in the latest judgement, 0 to 10."""
+    hypotheses: int = 0
+    tokens_used: int = 0
+    tokens_left: int = UNLIMITED
+    """Free for research; what writing the report needs is kept back. `UNLIMITED` without a limit."""
+    cost_used_usd: float = 0.0
+    cost_left_usd: float = UNLIMITED
+    """Free for research, in US dollars."""
+    seconds_used: float = 0.0
+    """Working time; waiting for a person does not count."""
+    seconds_left: float = UNLIMITED
+    """Working time that is left for research."""
+    judged: bool = False
+    sufficient: bool = False
+    """Whether the latest judgement meets the profile."""
+    all_failed: bool = False
+    """Whether searches were made and not one got an answer."""
+    unread_steering: bool = False
+    """Whether a reviewer gave an instruction that no step has read."""
+    last: Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"] = "start"
+    """The research step that was completed last."""
+
+
+NAMED: Mapping[str, Callable[[Facts], bool]] = {
+    "sufficient": lambda facts: facts.sufficient,
+    "all_failed": lambda facts: facts.all_failed,
+    "stalled": lambda facts: facts.stalled >= MAX_STALLED_ITERATIONS,
+    "gaps_open": lambda facts: facts.gaps > 0,
+    "tasks_selected": lambda facts: facts.tasks > 0,
+    "nothing_to_judge": lambda facts: facts.evidence == 0 or (facts.judged and facts.unjudged == 0),
+    "judge_failed": lambda facts: facts.judge_failures > 0,
+    "unread_steering": lambda facts: facts.unread_steering,
+    "has_evidence": lambda facts: facts.evidence > 0,
+    "has_hypotheses": lambda facts: facts.hypotheses > 0,
+}
+"""Conditions by name. A definition can only name what is here or compare a number of `Facts`."""
+NUMBERS = frozenset(name for name, field in Facts.model_fields.items() if field.annotation in (int, float))
+
+
+def _among(names: Collection[str]) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in names:
+            raise ValueError(f"{name!r} is not one of {', '.join(sorted(names))}")
+        return name
+
+    return AfterValidator(check)
+
+
+Named = Annotated[str, _among(NAMED)]
 
 
 class Part(Frozen):
@@ -149,12 +199,24 @@ Node: TypeAlias = Annotated[
 class Comparison(Part):
     """A number of the state compared with a constant."""
 
-    field: Field_
+    field: Annotated[str, _among(NUMBERS)]
     op: Literal["<", "<=", "==", "!=", ">=", ">"]
     value: float
 
 
 Condition: TypeAlias = Named | Comparison
+
+
+def holds(condition: Condition, facts: Facts) -> bool:
+    if isinstance(condition, Comparison):
+        return COMPARE[condition.op](getattr(facts, condition.field), condition.value)
+    return NAMED[condition](facts)
+
+
+def in_words(condition: Condition) -> str:
+    if isinstance(condition, Comparison):
+        return f"{condition.field} {condition.op} {condition.value:g}"
+    return condition.replace("_", " ")
 
 
 class Edge(Part):
@@ -264,5 +326,5 @@ class GraphView(Frozen):
     nodes: tuple[str, ...] = ()
     """All nodes of the graph, in the order of its definition."""
     state: Mapping[str, bool | int | float | str] = Field(default_factory=dict)
-    """The facts that conditions use, by name (`workflows.graph.conditions.Facts`); empty until the run is
+    """The facts that conditions use, by name (`Facts`); empty until the run is
     prepared. Query `budget` says what is left."""

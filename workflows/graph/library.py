@@ -131,7 +131,7 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
                 edge = data["edges"][int(number)]
                 source = str(edge.get("source", "")) if isinstance(edge, dict) else ""
                 target = str(edge.get("target", "?")) if isinstance(edge, dict) else "?"
-                keys = ".".join(rest)
+                keys = ".".join(part for part in rest if not part.startswith("function-"))
                 faults.append(Problem("unreadable", source, f"its edge to {target}: {keys}: {message}"))
             case _:
                 faults.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))

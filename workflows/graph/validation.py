@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from workflows.graph.conditions import in_words
 from workflows.graph.definition import (
     AgentNode,
     AgentStep,
@@ -21,6 +20,7 @@ from workflows.graph.definition import (
     ParallelNode,
     RoleNode,
     StateNode,
+    in_words,
 )
 
 if TYPE_CHECKING:

@@ -17,23 +17,24 @@ from activities.contracts.evidence import StopReason
 from activities.contracts.step import Role
 from activities.plural import plural
 from workflows.context import ModeTraits
-from workflows.graph.conditions import UNLIMITED, Facts, holds, stop_at_exit
 from workflows.graph.definition import (
+    UNLIMITED,
     Action,
     AgentNode,
     AgentStep,
     CodeNode,
     DecisionNode,
+    Facts,
     GraphCheck,
     GraphDefinition,
     GraphView,
     ParallelNode,
     RoleNode,
     StateNode,
+    holds,
 )
-from workflows.graph.state import GraphState
 from workflows.handlers import ResearchHandlers
-from workflows.part_state import CandidatesState
+from workflows.part_state import CandidatesState, GraphState
 from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
@@ -57,6 +58,23 @@ ROLES: Mapping[AgentStep, Role] = {
     "writer": "writer",
 }
 """The role that a step of an agent node asks."""
+
+
+def stop_at_exit(facts: Facts) -> StopReason:
+    """Why a run ends that has reached an exit.
+
+    Code decides: a graph cannot claim that its evidence is sufficient.
+    """
+    if facts.last == "search" and facts.all_failed:
+        return "all_sources_failed"
+    if facts.sufficient:
+        return "sufficient_evidence"
+    if facts.last == "search" and facts.new_evidence == 0:
+        return "no_new_evidence"
+    nothing_left = (facts.last == "evaluate_gaps" and facts.gaps == 0) or (
+        facts.last == "select_tools" and facts.tasks == 0
+    )
+    return "searched_out" if nothing_left else "max_iterations_reached"
 
 
 @workflow.defn(sandboxed=False)

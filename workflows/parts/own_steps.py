@@ -4,8 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
-from workflows.graph.state import GraphState
-from workflows.part_state import CandidatesState
+from workflows.part_state import CandidatesState, GraphState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy

@@ -7,13 +7,12 @@ import pytest
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import takes
-from workflows.graph.conditions import UNLIMITED, Facts, holds
-from workflows.graph.definition import Comparison, Field_, GraphView
+from workflows.graph.definition import UNLIMITED, Comparison, Facts, GraphView, holds
 
-LEFT: tuple[Field_, ...] = ("tokens_left", "cost_left_usd", "seconds_left")
+LEFT: tuple[str, ...] = ("tokens_left", "cost_left_usd", "seconds_left")
 
 
-USED_AND_LEFT: tuple[tuple[Field_, Any, float, float], ...] = (
+USED_AND_LEFT: tuple[tuple[str, Any, float, float], ...] = (
     ("tokens_used", ">=", 1, 10**9),
     ("tokens_left", "<", 10**9, 1),
     ("cost_used_usd", ">", 0.0, 1_000.0),
@@ -46,7 +45,7 @@ async def test_a_decision_follows_what_is_used_and_left(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("field", LEFT)
-def test_without_a_limit_what_is_left_is_more_than_any_number(field: Field_) -> None:
+def test_without_a_limit_what_is_left_is_more_than_any_number(field: str) -> None:
     facts = Facts()
     assert not holds(Comparison(field=field, op="<", value=UNLIMITED - 1), facts)
     assert holds(Comparison(field=field, op=">=", value=10**9), facts)

@@ -20,8 +20,7 @@ from tests.workflows.graph.graphs import SPOILED, a_graph, valid_graphs
 from tests.workflows.script import down, failing, outage, takes
 from tests.workflows.test_every_mode import within_limits
 from tests.workflows.test_random_runs import Weather, holds, play
-from workflows.graph.conditions import Facts
-from workflows.graph.definition import GraphDefinition, GraphView
+from workflows.graph.definition import Facts, GraphDefinition, GraphView
 from workflows.graph.library import builtin
 
 Script = Callable[[Stage], None]
