@@ -71,7 +71,7 @@ class AutoResearch(ResearchHandlers):
             await workflow.wait_condition(workflow.all_handlers_finished)
             workflow.continue_as_new(workflow=WORKFLOW_OF_MODE[request.mode], args=[request, state.carried()])
         mode = class_at(location[0])(request, state)
-        self.research, self.sections = mode.research, mode.sections
+        self.research = mode.research
         outcome: Outcome = await mode.run(request, state)
         return outcome
 

@@ -32,12 +32,6 @@ class ModeTraits:
 
     mode: Mode | None
     """What the report and the progress name as the mode; None when it is still to be chosen."""
-    writing_roles: Callable[[ResearchRequest, RunState], tuple[Role, ...]] = lambda *_: (
-        "writer",
-        "verifier",
-        "editor",
-    )
-    """The model calls that the report still needs; what they may cost is kept back."""
     single_section: bool = False
     """Whether the report has one section, whose key question is the question of the run."""
     search_seconds: float | None = None

@@ -11,7 +11,6 @@ Invariants:
 
 from temporalio import workflow
 
-from activities.contracts.step import Role
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.run import RunParts
@@ -26,13 +25,9 @@ class DeepResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = RunParts(request, state, ModeTraits("deep", self._writing_roles))
+        self.research = RunParts(request, state, ModeTraits("deep"))
         self._work = SectionResearch(self.research)
-        self.sections = self._work.sections
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
         return await self.research.run_to_completion(self._work.answer, self._work.conclude)
-
-    def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-        return self._work.drafting.calls_to_write()

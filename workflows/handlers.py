@@ -27,7 +27,6 @@ from workflows.part_state import CandidatesState, ClarificationState
 from workflows.rules.payload_limits import ROOM, within
 from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
 from workflows.run import RunParts
-from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
 from workflows.types import (
     AddSource,
@@ -77,8 +76,6 @@ class ResearchHandlers:
     """Declares the handlers of every research workflow; they act on the parts the workflow holds."""
 
     research: RunParts
-    sections: SectionCoordinator | None = None
-    """Set by a workflow that runs sections as children."""
 
     # Signals: what may be sent without an answer. They accept any arguments, since Temporal calls a handler
     # with as many as were sent, and an exception in one would end the run.
@@ -175,15 +172,15 @@ class ResearchHandlers:
     async def request_lease(self, *args: object) -> None:
         """Sent by a section to its run: it needs more budget."""
         request = self._read_signal("request_lease", LeaseRequest, args)
-        if request is not None and self.sections is not None:
-            await self.sections.accept_lease_request(request)
+        if request is not None and self.research.sections is not None:
+            await self.research.sections.accept_lease_request(request)
 
     @signal
     async def section_report(self, *args: object) -> None:
         """Sent by a section to its run: how far it is."""
         progress = self._read_signal("section_report", SectionProgress, args)
-        if progress is not None and self.sections is not None:
-            await self.sections.accept_report(progress)
+        if progress is not None and self.research.sections is not None:
+            await self.research.sections.accept_report(progress)
 
     @signal
     def offer_evidence(self, *args: object) -> None:
@@ -233,8 +230,8 @@ class ResearchHandlers:
 
     async def _forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
         """Forward a signal to the running sections, if there are any."""
-        if self.sections is not None:
-            await self.sections.forward(signal, payload)
+        if self.research.sections is not None:
+            await self.research.sections.forward(signal, payload)
 
     # Updates: what must be refused when it is wrong.
 
@@ -279,8 +276,8 @@ class ResearchHandlers:
             seconds=more.seconds,
             iterations=more.iterations,
         )
-        if self.sections is not None:
-            await self.sections.share_extension(more)
+        if self.research.sections is not None:
+            await self.research.sections.share_extension(more)
         return self.budget()
 
     @extend_budget.validator

@@ -11,7 +11,6 @@ from functools import partial
 from temporalio import workflow
 
 from activities.contracts.evidence import StopReason
-from activities.contracts.step import Role
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import PartState
@@ -36,16 +35,12 @@ class SubTeamState(PartState, defer_build=True):
 class HierarchicalResearch(ResearchHandlers):
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = RunParts(request, state, ModeTraits("hierarchical", self._writing_roles))
+        self.research = RunParts(request, state, ModeTraits("hierarchical"))
         self._teams = SectionResearch(self.research, "SubTeamResearch", "hierarchical")
-        self.sections = self._teams.sections
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
         return await self.research.run_to_completion(self._teams.answer, self._teams.conclude)
-
-    def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-        return self._teams.drafting.calls_to_write()
 
 
 @workflow.defn(sandboxed=False)

@@ -6,12 +6,14 @@ to `run_to_completion`. See `docs/workflows.md`.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 
 from activities.contracts.evidence import UNPLANNED, ReportPlan, ReportPlanSection
 from activities.contracts.publish import PlannedSection
+from activities.contracts.step import Role
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
 from workflows.context import ModeTraits, RunContext
@@ -32,6 +34,9 @@ from workflows.steps.research import ResearchSteps
 from workflows.steps.search import SearchSteps
 from workflows.steps.writing import WritingSteps, run_all
 from workflows.types import Outcome, ResearchRequest
+
+if TYPE_CHECKING:
+    from workflows.sections.coordinator import SectionCoordinator
 
 MAX_ID_CHARS = 400
 """Of the id of a run: Temporal allows 1,000, and those of its sections and of what is asked later begin with
@@ -56,6 +61,10 @@ class RunParts:
         self.ordering = OrderSteps(self)
         self.writing = WritingSteps(self)
         self.publisher = Publisher(self)
+        self.sections: SectionCoordinator | None = None
+        """Set by a mode that runs sections as children, as are the calls to write."""
+        self.calls_to_write: Callable[[], tuple[Role, ...]] = lambda: ("writer", "verifier", "editor")
+        """Returns the model calls that the report still needs; what they may cost is kept back."""
         self._main: asyncio.Task[object] | None = None
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""

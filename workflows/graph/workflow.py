@@ -84,10 +84,11 @@ class GraphResearch(ResearchHandlers):
         graph = ResearchRequest.model_validate(request).graph
         # Without a graph the built-in `iterative` is walked.
         self._has_sections = graph is not None and graph.has_sections
-        traits = ModeTraits("graph", self._writing_roles, single_section=not self._has_sections)
+        traits = ModeTraits("graph", single_section=not self._has_sections)
         self.research = RunParts(request, state, traits)
         self._loops = SectionResearch(self.research)
-        self.sections = self._loops.sections
+        if not self._has_sections:
+            self.research.calls_to_write = lambda: ("writer",)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
@@ -117,9 +118,6 @@ class GraphResearch(ResearchHandlers):
     def _definition(self) -> GraphDefinition:
         assert self._walk.definition is not None
         return self._walk.definition
-
-    def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-        return self._loops.drafting.calls_to_write() if self._has_sections else ("writer",)
 
     async def _answer(self) -> StopReason:
         """Check the graph, prepare, and walk from node to node until an exit."""

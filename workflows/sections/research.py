@@ -31,6 +31,7 @@ class SectionResearch(RunPart):
         self.sections = SectionCoordinator(run, child_workflow, child_mode)
         self.results = SectionResults(run)
         self.drafting = SectionDrafting(run, self.results, self.sections)
+        run.sections, run.calls_to_write = self.sections, self.drafting.calls_to_write
 
     async def answer(self) -> StopReason:
         """Outline the report, wait for approval of the plan if requested, and research every section."""

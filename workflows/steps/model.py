@@ -88,11 +88,10 @@ class ModelSteps(RunPart):
 
         Called again as the run goes on: what calls really use is known better then.
         """
-        context = self.context
-        naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
-        roles = (*naming, *context.traits.writing_roles(context.request, context.state))
+        naming: tuple[Role, ...] = ("hypothesis_generator",) if self.context.profile.candidates else ()
+        roles = (*naming, *self.run.calls_to_write())
         calls = [(self.expected(role), self.price(role)) for role in roles if self.is_paid(role)]
-        context.budget.keep_for_writing(calls)
+        self.context.budget.keep_for_writing(calls)
 
     def expected(self, role: Role) -> Allowance:
         """Return what the next call of a role will need, by what calls of this run have used."""
