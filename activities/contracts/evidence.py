@@ -333,19 +333,15 @@ class AbsentWord(Frozen):
     """It is the rarest name of the question, and no other name of it occurs."""
 
 
-class SearchRecord(Frozen):
-    """A row of the search ledger: one search and its true outcome."""
+class Searched(Frozen):
+    """How one search ended."""
 
     source: str
     query: str
     """As it was sent."""
-    asked: str = ""
-    """As it was selected; what a repetition is recognised by."""
     status: SearchStatus
     hits: Matches = 0
     """What the source says it has."""
-    kept: int = 0
-    """Records that entered the store from this search."""
     listed: int = 0
     """Results that were found and, in that round, not read: others were nearer to the question."""
     set_aside: int = 0
@@ -357,6 +353,15 @@ class SearchRecord(Frozen):
     seconds: float = 0.0
     attempts: int = 1
     detail: str = ""
+
+
+class SearchRecord(Searched):
+    """A row of the search ledger: one search and its true outcome."""
+
+    asked: str = ""
+    """As it was selected; what a repetition is recognised by."""
+    kept: int = 0
+    """Records that entered the store from this search."""
     gap: str = ""
     """What the search is to close; for the test of a hypothesis, the test."""
     tests_hypothesis: bool = False

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from activities.contracts.bounds import Matches
-from activities.contracts.evidence import AbsentWord, Compact, EvidenceRef, Frozen, Query, SearchStatus
+from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, Searched
 
 
 class SearchTask(Frozen):
@@ -37,22 +36,10 @@ class Preview(Frozen):
     """The searches that found it, as they were asked for."""
 
 
-class Hits(Frozen):
-    source: str
-    query: str
-    """As it was sent."""
-    status: SearchStatus
-    hits: Matches = 0
+class Hits(Searched):
+    """What one search found."""
+
     kept: tuple[EvidenceRef, ...] = ()
-    listed: int = 0
-    """Results that were found and not read."""
-    set_aside: int = 0
-    absent: tuple[AbsentWord, ...] = ()
-    """See `SearchRecord`."""
-    documents: int = 0
-    detail: str = ""
-    attempts: int = 1
-    seconds: float = 0.0
     waited: float = 0.0
     """The part of `seconds` until the source answered."""
 

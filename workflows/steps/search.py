@@ -9,7 +9,14 @@ from collections.abc import Collection, Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.contracts.evidence import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
+from activities.contracts.evidence import (
+    EvidenceRef,
+    Query,
+    Searched,
+    SearchRecord,
+    SearchStatus,
+    SourceOption,
+)
 from activities.contracts.plan import AgentTask
 from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
@@ -232,16 +239,6 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
-    return row.replace(
-        query=hits.query or row.query,
-        status=hits.status,
-        hits=hits.hits,
-        kept=len(hits.kept),
-        listed=hits.listed,
-        set_aside=hits.set_aside,
-        absent=hits.absent,
-        documents=hits.documents,
-        detail=hits.detail,
-        attempts=hits.attempts,
-        seconds=hits.seconds,
-    )
+    """Return the row of a search with how it ended."""
+    ended = {name: getattr(hits, name) for name in Searched.model_fields}
+    return row.model_copy(update={**ended, "query": hits.query or row.query, "kept": len(hits.kept)})
