@@ -179,7 +179,7 @@ NAMES = frozenset(
     {
         *("evidence_id", "quote", "agent", "id"),  # of a work, a source, a sentence
         *(
-            *("research_mode", "profile", "sources", "specialist", "next_speaker", "model"),
+            *("research_mode", "profile", "sources", "specialist", "next_speaker", "model", "aspect"),
         ),  # one of those offered
         *("relevant", "role"),  # ids of works, one of the profile's roles
     }
