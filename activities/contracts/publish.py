@@ -215,67 +215,80 @@ class IterationUse(Frozen):
     """What a model left open after the last iteration of its loop."""
 
 
-class PublishInput(Compact, PublishParts):
-    """Everything code needs to check the quotes, number the references and render the report."""
+class Method(Frozen):
+    """How a run worked."""
 
-    run_id: str
-    question: str
-    mode: Mode
-    profile: str
-    title: str
-    sections: tuple[PlannedSection, ...]
-    evidence: tuple[EvidenceRef, ...] = ()
-    """What is cited, and what is retracted or under concern."""
-    found: dict[str, str] = Field(default_factory=dict)
-    """Id of everything that was found -> the beginning of its title; empty where it was not recorded."""
     searches: tuple[SearchRecord, ...] = ()
     counts: PrismaCounts = PrismaCounts()
     iterations: int = 0
     spent_by: tuple[IterationUse, ...] = ()
-    """Each iteration, section by section, as far as there is room."""
-    usage: Usage = Usage()
+    """Each iteration, section by section, as far as there is room; what its run used beyond them went into
+    reading the question, planning and writing."""
     by_role: dict[str, Usage] = Field(default_factory=dict)
-    """The same by the role that was asked."""
+    """The model calls by the role that was asked."""
     seconds: float = 0.0
-    """Working time so far."""
+    """Working time; waiting for people does not count."""
     estimate: Estimate | None = None
     """What was said before the run began; None where nothing was."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""
     approvals: tuple[Decision, ...] = ()
-    limitations: tuple[Statement | str, ...] = ()
+    filters: Filters = Filters()
+    """What every search was narrowed by."""
+    results_per_search: int = 10
+    """Works that each search was asked for."""
+
+
+class Head(Frozen):
+    """What is known of a report before its sentences are checked."""
+
+    run_id: str
+    question: str
+    asked: str = ""
+    """The question as it was typed, where `question` is a rewording of it that stands alone."""
+    mode: Mode
+    profile: str
+    title: str
     written_by: WrittenBy = "model"
+    language: str = ENGLISH
+    """ISO 639-1 code of the language that it was asked for in; its fixed words are English where they are not
+    translated."""
+    confidence: float | None = None
+    """None where nobody judged the evidence."""
+    confidence_reasons: tuple[Statement, ...] = ()
+    draft: bool = False
+    """It waits for a reviewer's approval: the standing of works is checked again when it is released."""
+    words: Words = STUDIES
+    """What the profile calls what was read."""
+    length: Length = "standard"
+    """How much of it is printed, where nothing else is asked for."""
+    stop_reason: StopReason = "sufficient_evidence"
+    generated_at: str
+    """ISO time, from the workflow's clock."""
+    disputes: tuple[Dispute, ...] = ()
+    """Sentences that somebody says are wrong, with what became of it, the oldest first."""
+
+
+class PublishInput(Compact, Head, Method, PublishParts):
+    """Everything code needs to check the quotes, number the references and render the report."""
+
+    sections: tuple[PlannedSection, ...]
+    evidence: tuple[EvidenceRef, ...] = ()
+    """What is cited, and what is retracted or under concern."""
+    found: dict[str, str] = Field(default_factory=dict)
+    """Id of everything that was found -> the beginning of its title; empty where it was not recorded."""
+    usage: Usage = Usage()
+    limitations: tuple[Statement | str, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
     edited: Edited | None = None
     """What the editor wrote; None where none was asked or it did not answer."""
     reader: Literal["", "same_model", "other_model"] = ""
     """Who the second reader was; empty where none was asked."""
-    disputes: tuple[Dispute, ...] = ()
-    """Disputes of its sentences, the oldest first."""
     refused: tuple[Refused, ...] = ()
     """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
-    asked: str = ""
-    """The question as it was typed, where `question` is a rewording of it that stands alone."""
-    confidence: float | None = None
-    """None where nobody judged the evidence."""
-    confidence_reasons: tuple[Statement, ...] = ()
-    stop_reason: StopReason = "sufficient_evidence"
-    generated_at: str
-    """ISO time, from the workflow's clock."""
-    draft: bool = False
-    """True while the report gate waits: the standing is checked again when it is released."""
     pubmed: PubMedSaid | None = None
     """What PubMed says of the cited works now; None when it was not asked."""
-    filters: Filters = Filters()
-    """What every search was narrowed by."""
-    results_per_search: int = 10
-    """Works that each search was asked for."""
-    words: Words = STUDIES
-    """What the profile calls what was read."""
-    length: Length = "standard"
-    language: str = ENGLISH
-    """ISO 639-1 code of the language of the report."""
 
     @property
     def screened(self) -> int:

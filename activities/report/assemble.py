@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
-from activities.contracts.publish import PlannedSection, PublishInput
+from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
 from activities.report.claims import CheckedEdit, Checks, check_edited, contradictions, judged_works
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
@@ -101,14 +101,10 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     ]
     judgements = judged_works(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
+    head = {name: getattr(step, name) for name in Head.model_fields}
+    head["title"] = edit.title or clean(step.title) or clean(step.question)[:200] or _("Research report")
     report = Report(
-        run_id=step.run_id,
-        question=step.question,
-        asked=step.asked,
-        mode=step.mode,
-        profile=step.profile,
-        title=edit.title or clean(step.title) or clean(step.question)[:200] or _("Research report"),
-        written_by=step.written_by,
+        **head,
         executive_summary="",
         summary=edit.summary,
         mechanism=edit.mechanism,
@@ -124,12 +120,6 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
             for planned, section in zip(step.sections, checks.sections, strict=True)
         ),
         judgements=judgements,
-        length=step.length,
-        language=step.language,
-        stop_reason=step.stop_reason,
-        disputes=step.disputes,
-        generated_at=step.generated_at,
-        draft=step.draft,
     ).replace(**values)
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
 
@@ -225,22 +215,13 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
 
 def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
+    method = {name: getattr(step, name) for name in Method.model_fields}
+    method["counts"] = step.counts.added_up(len(step.found), step.screened, len(cited))
+    # concurrent steps end in any order; two runs that did the same must report the same
+    method["prompt_versions"] = tuple(sorted(step.prompt_versions))
     return Methodology(
-        searches=step.searches,
-        counts=step.counts.added_up(len(step.found), step.screened, len(cited)),
-        iterations=step.iterations,
-        spent_by=step.spent_by,
+        **method,
         tokens=step.usage.tokens,
         model_calls=step.usage.calls,
         cost_usd=None if cost is None else cost / 1_000_000,
-        by_role=step.by_role,
-        seconds=step.seconds,
-        estimate=step.estimate,
-        models=step.models,
-        # concurrent steps end in any order; two runs that did the same must report the same
-        prompt_versions=tuple(sorted(step.prompt_versions)),
-        plan_hash=step.plan_hash,
-        approvals=step.approvals,
-        filters=step.filters,
-        results_per_search=step.results_per_search,
     )

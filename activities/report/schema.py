@@ -13,32 +13,19 @@ from activities.contracts.evidence import (
     Claim,
     Compact,
     EvidenceType,
-    Filters,
     Frozen,
     Grade,
     Identifiers,
-    Length,
-    SearchRecord,
     SourceKind,
     Standing,
     Statement,
     StopReason,
-    Usage,
     Vigilance,
 )
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import ReportParts
-from activities.contracts.profile import STUDIES, Words
-from activities.contracts.publish import (
-    Decision,
-    Dispute,
-    Estimate,
-    IterationUse,
-    PrismaCounts,
-    WrittenBy,
-)
+from activities.contracts.publish import Head, Method
 from activities.contracts.write import Passage, RefusedKind
-from activities.messages import ENGLISH
 
 SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
 UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "not_read"]
@@ -204,42 +191,14 @@ class Verification(Frozen):
     dropped: tuple[Dropped, ...] = ()
 
 
-class Methodology(Frozen):
-    searches: tuple[SearchRecord, ...] = ()
-    counts: PrismaCounts = PrismaCounts()
-    iterations: int = 0
-    spent_by: tuple[IterationUse, ...] = ()
-    """Each iteration, section by section; what `model_calls`, `tokens` and `cost_usd` have beyond them was
-    used for reading the question, planning and writing."""
+class Methodology(Method):
     tokens: int = 0
     model_calls: int = 0
     cost_usd: float | None = None
     """None when a price was not known."""
-    by_role: dict[str, Usage] = Field(default_factory=dict)
-    """The model calls of the run by the role that was asked; later versions add none."""
-    seconds: float = 0.0
-    """Working time; waiting for people does not count."""
-    estimate: Estimate | None = None
-    models: tuple[str, ...] = ()
-    prompt_versions: tuple[str, ...] = ()
-    plan_hash: str = ""
-    approvals: tuple[Decision, ...] = ()
-    filters: Filters = Filters()
-    results_per_search: int = 10
 
 
-class Report(ReportParts):
-    run_id: str
-    question: str
-    asked: str = ""
-    """The question as it was typed, where `question` is a rewording of it that stands alone."""
-    mode: str
-    profile: str
-    title: str
-    written_by: WrittenBy = "model"
-    language: str = ENGLISH
-    """ISO 639-1 code of the language that it was asked for in; its fixed words are English where they are not
-    translated."""
+class Report(Head, ReportParts):
     answer: tuple[Claim, ...] = ()
     """The direct answer, in the model's order; empty without a model."""
     executive_summary: str
@@ -262,23 +221,11 @@ class Report(ReportParts):
     limitations: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
     """The limitations as data, in the order of `limitations`."""
-    confidence: float | None = None
-    """None where it was not judged."""
-    confidence_reasons: tuple[Statement, ...] = ()
-    draft: bool = False
-    """The report waits for a reviewer's approval."""
     unanswered: Statement | None = None
     """Why no claim and no passage stands; None when one does."""
     contexts: tuple[QuoteContext, ...] = ()
     unused: tuple[UnusedWork, ...] = ()
     """Works that were found and are not cited, by reason; empty where not recorded."""
-    words: Words = STUDIES
-    length: Length = "standard"
-    """How much of it is printed, where nothing else is asked for."""
-    stop_reason: StopReason
-    generated_at: str
-    disputes: tuple[Dispute, ...] = ()
-    """Sentences that somebody says are wrong, with what became of it, the oldest first."""
     made_from: str = ""
     """Key of the blob of what it was published from: a later version publishes that again."""
 
