@@ -18,7 +18,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
 from activities.contracts.errors import DamagedEvidence, NoSuchKey, StoreError
-from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.evidence import Evidence, EvidenceRef, Work, fields_of
 from activities.credentials import without_credentials
 from activities.proxies import spare_this_machine
 
@@ -246,16 +246,8 @@ def make_ref(evidence: Evidence, blob: str) -> EvidenceRef:
     from activities.contracts.identifiers import figures, fingerprint, first_author
 
     return EvidenceRef(
-        evidence_id=evidence.evidence_id,
+        **fields_of(Work, evidence) | {"title": evidence.title[:TITLE_CHARS]},
         blob=blob,
-        source=evidence.source,
-        title=evidence.title[:TITLE_CHARS],
-        year=evidence.year,
-        identifiers=evidence.identifiers,
-        url=evidence.url,
-        evidence_type=evidence.evidence_type,
-        standing=evidence.standing,
-        full_text=evidence.full_text,
         chars=len(evidence.text),
         fingerprint=fingerprint(evidence.title, evidence.year),
         first_author=first_author(evidence.authors),

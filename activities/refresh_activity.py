@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from temporalio import activity
 
 from activities.contracts.errors import DeterminatorError
-from activities.contracts.evidence import EvidenceRef, Filters, Frozen, Query, SearchRecord, SourceOption
+from activities.contracts.evidence import (
+    EvidenceRef,
+    Filters,
+    Frozen,
+    Query,
+    SearchRecord,
+    SourceOption,
+    Work,
+    fields_of,
+)
 from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.revise import Instruction
 from activities.contracts.search import SearchTask
@@ -122,11 +131,8 @@ class RefreshActivities:
             report, versions = await newest(archive, first)
             cited = references_of(report)
             refs = list(await refs_in(archive.store, request.known_blob)) or cited
-            refs += [
-                EvidenceRef(evidence_id=w.evidence_id, blob="", source=w.source, title=w.title, year=w.year)
-                for version in versions
-                for w in version.new
-            ]
+            found = (work for version in versions for work in version.new)
+            refs += [EvidenceRef(**fields_of(Work, one), blob="") for one in found]
             pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
             return RefreshPlan(
                 searches=self._searches(first, request) if request.search else (),
@@ -216,18 +222,7 @@ def unanswered(verdict: StandingVerdict) -> bool:
 
 def references_of(report: Report) -> list[EvidenceRef]:
     """Return a report's references as the standing is asked for, with the standing they have in it."""
-    return [
-        EvidenceRef(
-            evidence_id=one.evidence_id,
-            blob="",
-            source=one.source,
-            title=one.title,
-            year=one.year,
-            identifiers=one.identifiers,
-            standing=one.standing,
-        )
-        for one in report.references
-    ]
+    return [EvidenceRef(**fields_of(Work, one), blob="") for one in report.references]
 
 
 async def first_of(archive: Archive, run_id: str) -> Report:

@@ -11,7 +11,7 @@ from functools import partial
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.contracts.evidence import EvidenceRef, SearchRecord
+from activities.contracts.evidence import EvidenceRef, SearchRecord, fields_of
 from activities.contracts.search import HitsOfAll, SearchTasks
 from activities.refresh_activity import (
     RefreshActivities,
@@ -55,7 +55,7 @@ class RefreshReport:
                 request=request,
                 at=workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
                 searches=rows(row for row, _ in answers),
-                new=within((_new_work(new[name]) for name in merged.new_ids), REFS_ROOM),
+                new=within((NewWork(**fields_of(NewWork, new[name])) for name in merged.new_ids), REFS_ROOM),
                 pubmed=pubmed,
             ),
             **policy.internal_step("keep what is new"),
@@ -86,16 +86,3 @@ class RefreshReport:
             **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
         )
         return answer
-
-
-def _new_work(ref: EvidenceRef) -> NewWork:
-    return NewWork(
-        evidence_id=ref.evidence_id,
-        title=ref.title,
-        source=ref.source,
-        year=ref.year,
-        url=ref.url,
-        evidence_type=ref.evidence_type,
-        standing=ref.standing,
-        queries=ref.queries,
-    )

@@ -20,14 +20,13 @@ from activities.contracts.evidence import (
     Gate,
     Length,
     Mode,
-    ModelChoice,
     ReportPlan,
     SearchRecord,
     StopReason,
     Usage,
 )
 from activities.contracts.iterations import IterationRecord
-from activities.contracts.prepare import Continued, FollowUp
+from activities.contracts.prepare import Continued, FollowUp, WorkerChoice
 from activities.contracts.publish import Estimate
 from activities.contracts.step import Reading
 from workflows.event_types import AgentEvent
@@ -71,7 +70,7 @@ class Limits(Frozen):
     """Works of a section that are read in full before they are cited."""
 
 
-class ResearchRequest(Frozen):
+class ResearchRequest(WorkerChoice):
     """One question and how to answer it: the input of every research workflow."""
 
     question: str = Field(min_length=3, max_length=QUESTION_CHARS)
@@ -81,15 +80,6 @@ class ResearchRequest(Frozen):
     an edit of the file it was read from changes nothing."""
     profile: str = "auto"
     """`auto`, a built-in profile, or a name of the user's own."""
-    profile_path: str | None = None
-    sources: tuple[str, ...] = ()
-    """Empty: the profile's preference among what is enabled."""
-    library: str | None = None
-    """Folder of the user's own documents, as the worker sees it."""
-    models: dict[str, ModelChoice] = Field(default_factory=dict)
-    """Per role, `default` for the rest. Empty: the worker's setting."""
-    fallbacks: tuple[ModelChoice, ...] = ()
-    """Models to try when one is down, in order. Empty: the worker's setting."""
     limits: Limits = Limits()
     open_limits: tuple[str, ...] = ()
     """Limits that the user did not set: in mode auto, the chosen mode's own defaults replace them."""
@@ -128,8 +118,6 @@ class ResearchRequest(Frozen):
     """What the run is expected to take, for its report."""
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
-    signatures: dict[str, str] = Field(default_factory=dict)
-    """Signatures of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
     indexed: bool = False
     """Whether the search attributes are registered, so that the run may keep them up to date."""
     history_events: int = Field(default=8_000, ge=50)

@@ -28,8 +28,10 @@ from activities.contracts.appraisal import (
     Proposed,
     StudyEffect,
     WorkFacts,
+    WorkFigures,
 )
 from activities.contracts.effects import Effect, Interval, Pool
+from activities.contracts.evidence import fields_of
 from activities.extras import NotInstalled
 
 OTHER_SIDE: Mapping[ConclusionDirection, EffectDirection] = {"higher": "lower", "lower": "higher"}
@@ -121,22 +123,16 @@ def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
     effect, result = numbers.effect, None
     if effect is not None:
         result = study_interval(effect, point_of(effect), LEVEL)
+    read = fields_of(WorkFigures, one)
+    if effect and result:
+        read["direction"] = _side(effect, result, turned=is_turned(one, effect))
     return AppraisedWork(
-        evidence_id=one.evidence_id,
-        direction=_side(effect, result, turned=is_turned(one, effect))
-        if effect and result
-        else one.direction,
+        **read,
         effect=effect,
         result=result,
-        figures=one.figures,
-        counts=one.counts,
-        opposite=one.opposite,
-        reverse=one.reverse,
-        clustered=one.clustered,
         p=numbers.p,
         n=numbers.people or facts.participants or None,
         facts=facts.replace(randomized=facts.randomized or one.randomised),
-        support=one.support,
     )
 
 

@@ -38,26 +38,37 @@ Figures = dict[str, str]
 Which fields there are: `activities.analysis.figures`."""
 
 
-class StudyEffect(Frozen):
-    """What a work reports of an outcome, as a model read it; each number stands in a quote."""
+class FigureTerms(Frozen):
+    """How the numbers of a work are to be read."""
 
-    evidence_id: str
-    outcome: str
-    group: str
-    """As its sentences call it; so the comparator."""
-    comparator: str
-    direction: EffectDirection
-    """As the model read it; numbers, where there are any, decide."""
-    support: tuple[Support, ...]
-    figures: Figures = Field(default_factory=dict)
     counts: str = ""
     """What the numbers count, where it is not the outcome: deaths, where it is survival."""
     opposite: bool = False
     """Whether more of what they count is less of the outcome."""
     reverse: bool = False
     """Whether the estimate is that of the comparator against the group."""
+
+
+class WorkFigures(FigureTerms):
+    """The same of one work, with its numbers and the sentences that state them."""
+
+    evidence_id: str
+    direction: EffectDirection
+    """Of the outcome, in the group against the comparator: as the model read it, or from the numbers where
+    there are any."""
+    support: tuple[Support, ...] = ()
+    figures: Figures = Field(default_factory=dict)
     clustered: bool = False
     """Whether groups of people were allocated, so that events cannot be taken as independent."""
+
+
+class StudyEffect(WorkFigures):
+    """What a work reports of an outcome, as a model read it; each number stands in a quote."""
+
+    outcome: str
+    group: str
+    """As its sentences call it; so the comparator."""
+    comparator: str
     randomised: bool = False
     """Whether a quote says that chance allocated."""
 
@@ -117,33 +128,23 @@ class WorkFacts(Frozen):
     under_concern: bool = False
 
 
-class AppraisedWork(Frozen):
-    """An effect of a work as a conclusion used it."""
+class AppraisedWork(WorkFigures):
+    """An effect of a work as a conclusion used it, with what it was computed from."""
 
-    evidence_id: str
-    direction: EffectDirection
-    """Of the outcome, in the group against the comparator; from its numbers where it has any."""
     counted: bool = True
     """Whether the conclusion rests on it: where there are randomised trials, it rests on these alone."""
     effect: Effect | None = None
     """Its numbers as the work counts them, where they fit together; by events where the work gives them."""
     result: Interval | None = None
     """The effect with its interval of 95 %, in the direction in which the work counts it."""
-    figures: Figures = Field(default_factory=dict)
-    """What the effect was computed from."""
-    counts: str = ""
-    opposite: bool = False
-    reverse: bool = False
-    clustered: bool = False
     p: str = ""
     """The P value that it states."""
     n: Participants = None
     """Participants."""
     facts: WorkFacts = WorkFacts()
-    support: tuple[Support, ...] = ()
 
 
-class PooledFigure(Frozen):
+class PooledFigure(FigureTerms):
     """The works of an outcome that could be pooled."""
 
     measure: Measure
@@ -151,9 +152,6 @@ class PooledFigure(Frozen):
     """The random-effects estimate with its normal interval, in the direction in which the works count."""
     works: tuple[str, ...]
     i2: float
-    counts: str = ""
-    opposite: bool = False
-    reverse: bool = False
 
 
 class Concern(Frozen):

@@ -6,7 +6,7 @@ evidence store.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -99,6 +99,11 @@ class Frozen(BaseModel):
     def _own_names(self) -> set[str]:
         """Return the names of the values that it may have."""
         return set(type(self).model_fields)
+
+
+def fields_of(kind: type[Frozen], item: Frozen) -> dict[str, Any]:
+    """Return the values of an item that a base of its model declares, for another model of that base."""
+    return {name: getattr(item, name) for name in kind.model_fields}
 
 
 class Compact(Frozen):
@@ -195,25 +200,30 @@ class StandingNotice(Frozen):
     reported_by: str = ""
 
 
-class Evidence(Frozen):
-    """One document as a source gave it. Kept in the evidence store; only its `EvidenceRef` is passed on."""
+class Work(Frozen):
+    """What every shape of a work has."""
 
     evidence_id: str
     source: str
     title: str
-    text: str
-    """What may be quoted: the abstract, label section, registration or full text. Neither the title nor a
-    citation line is part of it."""
-    authors: tuple[str, ...] = ()
     year: Year = None
-    venue: str | None = None
     identifiers: Identifiers = Identifiers()
     url: str | None = None
     evidence_type: EvidenceType = "article"
     standing: Standing = "unknown"
-    notices: tuple[StandingNotice, ...] = ()
     full_text: bool = False
     """False when only the abstract (or a summary) was seen."""
+
+
+class Evidence(Work):
+    """One document as a source gave it. Kept in the evidence store; only its `EvidenceRef` is passed on."""
+
+    text: str
+    """What may be quoted: the abstract, label section, registration or full text. Neither the title nor a
+    citation line is part of it."""
+    authors: tuple[str, ...] = ()
+    venue: str | None = None
+    notices: tuple[StandingNotice, ...] = ()
     language: str = ""
     """ISO 639-1 code of the language of `text`; empty where it is too short to tell."""
     facts: dict[str, str] = Field(default_factory=dict)
@@ -230,21 +240,11 @@ FULL_TEXT_FROM = "full_text_from"
 """The fact that says where the full text of a work was read that its source gave as an abstract."""
 
 
-class EvidenceRef(Frozen):
-    """A small pointer to a stored `Evidence`; what workflows hold (a few hundred bytes)."""
+class EvidenceRef(Work):
+    """A small pointer to a stored `Evidence`, whose title it cuts to 300 characters: what workflows hold."""
 
-    evidence_id: str
     blob: str
     """Key of the body in the evidence store."""
-    source: str
-    title: str
-    """At most 300 characters."""
-    year: Year = None
-    identifiers: Identifiers = Identifiers()
-    url: str | None = None
-    evidence_type: EvidenceType = "article"
-    standing: Standing = "unknown"
-    full_text: bool = False
     chars: int = 0
     fingerprint: str = ""
     """Digest of the normalised title and year: the same work under two records."""
@@ -333,7 +333,7 @@ class AbsentWord(Frozen):
     """It is the rarest name of the question, and no other name of it occurs."""
 
 
-class Searched(Frozen):
+class SearchEnd(Frozen):
     """How one search ended."""
 
     source: str
@@ -355,7 +355,7 @@ class Searched(Frozen):
     detail: str = ""
 
 
-class SearchRecord(Searched):
+class SearchRecord(SearchEnd):
     """A row of the search ledger: one search and its true outcome."""
 
     asked: str = ""

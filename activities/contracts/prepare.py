@@ -8,19 +8,26 @@ from activities.contracts.profile import Profile
 from activities.messages import ENGLISH
 
 
-class PrepareInput(Frozen):
-    """Ask the worker what it has: sources, profile, models and prices."""
+class WorkerChoice(Frozen):
+    """What a request names of that which a worker has."""
 
-    profile: str
     profile_path: str | None = None
     sources: tuple[str, ...] = ()
+    """Empty: the profile's preference among what is enabled."""
     library: str | None = None
+    """Folder of the user's own documents, as the worker sees it."""
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """Per role; the key `default` serves every role that is not named. Empty: the worker's setting."""
     fallbacks: tuple[ModelChoice, ...] = ()
-    """Empty: the worker's setting."""
+    """Models to try when one is down, in order. Empty: the worker's setting."""
     signatures: dict[str, str] = Field(default_factory=dict)
-    """By `library` and `profile_path`; see `activities.permits`."""
+    """Signatures of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
+
+
+class PrepareInput(WorkerChoice):
+    """Ask the worker what it has: sources, profile, models and prices."""
+
+    profile: str
     question: str = Field(default="", max_length=4_000)
     language: str = ""
     """Of the report, as it was asked for; empty for that of the question."""

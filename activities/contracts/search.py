@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, Searched
+from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, SearchEnd
 
 
 class SearchTask(Frozen):
@@ -36,7 +36,7 @@ class Preview(Frozen):
     """The searches that found it, as they were asked for."""
 
 
-class Hits(Searched):
+class Hits(SearchEnd):
     """What one search found."""
 
     kept: tuple[EvidenceRef, ...] = ()

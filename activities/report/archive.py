@@ -13,11 +13,11 @@ from obstore.exceptions import BaseError
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import (
     EvidenceRef,
-    EvidenceType,
     Frozen,
     SearchRecord,
     Standing,
     StandingNotice,
+    Work,
 )
 from activities.contracts.publish import PublishInput
 from activities.contracts.revise import Instruction
@@ -60,16 +60,9 @@ class Change(Frozen):
     """The claims that cite it, in the report's order."""
 
 
-class NewWork(Frozen):
+class NewWork(Work):
     """A work that a repeated search found and the run had not."""
 
-    evidence_id: str
-    title: str
-    source: str
-    year: int | None = None
-    url: str | None = None
-    evidence_type: EvidenceType = "article"
-    standing: Standing = "unknown"
     queries: tuple[str, ...] = ()
     """`source: query` of the searches that found it."""
 

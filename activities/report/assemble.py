@@ -8,7 +8,7 @@ the judge said.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
+from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, fields_of, kind_of_source
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
 from activities.report.claims import CheckedEdit, Checks, check_edited, contradictions, judged_works
@@ -101,7 +101,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     ]
     judgements = judged_works(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
-    head = {name: getattr(step, name) for name in Head.model_fields}
+    head = fields_of(Head, step)
     head["title"] = edit.title or clean(step.title) or clean(step.question)[:200] or _("Research report")
     report = Report(
         **head,
@@ -215,7 +215,7 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
 
 def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
-    method = {name: getattr(step, name) for name in Method.model_fields}
+    method = fields_of(Method, step)
     method["counts"] = step.counts.added_up(len(step.found), step.screened, len(cited))
     # concurrent steps end in any order; two runs that did the same must report the same
     method["prompt_versions"] = tuple(sorted(step.prompt_versions))

@@ -15,12 +15,11 @@ from activities.contracts.evidence import (
     EvidenceType,
     Frozen,
     Grade,
-    Identifiers,
     SourceKind,
-    Standing,
     Statement,
     StopReason,
     Vigilance,
+    Work,
 )
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import ReportParts
@@ -39,19 +38,10 @@ UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "no
 """
 
 
-class Reference(Frozen):
+class Reference(Work):
     number: int
-    evidence_id: str
-    source: str
-    title: str
     authors: tuple[str, ...] = ()
-    year: int | None = None
     venue: str | None = None
-    identifiers: Identifiers = Identifiers()
-    url: str | None = None
-    evidence_type: EvidenceType = "article"
-    standing: Standing = "unknown"
-    full_text: bool = False
     full_text_from: str = ""
     """Where the full text was read, for a work that its source gave as an abstract."""
     study: int = 0

@@ -13,6 +13,8 @@ from activities.contracts.evidence import (
     Grade,
     SearchRecord,
     Support,
+    Work,
+    fields_of,
 )
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.profile import OWN_DOCUMENTS, Words
@@ -75,18 +77,10 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
         # without its time; in another form as its document states it
         date=date[: 10 if _ISO_DATE.match(date) else MAX_DATE_CHARS],
         date_from=item.facts.get("date_from", ""),
+        **fields_of(Work, item) | {"title": clean(item.title) or item.evidence_id},
         number=number,
-        evidence_id=item.evidence_id,
-        source=item.source,
-        title=clean(item.title) or item.evidence_id,
         authors=tuple(clean(a) for a in item.authors if clean(a)),
-        year=item.year,
         venue=clean(item.venue) or None if item.venue else None,
-        identifiers=item.identifiers,
-        url=item.url,
-        evidence_type=item.evidence_type,
-        standing=item.standing,
-        full_text=item.full_text,
         full_text_from=item.facts.get(FULL_TEXT_FROM, ""),
         study=study,
         from_run=from_run,

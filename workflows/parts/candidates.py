@@ -14,8 +14,8 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.candidate_activity import CandidateActivities
 from activities.candidates import both_sides
 from activities.candidates.fields import SOURCES, unanswered
-from activities.contracts.candidates import Candidate, CandidateLookUp, LookedUp
-from activities.contracts.evidence import SourceOption
+from activities.contracts.candidates import Candidate, CandidateLookUp, Drug, LookedUp
+from activities.contracts.evidence import SourceOption, fields_of
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import Verdicts, VerifyInput
@@ -231,16 +231,8 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
     named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
     chain = " -> ".join(filter(None, (*named, hypothesis.effect)))
     return Candidate(
+        **fields_of(Drug, hypothesis),
         name=hypothesis.drug,
-        generic_name=hypothesis.generic_name,
-        target=hypothesis.target,
-        pathway=hypothesis.pathway,
-        current_indications=hypothesis.current_indications,
-        regulatory_status=hypothesis.regulatory_status,
-        trial_status=hypothesis.trial_status,
-        records=hypothesis.records,
-        safety=hypothesis.safety,
-        search_suggestions=hypothesis.search_suggestions,
         mechanism=hypothesis.target,
         proposed_mechanism=chain,
         support=hypothesis.supporting_evidence,

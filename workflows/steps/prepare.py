@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from activities.contracts.evidence import Mode
+from activities.contracts.evidence import Mode, fields_of
 from activities.contracts.plan import ParsedQuery, ParseQueryInput
-from activities.contracts.prepare import Imported, Prepared, PrepareInput
+from activities.contracts.prepare import Imported, Prepared, PrepareInput, WorkerChoice
 from activities.contracts.profile import Profile
 from activities.prepare_activity import PrepareActivities
 from activities.profiles.specialists import specialists_of
@@ -103,16 +103,12 @@ class Preparation(RunPart):
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""
         request = self.request
+        sources = (*request.sources, *extra_sources) if request.sources else ()
         prepared = await workflow.execute_activity_method(
             PrepareActivities.prepare,
             PrepareInput(
+                **fields_of(WorkerChoice, request) | {"sources": sources},
                 profile=profile,
-                profile_path=request.profile_path,
-                sources=(*request.sources, *extra_sources) if request.sources else (),
-                library=request.library,
-                models=request.models,
-                fallbacks=request.fallbacks,
-                signatures=request.signatures,
                 question=request.question,
                 language=request.language,
                 chooses_profile=request.profile == "auto" and self.state.question.parsed is None,

@@ -9,11 +9,11 @@ from datetime import UTC
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
+from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage, fields_of
 from activities.contracts.judge import OrderInput
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.revise import Instruction, Wanted
-from activities.contracts.step import Role, StepAnswer
+from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
 from activities.plural import plural
 from activities.prepare_activity import PrepareActivities
@@ -131,25 +131,15 @@ class Revision:
             revised = revised.replace(write=Wanted(question=plan.question))
         draft, works = SectionDraft(), tuple[EvidenceRef, ...]()
         if revised.write is not None:
-            step = WriteInput(
-                run_id=plan.revise.run_id,
-                question=revised.write.question,
-                profile=plan.revise.profile,
-                language=plan.revise.language,
-                is_foreign=plan.revise.is_foreign,
-                section_id=revised.write.section or "new",
-                background=self.asked.text,
-            )
+            about = {"question": revised.write.question, "background": self.asked.text}
+            context = fields_of(StepContext, plan.revise) | about
+            step = WriteInput(**context, section_id=revised.write.section or "new")
             left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
             works = new or await self._works(step, left, plan.question)
             step = step.replace(evidence=shown(works, MAX_WRITER_ITEMS))
             draft = named("new", await self._think(WRITE, step))
         check = VerifyInput(
-            run_id=plan.revise.run_id,
-            question=plan.revise.question,
-            profile=plan.revise.profile,
-            language=plan.revise.language,
-            is_foreign=plan.revise.is_foreign,
+            **fields_of(StepContext, plan.revise),
             sentences=verdicts.to_read(
                 [*revised.sentences, *revised.edited, *revised.lines, *verdicts.placed(draft)]
             ),
@@ -176,12 +166,7 @@ class Revision:
         step = step.replace(evidence=tuple(works))
         draft = named(step.section_id, await self._think(WRITE, step))
         check = VerifyInput(
-            run_id=step.run_id,
-            question=step.question,
-            background=step.background,
-            profile=step.profile,
-            language=step.language,
-            is_foreign=step.is_foreign,
+            **fields_of(StepContext, step),
             section_id=step.section_id,
             sentences=verdicts.to_read(verdicts.placed(draft)),
             evidence=step.evidence,

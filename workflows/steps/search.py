@@ -12,10 +12,11 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.contracts.evidence import (
     EvidenceRef,
     Query,
-    Searched,
+    SearchEnd,
     SearchRecord,
     SearchStatus,
     SourceOption,
+    fields_of,
 )
 from activities.contracts.plan import AgentTask
 from activities.contracts.publish import PubMedCheck, PubMedSaid
@@ -240,5 +241,5 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
     """Return the row of a search with how it ended."""
-    ended = {name: getattr(hits, name) for name in Searched.model_fields}
-    return row.model_copy(update={**ended, "query": hits.query or row.query, "kept": len(hits.kept)})
+    ended = fields_of(SearchEnd, hits) | {"query": hits.query or row.query}
+    return row.replace(**ended, kept=len(hits.kept))
