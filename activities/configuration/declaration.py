@@ -48,8 +48,10 @@ _KEY = frozenset(field.name for field in fields(Key))
 
 
 def setting(help: str, **named: Any) -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
-    """The field of a setting: what `Key` has, and bounds, alias and default as in pydantic's `Field`, but
-    None where no default is given."""
+    """Return the field of a setting, with what `Key` has.
+
+    Bounds, alias and default are as in pydantic's `Field`, but the default is None where none is given.
+    """
     kept = {name: value for name, value in named.items() if name not in _KEY}
     made = Field(**kept if "default_factory" in kept else {"default": None} | kept)
     made.metadata.append(Key(help, **{name: value for name, value in named.items() if name in _KEY}))
@@ -57,17 +59,17 @@ def setting(help: str, **named: Any) -> Any:  # noqa: A002, ANN401 - as pydantic
 
 
 def declared(fields: Mapping[str, FieldInfo]) -> dict[str, Key]:
-    """Setting -> its declaration, in the order of the fields."""
+    """Return the declaration of each setting, in the order of the fields."""
     return {name: key for name, field in fields.items() for key in field.metadata if isinstance(key, Key)}
 
 
 def carried(fields: Mapping[str, FieldInfo]) -> frozenset[str]:
-    """The settings by which workers do not differ."""
+    """Return the settings by which workers do not differ."""
     return frozenset(name for name, key in declared(fields).items() if key.by_request or key.limit)
 
 
 def flag_of(name: str, key: Key) -> str:
-    """The flag of a setting; empty where it has none."""
+    """Return the flag of a setting; empty where it has none."""
     if isinstance(key.flag, str):
         return key.flag
     return f"--{name.replace('_', '-')}" if key.flag else ""

@@ -53,8 +53,10 @@ class FileSettings:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """The content of a file; None when there is none. Raises ConfigError for what is no short file, and
-    OSError when it cannot be read."""
+    """Return the content of a file; None when there is none.
+
+    Raises ConfigError for what is no short file, and OSError when it cannot be read.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for its writer
     except (FileNotFoundError, NotADirectoryError):
@@ -69,7 +71,7 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> FileSettings:
-    """The settings of a file with this content. `fields` declare the settings. Raises ConfigError."""
+    """Return the settings of a file with this content. `fields` declare the settings. Raises ConfigError."""
     try:
         text = data.decode("utf-8-sig")
         _check_dots(path, text)
@@ -81,7 +83,7 @@ def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> F
 
 
 def _check_dots(path: Path, text: str) -> None:
-    """Raises ConfigError for a key of very many parts, which takes a time that grows with their square."""
+    """Refuse a key of very many parts: it takes a time that grows with their square. Raises ConfigError."""
     if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
         raise ConfigError(f"{path} has a line of more than {MAX_DOTS} dots; no key has so many parts")
 
@@ -134,7 +136,7 @@ class _Reader:
             self._expect(name, [*sections, *self._tables, *self._known], (name,))
 
     def _leave_out_disabled(self) -> None:
-        """The older format's tool "web" searches only the engine that was chosen."""
+        """Leave out the engines of the older format's tool "web" that were not chosen."""
         chosen = self._values.get("default_sources")
         if isinstance(chosen, list):
             disabled = {
@@ -143,7 +145,7 @@ class _Reader:
             self._values["default_sources"] = [name for name in chosen if name not in disabled]
 
     def _expect(self, name: str, keys: Collection[str], where: tuple[str, ...]) -> None:
-        """Raises ConfigError, with the nearest key, for one that is not known."""
+        """Refuse a key that is not known, with the nearest. Raises ConfigError."""
         if name not in keys:
             raise self._error(where, f"there is no such key{nearest(name, keys)}")
 
@@ -221,7 +223,7 @@ class _Reader:
         self._places[setting] = self._place(where)
 
     def _nearest_in(self, section: str, name: str) -> str:
-        """A hint at where this very key belongs, or at the nearest key of all there are."""
+        """Hint at where this very key belongs, or at the nearest key of all there are."""
         own, places = self._sections[section], dict.fromkeys(self._known, "above the first section")
         for other, keys in reversed(self._sections.items()):
             places |= {key: f"in [{other}]" for key, one in keys.items() if not one.refused}

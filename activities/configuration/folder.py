@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w-]+")
 
 
 def allowed(settings: FileSettings, folder: Path, fields: Mapping[str, FieldInfo]) -> FileSettings:
-    """The part of a file that holds without trust. What was left out is named in `ignored`."""
+    """Return the part of a file that holds without trust. What was left out is named in `ignored`."""
     keys = declared(fields)
     values = {
         name: value
@@ -72,9 +72,12 @@ def _holds(name: str, values: Mapping[str, object]) -> bool:
 def over(
     own: FileSettings, other: FileSettings, fields: Mapping[str, FieldInfo], *, narrow: bool
 ) -> FileSettings:
-    """The user's own file with another one over it. With `narrow`, as for the file of a folder, that may
-    narrow what the user's file allows and not widen it: lower a limit, disable a source, ask for an
-    approval. It sends nothing of the user's library to sources that the user's file does not name."""
+    """Return the user's own file with another one over it.
+
+    With `narrow`, as for the file of a folder, that may narrow what the user's file allows and not widen it:
+    lower a limit, disable a source, ask for an approval. It sends nothing of the user's library to sources
+    that the user's file does not name.
+    """
     keys = declared(fields)
     values = dict(own.values)
     places = {**own.places, **other.places}
@@ -96,7 +99,7 @@ def over(
 def _tables(
     own: Mapping[str, Mapping[str, object]], other: Mapping[str, Mapping[str, object]], *, narrow: bool
 ) -> dict[str, dict[str, object]]:
-    """The tables of sources by their names; with `narrow`, one that is disabled stays so."""
+    """Return the tables of sources by their names; with `narrow`, one that is disabled stays so."""
     tables = {name: {**own.get(name, {}), **other.get(name, {})} for name in {**own, **other}}
     for name in tables if narrow else ():
         if own.get(name, {}).get("enabled") is False:
@@ -109,7 +112,7 @@ def _list(value: object) -> list[object]:
 
 
 def _number(value: object) -> float:
-    """The number of a limit, for the comparison; what is none is refused later, with its place."""
+    """Return the number of a limit, for the comparison; what is none is refused later, with its place."""
     try:
         return seconds(value) if isinstance(value, str) else float(str(value))
     except ValueError:

@@ -72,8 +72,10 @@ _OTHER: Mapping[str, FileKey] = {
 
 
 def sections(fields: Mapping[str, FieldInfo]) -> dict[str, dict[str, FileKey]]:
-    """Section -> key -> what it sets, from the declarations of settings. `[sources.NAME]` and `[tools.NAME]`
-    have the keys of SOURCE_KEYS."""
+    """Return what each key of each section sets, from the declarations of settings.
+
+    `[sources.NAME]` and `[tools.NAME]` have the keys of SOURCE_KEYS.
+    """
     by_section: dict[str, dict[str, FileKey]] = {}
     named = {
         place: FileKey(name)

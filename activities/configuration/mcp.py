@@ -36,8 +36,10 @@ class McpFields(BaseModel, frozen=True, extra="forbid"):
 
 
 class McpFetch(BaseModel, frozen=True, extra="forbid"):
-    """A second tool that is called for each item, when the first one lists items without their text. `map` of
-    the source then applies to its result."""
+    """A second tool that is called for each item, when the first one lists items without their text.
+
+    `map` of the source then applies to its result.
+    """
 
     tool: str
     argument: str

@@ -25,8 +25,10 @@ _QUOTED = re.compile(r"'([^']*)'")
 
 
 def origins() -> dict[str, str]:
-    """Setting -> its variable, or its place in the configuration file. A setting that is not here has its
-    default, or was given as a flag. Raises ConfigError."""
+    """Return the variable of each setting, or its place in the configuration file.
+
+    A setting that is not here has its default, or was given as a flag. Raises ConfigError.
+    """
     places = dict(file_settings().places)
     for variable, name in secret_variables().items():
         if os.environ.get(f"{variable}_FILE"):
@@ -39,7 +41,7 @@ def origins() -> dict[str, str]:
 
 
 def explain(error: ValidationError) -> str:
-    """A line for each setting that cannot be used, with the place it comes from. Raises ConfigError."""
+    """Return a line for each setting that cannot be used, with where it comes from. Raises ConfigError."""
     problems: dict[str, list[ErrorDetails]] = {}
     for problem in error.errors(include_url=False):
         parts = [str(part) for part in problem["loc"]]
@@ -60,7 +62,7 @@ def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[
 
 
 def _said(location: list[str], errors: list[ErrorDetails]) -> str:
-    """What is wrong, with the nearest name where one of several had to be given."""
+    """Return what is wrong, with the nearest name where one of several had to be given."""
     first = errors[0]
     if first["type"] == "literal_error":
         choices = [name for one in errors for name in _QUOTED.findall(one.get("ctx", {}).get("expected", ""))]

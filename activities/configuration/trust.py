@@ -17,9 +17,11 @@ HOME_VARIABLE = "DETERMINATOR_USER_HOME"
 
 
 def user_home() -> Path:
-    """The folder of the user's own configuration and of the list: `DETERMINATOR_HOME`, else the platform's.
-    A relative `DETERMINATOR_HOME` is part of the current folder, so that its contents may have come with it:
-    the platform's then."""
+    """Return the folder of the user's own configuration and of the list.
+
+    `DETERMINATOR_HOME`, else the platform's. A relative one is part of the current folder, so that its
+    contents may have come with it: the platform's then.
+    """
     for variable in (HOME_VARIABLE, "DETERMINATOR_HOME"):
         path = Path(os.environ.get(variable) or ".").expanduser()
         if path.is_absolute():

@@ -26,11 +26,11 @@ def closest(name: str, names: Collection[str]) -> str | None:
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
-    """A hint at the nearest of the names that exist; empty where none is near."""
+    """Hint at the nearest of the names that exist; empty where none is near."""
     match = closest(name, names)
     return f"; did you mean {match}?" if match else ""
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """A hint at the nearest of the names that exist, or at all of them."""
+    """Hint at the nearest of the names that exist, or at all of them."""
     return did_you_mean(name, names) or f". There are: {', '.join(sorted(names))}"
