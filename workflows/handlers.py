@@ -20,12 +20,13 @@ from activities.contracts.plan import Clarified
 from activities.contracts.step import Reading
 from activities.draft_progress import DraftProgress
 from activities.plural import plural
+from workflows.amounts import described
 from workflows.details import progress_of
 from workflows.event_types import AgentEvent
 from workflows.gates import APPROVED, NAME_CHARS
 from workflows.part_state import CandidatesState, ClarificationState
 from workflows.rules.payload_limits import ROOM, within
-from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
+from workflows.rules.updates import answers_fault, choice_fault, extension_fault, plan_fault
 from workflows.run import RunParts
 from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
 from workflows.types import (

@@ -11,9 +11,9 @@ from temporalio import workflow
 
 from activities.contracts.evidence import Usage
 from activities.report.schema import Report
+from workflows.amounts import KINDS, Kind, Spend
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.rules.budget import Budget
-from workflows.sections.types import KINDS, Kind, Spend
 from workflows.types import DEFAULT_TASK_QUEUE, Limits, Outcome, ResearchRequest
 
 __all__ = ["Budget", "Limits", "Outcome", "Report", "ResearchRequest", "ResearchService", "research_child"]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from activities.contracts.bounds import MAX_SECONDS as MAX_SECONDS
+from activities.contracts.bounds import MAX_SECONDS
 from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Effect, Expected
 from activities.contracts.evidence import (
@@ -29,21 +29,16 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.prepare import Continued, FollowUp, WorkerChoice
 from activities.contracts.publish import Estimate
 from activities.contracts.step import Reading
+from workflows.amounts import MAX_COST_MICROUSD, MAX_ITERATIONS, MAX_TOKENS, Addition
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
-from workflows.sections.types import Addition, SectionFindings
+from workflows.sections.types import SectionFindings
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
 MAX_COLUMNS = 14
 """Columns of one table, beside those of the statistics: each is asked of each work."""
 COLUMN_CHARS = 60
-
-MAX_ITERATIONS = 50
-MAX_TOKENS = 10**12
-MAX_COST_MICROUSD = 10**12
-"""The most that a limit may be, extensions included. Far beyond any run; a number without bound is a mistake
-or an attack, and one that no clock can add fails the run."""
 
 
 class Limits(Frozen):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from activities.contracts.evidence import Allowance, Price, StopReason, Usage
-from workflows.sections.types import KINDS, Addition, Kind, Spend
+from workflows.amounts import KINDS, Addition, Kind, Spend
 from workflows.types import BudgetStatus, Limits, SectionProgress
 
 WRITING_SECONDS = 120.0

@@ -1,44 +1,18 @@
 """What is wrong with an update that a person sends: a sentence, empty when it may be carried out. Pure."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from activities.contracts.evidence import ReportPlan, StopReason
 from activities.plural import plural
-from workflows.types import (
-    MAX_COST_MICROUSD,
-    MAX_ITERATIONS,
-    MAX_SECONDS,
-    MAX_TOKENS,
-    QUESTION_CHARS,
-    ChooseCandidates,
-    ExtendBudget,
-    Limits,
-)
+from workflows.amounts import ADDED
+from workflows.types import QUESTION_CHARS, ChooseCandidates, ExtendBudget, Limits
 
 TITLE_CHARS = 300
 BACKGROUND_CHARS = 8_000
 ANSWER_CHARS = 400
 
 
-class Dimension(NamedTuple):
-    """What may be added to a limit, which is `max_<its name>` of `Limits`."""
-
-    most: float
-    """The most that the limit may be."""
-    called: str
-    words: Callable[[float], str]
-
-
-ADDED: Mapping[str, Dimension] = {
-    "tokens": Dimension(MAX_TOKENS, "tokens", "{:,} tokens".format),
-    "cost_microusd": Dimension(
-        MAX_COST_MICROUSD, "microdollars", lambda amount: f"{amount / 1e6:.2f} US dollars"
-    ),
-    "seconds": Dimension(MAX_SECONDS, "seconds", "{:g} seconds".format),
-    "iterations": Dimension(MAX_ITERATIONS, "iterations", "{} iterations".format),
-}
 SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """An id becomes part of a child workflow's id."""
 
@@ -101,9 +75,3 @@ def answers_fault(answers: Sequence[str], questions: int, *, waits: bool) -> str
     if any(len(text) > ANSWER_CHARS for text in answers):
         return f"an answer has at most {ANSWER_CHARS} characters"
     return ""
-
-
-def described(more: ExtendBudget) -> str:
-    """Return an extension in words."""
-    added = {name: getattr(more, name) for name in ADDED}
-    return "budget extended by " + ", ".join(ADDED[n].words(one) for n, one in added.items() if one)

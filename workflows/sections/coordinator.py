@@ -21,12 +21,13 @@ from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
+from workflows.amounts import KINDS, Kind, Spend
 from workflows.context import RunPart
 from workflows.part_state import ClarificationState
 from workflows.rules.budget import Budget
 from workflows.run import RunParts
 from workflows.sections.child import send_signal
-from workflows.sections.types import KINDS, Grant, Kind, LeaseRequest, SectionJob, SharedEvidence, Spend
+from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
 from workflows.state import ModelsState, RunState, SectionsState
 from workflows.steps import policy
 from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer

@@ -1,6 +1,5 @@
 """What a run and its sections give each other."""
 
-from collections.abc import Callable, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -16,44 +15,8 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import Refused, WorkJudgement
+from workflows.amounts import Addition, Spend
 from workflows.event_types import AgentEvent
-
-Kind = Literal["tokens", "cost_microusd"]
-"""What calls of models are charged with. The limit of each is `max_<kind>` of the run and
-`max_section_<kind>` of a section."""
-KINDS: Mapping[Kind, StopReason] = {
-    "tokens": "token_budget_exceeded",
-    "cost_microusd": "cost_budget_exceeded",
-}
-
-
-class Spend(Frozen):
-    """An amount of what calls are charged with."""
-
-    tokens: int = Field(default=0, ge=0)
-    cost_microusd: int = Field(default=0, ge=0)
-
-    def of(self, kind: Kind) -> int:
-        amount: int = getattr(self, kind)
-        return amount
-
-    def each(self, change: Callable[[Kind, int], int]) -> "Spend":
-        """Return what `change` makes of the amount of each kind."""
-        return Spend(**{kind: change(kind, self.of(kind)) for kind in KINDS})
-
-    def __add__(self, other: "Spend") -> "Spend":
-        return self.each(lambda kind, amount: amount + other.of(kind))
-
-    def less(self, other: "Spend") -> "Spend":
-        """Return what is left without another amount."""
-        return self.each(lambda kind, amount: max(amount - other.of(kind), 0))
-
-
-class Addition(Spend):
-    """What is added to the limits of a run."""
-
-    seconds: float = Field(default=0, ge=0)
-    iterations: int = Field(default=0, ge=0)
 
 
 class SectionJob(Frozen):
