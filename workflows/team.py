@@ -15,6 +15,7 @@ from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
 from activities.contracts.step import Member, Role
 from activities.plural import plural
 from activities.profiles.specialists import GENERAL, specialists_of
+from activities.role_steps import MANAGE
 from workflows.context import ModeTraits, RunPart
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState
@@ -23,7 +24,6 @@ from workflows.rules.stopping import Happened, NextStep
 from workflows.rules.team import TeamState, apply_ledger, decide_round
 from workflows.run import RunParts
 from workflows.state import RunState
-from workflows.steps.role_steps import MANAGE
 from workflows.steps.writing import JUDGEMENTS_ROOM
 from workflows.types import Outcome, ResearchRequest
 

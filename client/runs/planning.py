@@ -2,7 +2,6 @@
 its own, and nothing is searched."""
 
 import uuid
-from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -10,16 +9,15 @@ from temporalio.client import ActivityFailureError, Client
 
 from activities.contracts.evidence import ReportPlan, Usage
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.contracts.prepare import PrepareInput
+from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.publish import Estimate
 from activities.contracts.step import Role, StepAnswer
-from activities.prepare_activity import PrepareActivities
+from activities.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
 from activities.roles.allowances import allowance_of
 from client.failures import Failure
 from workflows.context import number_sections
 from workflows.modes import AUTO, Available, offered
 from workflows.steps import policy
-from workflows.steps.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
 from workflows.types import ResearchRequest
 
 Output = TypeVar("Output")
@@ -50,11 +48,16 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
     """Read and outline a question on the workers of a queue; a library is not looked into. Raises Failure and
     RPCError."""
 
-    async def act(method: Callable[..., Awaitable[Output]], step: object, options: policy.Options) -> Output:
+    async def act(name: str, kind: type[Output], step: object, options: policy.Options) -> Output:
         arguments: dict[str, Any] = {**options}
         try:
             answer: Output = await client.execute_activity(
-                method, step, id=f"{UNNAMED}-{uuid.uuid4()}", task_queue=task_queue, **arguments
+                name,
+                step,
+                id=f"{UNNAMED}-{uuid.uuid4()}",
+                task_queue=task_queue,
+                result_type=kind,
+                **arguments,
             )
         except ActivityFailureError as error:
             raise Failure(f"the question could not be planned: {error.cause}") from error
@@ -62,7 +65,8 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
 
     auto = request.profile == AUTO
     prepared = await act(
-        PrepareActivities.prepare,
+        "prepare",
+        Prepared,
         PrepareInput(
             profile="general" if auto else request.profile,
             sources=tuple(name for name in request.sources if name != "library"),
@@ -77,7 +81,7 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         model = served(prepared, kind.role)
         asked = equipped(step, prepared, model, allowance_of(kind.role, model))
         options = policy.model_call(None, kind.role.replace("_", " "), streams=model.backend != "extractive")
-        return await act(kind.activity, asked, options)
+        return await act(kind.activity, kind.answer, asked, options)
 
     enabled = tuple(one for one in prepared.sources if one.enabled and one.info.role == "search")
     manager = served(prepared, "manager").backend != "extractive"

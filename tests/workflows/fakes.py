@@ -62,17 +62,14 @@ from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTexts, ReadInFull
 from activities.own_step_activity import OwnStepActivities
 from activities.publish_activity import PublishActivities
+from activities.role_steps import ROLE_STEPS, RoleStep
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.role import ROLES, spec_of
 from activities.search_activity import activity_name
-from tests import registered
 from tests.workflows.script import SOURCES, Call, Script, document, held
 from worker.build import check_graph
-from workflows.steps import role_steps
 
 T = TypeVar("T")
-KINDS = {kind.role: kind for kind in vars(role_steps).values() if isinstance(kind, role_steps.RoleStep)}
-"""The steps of roles, as the product declares them."""
 
 
 class Fakes:
@@ -174,7 +171,7 @@ class Fakes:
         self.ordered.append(step)
         return Ordered(ids=tuple(ref.evidence_id for ref in step.evidence)[: step.most])
 
-    def _thinks(self, kind: role_steps.RoleStep[Any, Any]) -> Callable[..., Any]:
+    def _thinks(self, kind: RoleStep[Any, Any]) -> Callable[..., Any]:
         """A step of a role under its real name, which gives its answer here where the script has none."""
         answers: dict[Role, Callable[[Any], Any]] = {
             "query_parser": self._parsed,
@@ -196,14 +193,12 @@ class Fakes:
             "analyst": lambda _: Program(code=self.script.program),
         }
         answer = answers.get(kind.role) or kind.default
-        assert answer is not None
 
         async def think(step: Any) -> Any:
             return await self._think(kind.role, step, lambda: answer(step))
 
-        real: Callable[..., Any] = kind.activity
-        think.__annotations__ = {name: real.__annotations__[name] for name in ("step", "return")}
-        return activity.defn(name=registered.activity_name(real))(think)
+        think.__annotations__ = {"step": kind.takes, "return": kind.answer}
+        return activity.defn(name=kind.activity)(think)
 
     def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
         return ParsedQuery.model_validate(
@@ -376,6 +371,6 @@ class Fakes:
             OwnStepActivities(self.store).run_code_step,
             *(check_graph, self.prepare, self.order_evidence, self.look_up_candidate, self.read_in_full),
             self.publish_report,
-            *map(self._thinks, KINDS.values()),
+            *map(self._thinks, ROLE_STEPS),
             *(self._search(source) for source in (*SOURCES, "library")),
         ]

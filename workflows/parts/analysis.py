@@ -12,11 +12,11 @@ from temporalio.exceptions import ActivityError
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
+from activities.role_steps import WRITE_PROGRAM
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import Part
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.role_steps import WRITE_PROGRAM
 
 
 class AnalysisPart(Part):

@@ -20,6 +20,7 @@ from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHyp
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import Verdicts, VerifyInput
 from activities.plural import plural
+from activities.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
 from workflows.parts.rows import Part
@@ -28,7 +29,6 @@ from workflows.rules.stopping import enough
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.ordering import until_finished
-from workflows.steps.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
 from workflows.steps.writing import run_all
 
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping
 from activities.contracts.plan import Clarified, ClarifyInput
 from activities.contracts.prepare import Imported
 from activities.plural import plural
+from activities.role_steps import CLARIFY
 from workflows.part_state import ClarificationState
 from workflows.parts.rows import Part
 from workflows.steps.failures import OutOfBudget
-from workflows.steps.role_steps import CLARIFY
 
 
 class ClarificationPart(Part):

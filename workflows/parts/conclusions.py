@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.evidence import EvidenceRef
 from activities.plural import plural
+from activities.role_steps import APPRAISE
 from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import ConclusionsState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown, within
-from workflows.steps.role_steps import APPRAISE
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
 

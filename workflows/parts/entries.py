@@ -9,11 +9,11 @@ from activities.contracts.entries import Entries
 from activities.contracts.evidence import EvidenceRef
 from activities.contracts.write import Extracted, ExtractInput
 from activities.plural import plural
+from activities.role_steps import EXTRACT
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_BATCH
 from workflows.part_state import EntriesState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
-from workflows.steps.role_steps import EXTRACT
 from workflows.steps.writing import run_all
 
 

@@ -4,12 +4,12 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
+from activities.role_steps import ASK_OWN_ROLE
 from workflows.part_state import CandidatesState, GraphState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.role_steps import ASK_OWN_ROLE
 
 MAX_WORKS = 30
 """Works that a step is given: those that rank first."""

@@ -7,12 +7,12 @@ from activities.contracts.evidence import EvidenceRef
 from activities.contracts.judge import Table
 from activities.contracts.write import Extracted, ExtractInput
 from activities.plural import plural
+from activities.role_steps import EXTRACT
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
-from workflows.steps.role_steps import EXTRACT
 from workflows.steps.writing import run_all
 
 

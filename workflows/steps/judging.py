@@ -22,6 +22,7 @@ from activities.contracts.judge import (
 )
 from activities.plural import plural
 from activities.role_activity import ThinkActivities
+from activities.role_steps import JUDGE
 from activities.roles.allowances import (
     MAX_JUDGED,
     PASSAGES_CHARS,
@@ -37,7 +38,6 @@ from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, wo
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed
 from workflows.steps.model import PERMANENT
-from workflows.steps.role_steps import JUDGE
 
 MAX_WEAKEST = 30
 """Works that answered, the weakest of them, with which new ones are compared."""

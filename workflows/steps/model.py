@@ -18,13 +18,13 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Allowance, ModelChoice, Price, Usage
 from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
+from activities.role_steps import I, O, RoleStep, equipped, served
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunPart
 from workflows.part_state import ClarificationState
 from workflows.rules.budget import expected, least_tokens, needs, scaled, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
-from workflows.steps.role_steps import I, O, RoleStep, equipped, served
 
 TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""
@@ -110,11 +110,11 @@ class ModelSteps(RunPart):
         that cannot answer is replaced by the extractive back end, and that by the default; without a default
         (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
-        if kind.default is not None and kind.idle(step):
+        if kind.has_default and kind.idle(step):
             return kind.default(step)
         choice = self.choice(kind.role)
         free = not use_model or not self.is_paid(kind.role)
-        free = free or (choice in self.state.models.unusable and kind.default is not None)
+        free = free or (choice in self.state.models.unusable and kind.has_default)
         if free or (kind.writes and self._too_late_to_write()):
             return await self._extractive(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
@@ -229,9 +229,10 @@ class ModelSteps(RunPart):
         async def attempt() -> "StepAnswer[O]":
             now = context.now()
             left = context.budget.remaining_seconds(now) if writing else context.research_seconds()
-            return await workflow.execute_activity_method(
+            answer: StepAnswer[O] = await workflow.execute_activity(
                 kind.activity,
                 complete,
+                result_type=kind.answer,
                 **policy.model_call(
                     left if paid else None,
                     f"{kind.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
@@ -239,6 +240,7 @@ class ModelSteps(RunPart):
                     model_down=paid and state.models.down,
                 ),
             )
+            return answer
 
         return await retry_on_worker_loss(attempt)
 
@@ -247,7 +249,7 @@ class ModelSteps(RunPart):
 
         Raises StepFailed when that fails too and there is no default.
         """
-        if kind.needs_model and kind.default is not None:
+        if kind.needs_model and kind.has_default:
             return kind.default(step)
         try:
             nothing = Allowance(input_tokens=0, output_tokens=0)
@@ -259,7 +261,7 @@ class ModelSteps(RunPart):
             name = kind.role.replace("_", " ")
             self.events.emit("error", f"{name}: {failed}", kind="step_failed", role=kind.role)
             self.events.add_limitation("step_failed", step=name, reason=str(failed))
-            if kind.default is None:
+            if not kind.has_default:
                 raise failed from error
             return kind.default(step)
         return self._accept(kind.role, charged) if record_model else charged.output
@@ -272,7 +274,7 @@ class ModelSteps(RunPart):
             self.events.add_limitation(MODEL_REFUSED, reason=str(failed))
         else:
             self.events.add_limitation(MODEL_SILENT, step=name, reason=str(failed))
-        if kind.default is None:
+        if not kind.has_default:
             raise failed
         return await self._extractive(kind, step)
 

@@ -10,9 +10,9 @@ from temporalio import workflow
 
 from activities.contracts.judge import WeighInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
+from activities.role_steps import ORDER
 from activities.roles.allowances import MAX_WEIGHED
 from workflows.context import RunPart
-from workflows.steps.role_steps import ORDER
 
 BESIDE = 0.5
 """Probability of "yes" below which a work is beside the question."""

@@ -25,13 +25,13 @@ from activities.revision_activity import (
     RevisionRequest,
 )
 from activities.role_activity import ThinkActivities
+from activities.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equipped, served
 from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
 from activities.verification import verdicts
 from workflows.rules.budget import worst_cost
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import retry_on_worker_loss
-from workflows.steps.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equipped, served
 
 CALLS: Mapping[str, tuple[Role, ...]] = {
     "tell": ("writer", "verifier"),
@@ -229,13 +229,15 @@ class Revision:
         complete = equipped(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
 
         async def attempt() -> "StepAnswer[O]":
-            return await workflow.execute_activity_method(
+            answer: StepAnswer[O] = await workflow.execute_activity(
                 kind.activity,
                 complete,
+                result_type=kind.answer,
                 **policy.model_call(
                     None, f"{kind.role}: {policy.shorten(self.asked.text, 60)}", streams=paid
                 ),
             )
+            return answer
 
         charged = await retry_on_worker_loss(attempt)
         self._usage = self._usage + charged.usage

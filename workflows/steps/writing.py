@@ -28,6 +28,7 @@ from activities.contracts.write import (
 from activities.entries.ledger import ledger
 from activities.plural import plural
 from activities.report.claims import draft_claims
+from activities.role_steps import EDIT, VERIFY, WRITE
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
@@ -35,7 +36,6 @@ from workflows.context import RunPart
 from workflows.part_state import CandidatesState, ConclusionsState, EntriesState
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
-from workflows.steps.role_steps import EDIT, VERIFY, WRITE
 
 T = TypeVar("T")
 MAX_BACKGROUND_ITEMS = 12

@@ -15,6 +15,7 @@ from activities import draft_progress
 from activities.contracts.write import SectionDraft
 from activities.draft_progress import MAX_REPORTS, DraftProgress
 from activities.role_activity import ThinkActivities
+from activities.role_steps import WRITE
 from activities.roles.writer import WRITER, paragraphs_so_far
 from tests.activities.roles.conftest import DOCUMENTS, Case
 from tests.fake_openai import SSE, completion, events
@@ -71,8 +72,8 @@ async def written(case: Case, runs: Runs) -> SectionDraft:
     step = case.step("writer").replace(report_to="ask-1")
     environment = ActivityEnvironment(client=cast(Client, runs))
     environment.info = replace(environment.info, start_to_close_timeout=None, schedule_to_close_timeout=None)
-    charged = await environment.run(ThinkActivities(case.thinker).write_section, step)
-    return charged.output
+    charged = await environment.run(getattr(ThinkActivities(case.thinker), WRITE.activity), step)
+    return cast(SectionDraft, charged.output)
 
 
 @pytest.mark.parametrize(

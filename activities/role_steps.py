@@ -1,0 +1,161 @@
+"""The steps that roles do, each declared once.
+
+Its role, its activity with what that takes and gives, and its answer where nothing can give one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, cast
+
+from activities.contracts.appraisal import Appraisal, AppraiseInput
+from activities.contracts.effects import AnalystInput, Program
+from activities.contracts.evidence import Allowance, ModelChoice, ReportPlan
+from activities.contracts.judge import (
+    Hypotheses,
+    HypothesisInput,
+    JudgeBatch,
+    JudgeInput,
+    ReflectInput,
+    Reflection,
+    Weighed,
+    WeighInput,
+)
+from activities.contracts.plan import (
+    AgentSelectionPlan,
+    Clarified,
+    ClarifyInput,
+    GapsInput,
+    KnowledgeGapOutput,
+    ManagerInput,
+    Observation,
+    ObserveInput,
+    ParsedQuery,
+    ParseQueryInput,
+    PlanInput,
+    SelectInput,
+    TeamLedger,
+)
+from activities.contracts.prepare import Prepared
+from activities.contracts.revise import Revised, ReviseInput
+from activities.contracts.step import Role, StepAnswer, StepContext
+from activities.contracts.write import (
+    Edited,
+    EditInput,
+    Extracted,
+    ExtractInput,
+    SectionDraft,
+    Verdicts,
+    VerifyInput,
+    WriteInput,
+)
+from activities.own_step_activity import OwnStepInput, OwnStepOutput
+
+I = TypeVar("I", bound=StepContext)  # noqa: E741 - input
+O = TypeVar("O")  # noqa: E741 - output
+
+
+@dataclass(frozen=True)
+class RoleStep(Generic[I, O]):
+    role: Role
+    activity: str
+    """Its name, a row of its own in the Web UI."""
+    takes: type[I]
+    gives: type[O]
+    stand_in: Callable[[I], O] | None = None
+    """Makes the answer where nothing can give one, so that every run ends with a report; else it is empty."""
+    writes: bool = False
+    """Whether it is part of writing the report: it may use what was kept back for that, and goes on without
+    a model where there is no budget or time for one."""
+    needs_model: bool = False
+    """Whether only a model can do it; without one the default stands."""
+    idle: Callable[[I], bool] = lambda _: False
+    """Whether there is nothing to ask: then the default stands, and no activity is executed."""
+
+    def default(self, step: I) -> O:
+        return self.stand_in(step) if self.stand_in else self.gives()
+
+    @property
+    def has_default(self) -> bool:
+        """Whether something may stand in for an answer; not for the judge's: no verdict is invented."""
+        return self.role != "judge"
+
+    @property
+    def answer(self) -> "type[StepAnswer[O]]":
+        """What the activity returns."""
+        return cast("type[StepAnswer[O]]", StepAnswer.__class_getitem__(self.gives))
+
+
+def _parse(step: ParseQueryInput) -> ParsedQuery:
+    question = step.question
+    return ParsedQuery(original_query=question, improved_query=question, profile=step.profile.name)
+
+
+def _parts(step: GapsInput) -> KnowledgeGapOutput:
+    """Return what a reviewer asked for, then what the judge missed, else the question's parts.
+
+    The latest wish comes first.
+    """
+    parts = step.judged_gaps or step.research_questions or (step.question,)
+    return KnowledgeGapOutput(outstanding_gaps=tuple(dict.fromkeys((*reversed(step.steering), *parts))))
+
+
+CLARIFY = RoleStep("clarifier", "clarify_question", ClarifyInput, Clarified, needs_model=True)
+PARSE = RoleStep("query_parser", "parse_query", ParseQueryInput, ParsedQuery, _parse)
+PLAN = RoleStep(
+    "planner", "plan_report", PlanInput, ReportPlan, lambda step: ReportPlan(report_title=step.question)
+)
+OBSERVE = RoleStep(
+    "observer",
+    "observe",
+    ObserveInput,
+    Observation,
+    lambda _: Observation(text=""),
+    idle=lambda step: not step.titles,
+)
+EVALUATE_GAPS = RoleStep(
+    "gap_evaluator", "evaluate_gaps", GapsInput, KnowledgeGapOutput, _parts, idle=lambda step: not step.titles
+)
+SELECT_TOOLS = RoleStep("tool_selector", "select_tools", SelectInput, AgentSelectionPlan)
+JUDGE = RoleStep("judge", "judge_evidence", JudgeInput, JudgeBatch)
+REFLECT = RoleStep("reflector", "reflect", ReflectInput, Reflection, lambda _: Reflection(served=False))
+HYPOTHESIZE = RoleStep("hypothesis_generator", "generate_hypotheses", HypothesisInput, Hypotheses)
+NAME_CANDIDATES = replace(HYPOTHESIZE, writes=True)
+"""The same when the report is written."""
+MANAGE = RoleStep(
+    "manager",
+    "manage_team",
+    ManagerInput,
+    TeamLedger,
+    lambda step: TeamLedger(facts=step.facts, plan=step.plan),
+)
+ASK_OWN_ROLE = RoleStep("own_role", "ask_own_role", OwnStepInput, OwnStepOutput, needs_model=True)
+WRITE = RoleStep(
+    "writer",
+    "write_section",
+    WriteInput,
+    SectionDraft,
+    lambda step: SectionDraft(title=step.title),
+    writes=True,
+)
+ORDER = RoleStep("orderer", "weigh_work", WeighInput, Weighed, writes=True, needs_model=True)
+VERIFY = RoleStep("verifier", "verify_sentences", VerifyInput, Verdicts, writes=True, needs_model=True)
+EDIT = RoleStep("editor", "edit_report", EditInput, Edited, writes=True, needs_model=True)
+EXTRACT = RoleStep("extractor", "extract_table", ExtractInput, Extracted, writes=True, needs_model=True)
+APPRAISE = RoleStep("appraiser", "appraise_effects", AppraiseInput, Appraisal, writes=True, needs_model=True)
+WRITE_PROGRAM = RoleStep("analyst", "write_program", AnalystInput, Program, writes=True, needs_model=True)
+REVISE = RoleStep("reviser", "revise_report", ReviseInput, Revised, writes=True, needs_model=True)
+ROLE_STEPS: tuple[RoleStep[Any, Any], ...] = (
+    *(CLARIFY, PARSE, PLAN, OBSERVE, EVALUATE_GAPS, SELECT_TOOLS, JUDGE, REFLECT, HYPOTHESIZE, MANAGE),
+    *(ASK_OWN_ROLE, WRITE, ORDER, VERIFY, EDIT, EXTRACT, APPRAISE, WRITE_PROGRAM, REVISE),
+)
+
+
+def served(prepared: Prepared, role: Role) -> ModelChoice:
+    return prepared.models.get(role) or prepared.models.get("default") or ModelChoice()
+
+
+def equipped(step: I, prepared: Prepared, choice: ModelChoice, allowance: Allowance, **more: object) -> I:
+    """Return a step with the model that is asked, what it may use, and the models that stand in for it."""
+    fallbacks = prepared.fallbacks if choice.backend != "extractive" else ()
+    update = {"model": choice, "fallbacks": fallbacks, "allowance": allowance, **more}
+    return step.model_copy(update=update)
