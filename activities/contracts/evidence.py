@@ -452,14 +452,25 @@ class Vigilance(Frozen):
         )
 
 
-class Claim(Frozen):
-    """One sentence of a report with what supports it. A sentence on several works has a support for each."""
+class Sentence(Frozen):
+    """A sentence with what supports it. One on several works has a support for each."""
 
-    id: str
-    """Given when the sentence was written, and never changed: `s1.2` in a section, `s1.a1` in its answer;
-    `a1`, `x1` and `m1` in the answer, summary and mechanism of the report."""
+    id: str = ""
+    """Given once it is written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1`, `x1` and
+    `m1` in the answer, summary and mechanism of the report."""
     text: str
     support: tuple[Support, ...] = ()
+    stands_by: StandsBy = "quote"
+    computed: tuple[str, ...] = ()
+    """The computations that its writer shows and code checked: `43 + 12 = 55`."""
+    leans: bool = False
+    """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
+
+
+class Claim(Sentence):
+    """One sentence of a report."""
+
+    id: str
     contradicts: tuple[str, ...] = ()
     """Ids of claims that say the opposite; both stay in the report."""
     strength: Grade | None = None
@@ -472,11 +483,6 @@ class Claim(Frozen):
     rests_on: tuple[str, ...] = ()
     """Ids of the claims that it restates, for a sentence of the answer, the summary or the mechanism."""
     kind: ClaimKind = "finding"
-    stands_by: StandsBy = "quote"
-    computed: tuple[str, ...] = ()
-    """How its figures follow from those of its quotes: `43 + 12 = 55`."""
-    leans: bool = False
-    """It cannot be read without the sentence before it in its paragraph."""
 
 
 UNPLANNED = "Findings"

@@ -16,7 +16,7 @@ from activities.contracts.evidence import (
     ClaimKind,
     EvidenceRef,
     Frozen,
-    StandsBy,
+    Sentence,
     Statement,
     StopReason,
     Support,
@@ -48,24 +48,15 @@ SentenceKind = ClaimKind | Literal["transition", "translation"]
 the report."""
 
 
-class DraftClaim(Frozen):
+class DraftClaim(Sentence):
     """One sentence of a model, with what the gate decided of it (`activities.verification.gate`)."""
 
-    id: str = ""
-    """See `Claim.id`; given once, by `named`."""
-    text: str
-    support: tuple[Support, ...] = ()
     kind: SentenceKind = "finding"
     state: SentenceState = "stands"
-    stands_by: StandsBy = "quote"
     problem: Statement | None = None
     disputed: str = ""
     """Why somebody who read the report says that it is wrong; the second reader is asked about that."""
-    computed: tuple[str, ...] = ()
-    """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     reworded: bool = False
-    leans: bool = False
-    """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
     after: str = ""
     """That sentence and those that it leans on, for a second reader."""
 

@@ -11,7 +11,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from activities.contracts.evidence import UNPLANNED, Claim, Evidence, EvidenceRef, Statement, Support
+from activities.contracts.evidence import (
+    UNPLANNED,
+    Claim,
+    Evidence,
+    EvidenceRef,
+    Sentence,
+    Statement,
+    Support,
+    fields_of,
+)
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.write import (
@@ -52,14 +61,9 @@ def as_claim(draft: DraftClaim) -> Claim:
     """Make the claim of a report of a sentence that stands."""
     text = clean(draft.text)
     return Claim(
-        id=draft.id,
-        text=text,
-        support=draft.support,
+        **fields_of(Sentence, draft) | {"text": text},
         quoted=any(normalise(text) == normalise(support.quote) for support in draft.support),
         kind=draft.kind if draft.kind != "transition" else "finding",
-        stands_by=draft.stands_by,
-        computed=draft.computed,
-        leans=draft.leans,
     )
 
 
