@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from activities.contracts.plan import PART as READINGS
 from activities.messages import N_, _
 from activities.report.formats.blocks import Chapter, bullets
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
 from activities.report.parts import ReportPart
 from activities.report.schema import Report
@@ -17,6 +17,7 @@ class ReadingsReport(ReportPart):
     """Lists the readings of the question."""
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
+        """Yield the chapter, where anything was asked back."""
         if readings := READINGS.shown(report):
             yield Chapter("readings", _(TITLE), tuple(bullets(clean(one.text) for one in readings)))
 
