@@ -54,12 +54,14 @@ def language_of(text: str) -> str:
 def language_of_question(question: str) -> str:
     """Tell the language of a question. One that is too short for `language_of` is in its likeliest language
     where that is `SURE`, or where it has a function word of it that English has not; else the answer is
-    empty."""
-    if language := language_of(question):
-        return language
+    empty. Function words of English alone tell English, whatever the names in a question look like."""
     language, sure = _classified(question)
-    own = stop_words(language) - stop_words(ENGLISH)
-    return language if sure >= SURE or not own.isdisjoint(re.findall(r"\w+", question.casefold())) else ""
+    words = re.findall(r"\w+", question.casefold())
+    has_own = not (stop_words(language) - stop_words(ENGLISH)).isdisjoint(words)
+    has_english = not (stop_words(ENGLISH) - stop_words(language)).isdisjoint(words)
+    if has_english and not has_own and not any(map(is_unspaced, question)):
+        return ENGLISH
+    return language_of(question) or (language if sure >= SURE or has_own else "")
 
 
 def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import pytest
 
 from activities.contracts.evidence import Evidence
-from activities.text.language import _identifier, language_of, main_languages
+from activities.text.language import _identifier, language_of, language_of_question, main_languages
 from activities.text.normal_form import min_chars, verbatim
 from activities.text.ranking import best_first, rank
 from activities.text.sentences import sentences
@@ -40,6 +40,20 @@ def document(text: str, name: str = "a", language: str = "") -> Evidence:
 )
 def test_the_language_of_a_text_is_told_and_of_a_short_one_it_is_not(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Does metformin reduce cardiovascular mortality?", "en"),
+        ("Wer ist Kassenwart?", "de"),
+        ("\u00bfReduce la metformina la mortalidad cardiovascular?", "es"),
+    ],
+)
+def test_names_of_drugs_and_diseases_do_not_tell_the_language_of_a_question(
+    question: str, language: str
+) -> None:
+    assert language_of_question(question) == language
 
 
 def test_a_language_of_next_to_no_document_is_none_of_its_folder() -> None:
