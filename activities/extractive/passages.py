@@ -1,13 +1,13 @@
 """The passages nearest to a question, quoted and not judged, and the words that occur nowhere."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import searched
-from activities.text.absence import TermsOf, absent, rarest_name
+from activities.text.absence import MIN_WITHIN, TermsOf, absent, rarest_name
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, language_in
@@ -86,18 +86,16 @@ class _Run:
 def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
     """The passages to show, the nearest first, whatever document they are of; each with its neighbours.
 
-    Documents with the rarest name of the question stand before those without it, which are ranked by the rest
-    of the question: the encoder takes aspiration for aspirin. Of 140 questions in a person's own words none
-    loses its place to it."""
-    named = rarest_name(question)
-    names = [frozenset(row) for name in named if (row := terms(name))]
-    having = [item for item in items if not names or _has(item, names)]
-    runs = _nearest_runs(having)
-    if names:
-        held = {item.document.evidence_id for item in having}
-        others = [item.document for item in items if item.document.evidence_id not in held]
-        rest = rank(question.replace(named[0], " "), others)
-        runs += _nearest_runs(relevant(best_first(rest)))
+    Documents with the rarest name of the question stand before those without it, and last are those with a
+    word that only begins as it does: the encoder takes aspiration for aspirin. Of 140 questions in a person's
+    own words none loses its place to it."""
+    names = [frozenset(row) for name in rarest_name(question) if (row := terms(name))]
+    every = sorted(
+        ((_has(item, names), run) for item in items for run in _runs(item)),
+        key=lambda pair: (pair[0], pair[1].score),
+        reverse=True,
+    )
+    runs = [run for _, run in every]
     best = max((run.score for run in runs), default=0.0)
     return [
         run
@@ -106,15 +104,14 @@ def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
     ][:MAX_PASSAGES]
 
 
-def _nearest_runs(items: Iterable[Item]) -> list[_Run]:
-    """The passages of some documents, the nearest first."""
-    return sorted((run for item in items for run in _runs(item)), key=lambda run: -run.score)
-
-
-def _has(item: Item, names: Sequence[frozenset[str]]) -> bool:
-    """Tell whether the title or a sentence of a document has one of some names."""
-    rows = [frozenset(terms(item.document.title)), *(frozenset(one.sentence.terms) for one in item.ranked)]
-    return any(name <= row for name in names for row in rows)
+def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
+    """Tell whether the title or a sentence of a document has one of some names (1), or else its title has a
+    word that only begins alike (-1)."""
+    title = frozenset(terms(item.document.title))
+    if any(name <= row for name in names for row in (title, *(one.sentence.held for one in item.ranked))):
+        return 1
+    own = [term for name in names[:1] for term in name]
+    return -any(len(word) >= MIN_WITHIN and t.startswith(word) and t != word for word in title for t in own)
 
 
 def _runs(item: Item) -> Iterator[_Run]:

@@ -56,6 +56,7 @@ def test_of_a_question_in_another_language_than_the_documents_names_alone_are_ab
     assert absences("When is the maintenance of the heating due this year?", text) == []
     (one,) = absences("When is semaglutide given to the members of the club?", text)
     assert one[0] == "semaglutide"
+    assert absences("Wie behandelt man Bluthochdruck?", "High blood pressure was treated.") == []
 
 
 def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() -> None:

@@ -56,6 +56,22 @@ def test_names_of_drugs_and_diseases_do_not_tell_the_language_of_a_question(
     assert language_of_question(question) == language
 
 
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wie behandelt man Bluthochdruck?", "de"),
+        ("\u00bfLa aspirina previene el infarto?", "es"),
+        ("Does aspirin help?", ""),
+        ("metformin and cancer", ""),
+        ("Who won the cup?", ""),
+    ],
+)
+def test_a_short_question_tells_its_language_by_function_words_that_english_has_not(
+    question: str, language: str
+) -> None:
+    assert language_of_question(question) in (language, language or "en")
+
+
 def test_a_language_of_next_to_no_document_is_none_of_its_folder() -> None:
     assert main_languages({"en": 599, "nl": 1, "": 3}) == ("en",)
     assert main_languages({"en": 19, "de": 1}) == ("de", "en")
