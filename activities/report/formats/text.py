@@ -103,6 +103,8 @@ def cited(text: str, mark: str) -> str:
     if not mark:
         return text
     stem = text.rstrip()
+    if stem[-1:] == "\u201d" and stem[-2:-1] in ENDS:  # a whole sentence in quotation marks
+        return f"{stem} {mark}"
     end = stem[-1:] if stem[-1:] in ENDS and not stem.endswith("..") else ""
     return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"
 
