@@ -6,9 +6,11 @@ the amounts as they stand in their sentences, which is evaluated.
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import cache
 from itertools import islice
 
 from activities.contracts.entries import Entries, Entry, Ledger, Total
+from activities.messages import CATALOGUES, ENGLISH
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, single
 from activities.verification.computed import MAX_WAYS, evaluations
@@ -16,6 +18,8 @@ from activities.verification.computed import MAX_WAYS, evaluations
 MIN_ADDED = 2
 """Amounts of one unit from which a total is made."""
 _SIGNS = {"add": "+", "subtract": "-"}
+LOCALES = (ENGLISH, *CATALOGUES)
+"""Languages in whose names a currency is recognised."""
 
 
 def ledger(given: Entries) -> Ledger:
@@ -31,9 +35,9 @@ def totals(entries: Sequence[Entry]) -> Iterator[Total]:
     for one in entries:
         number = amount_of(one.amount)
         if number is not None and one.value in number.values and one.counts in _SIGNS:
-            by_unit.setdefault(unit_of(one.amount, number), []).append(
-                (_SIGNS[one.counts], one.value, number)
-            )
+            unit = unit_of(one.amount, number)
+            unit = next((known for known in by_unit if is_one_unit(known, unit)), unit)
+            by_unit.setdefault(unit, []).append((_SIGNS[one.counts], one.value, number))
     for unit, terms in by_unit.items():
         terms.sort(key=lambda term: term[0])
         expression = " ".join(f"{sign} {number.shown}" for sign, _, number in terms).removeprefix("+ ")
@@ -53,6 +57,23 @@ def value_of(amount: str, language: str) -> Decimal | None:
     """The number of an amount, as a language writes numbers (`1.250,00`), else as it is read first."""
     number = amount_of(amount, language)
     return number.value if number else None
+
+
+def is_one_unit(unit: str, other: str) -> bool:
+    """Tell whether two units are one, or one names the currency that the other is a sign of."""
+    ours, theirs = _currencies(unit), _currencies(other)
+    return unit == other or (1 in (len(ours), len(theirs)) and not ours.isdisjoint(theirs))
+
+
+@cache
+def _currencies(unit: str) -> frozenset[str]:
+    """Return the codes of currencies with this sign or code, else with this word in their names."""
+    from babel.numbers import get_currency_name, get_currency_symbol, list_currencies
+
+    codes = sorted(list_currencies("en"))
+    signs = {code for code in codes if unit in (code.casefold(), get_currency_symbol(code, "en").casefold())}
+    names = ((code, get_currency_name(code, n, name)) for code in codes for n in (1, 2) for name in LOCALES)
+    return frozenset(signs or {code for code, name in names if unit in name.casefold().split()})
 
 
 def unit_of(amount: str, number: Number) -> str:

@@ -411,7 +411,8 @@ WORDING: Mapping[str, Wording] = {
         "share",
         {"all": N_("It is not known whether the cited works have been retracted or corrected.")},
         N_(
-            "Cited works of which it is not known whether they have been retracted or corrected: {items} of {of}."
+            "Cited works of which it is not known whether they have been retracted or corrected: {items} of "
+            "{of}."
         ),
     ),
     "concern": N_("An expression of concern has been published about [{number}] “{title}”."),

@@ -11,7 +11,7 @@ from activities.contracts.parts import part_data
 from activities.contracts.publish import PublishInput
 from activities.contracts.write import ExtractInput
 from activities.documents.dates import date_of_head, dates_in
-from activities.entries.ledger import ledger, value_of
+from activities.entries.ledger import is_one_unit, ledger, value_of
 from activities.profiles.loader import load_profile
 from activities.report.assemble import build_report
 from activities.report.parts import part_of
@@ -116,6 +116,21 @@ def test_amounts_of_one_unit_are_added_up_in_order_of_time_and_others_stay_apart
     assert [one.day for one in made.entries] == ["2024-04-16", "2024-05-03", "2024-05-03", "2024-05-03", ""]
     (total,) = made.totals
     assert total.line == "11,210.50 + 1,890 - 2,000 = 11,100.50 pounds"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("pounds", "\u00a3", True),
+        ("\u20ac", "euro", True),
+        ("eur", "\u20ac", True),
+        ("\u00a3", "\u20ac", False),
+        ("dollars", "pounds", False),
+        ("hours", "\u00a3", False),
+    ],
+)
+def test_a_currency_has_one_total_whether_by_its_sign_or_its_name(one: str, other: str, same: bool) -> None:
+    assert is_one_unit(one, other) == is_one_unit(other, one) == same
 
 
 def test_a_sum_is_read_as_its_language_writes_numbers() -> None:
