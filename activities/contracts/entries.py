@@ -27,6 +27,8 @@ class Entry(Frozen):
     value: Decimal | None = None
     """The number of the amount, as the language of its work writes numbers."""
     counts: Counts = "no"
+    total: str = ""
+    """The sum that it belongs to, in words of the question (`claimed`, `paid`), where it asks for several."""
 
 
 class Entries(Frozen):
@@ -37,8 +39,10 @@ class Entries(Frozen):
 
 
 class Total(Frozen):
-    """The sum of the amounts of one unit."""
+    """The sum of the amounts of one unit that belong together."""
 
+    name: str = ""
+    """In words of the question; empty where it asks for one sum."""
     unit: str
     expression: str
     """`11,210 + 1,890`, in the order of the entries."""
@@ -46,8 +50,9 @@ class Total(Frozen):
 
     @property
     def line(self) -> str:
-        """`11,210 + 1,890 = 13,100 pounds`."""
-        return f"{self.expression} = {self.result} {self.unit}".strip()
+        """`paid: 11,210 + 1,890 = 13,100 pounds`."""
+        name = f"{self.name}: " if self.name else ""
+        return f"{name}{self.expression} = {self.result} {self.unit}".strip()
 
 
 class Ledger(Frozen):

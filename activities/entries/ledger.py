@@ -1,4 +1,4 @@
-"""A ledger of entries: in order of time, with a total for each unit of the amounts that count.
+"""A ledger of entries: in order of time, with a total for each sum and unit of the amounts that count.
 
 A total is computed as a writer shows a computation (`activities.verification.computed`): an expression over
 the amounts as they stand in their sentences, which is evaluated.
@@ -29,22 +29,23 @@ def ledger(given: Entries) -> Ledger:
 
 
 def totals(entries: Sequence[Entry]) -> Iterator[Total]:
-    """The total of each unit, in the order in which the units appear: what is added before what is
+    """Yield the total of each sum and unit, in the order in which they appear: what is added before what is
     subtracted."""
-    by_unit: dict[str, list[tuple[str, Decimal, Number]]] = {}
+    by_unit: dict[tuple[str, str], list[tuple[str, Decimal, Number]]] = {}
     for one in entries:
         number = amount_of(one.amount)
         if number is not None and one.value in number.values and one.counts in _SIGNS:
             unit = unit_of(one.amount, number)
-            unit = next((known for known in by_unit if is_one_unit(known, unit)), unit)
-            by_unit.setdefault(unit, []).append((_SIGNS[one.counts], one.value, number))
-    for unit, terms in by_unit.items():
+            alike = (known for name, known in by_unit if name == one.total and is_one_unit(known, unit))
+            terms = by_unit.setdefault((one.total, next(alike, unit)), [])
+            terms.append((_SIGNS[one.counts], one.value, number))
+    for (name, unit), terms in by_unit.items():
         terms.sort(key=lambda term: term[0])
         expression = " ".join(f"{sign} {number.shown}" for sign, _, number in terms).removeprefix("+ ")
         total = sum((value if sign == "+" else -value for sign, value, _ in terms), Decimal(0))
         ways = islice(evaluations(expression, [number for *_, number in terms]), MAX_WAYS)
         if len(terms) >= MIN_ADDED and total in ways:
-            yield Total(unit=unit, expression=expression, result=printed(total))
+            yield Total(name=name, unit=unit, expression=expression, result=printed(total))
 
 
 def amount_of(amount: str, language: str = "") -> Number | None:
@@ -82,5 +83,6 @@ def unit_of(amount: str, number: Number) -> str:
 
 
 def printed(value: Decimal) -> str:
-    """A value with marks between thousands, and cents where it has any."""
-    return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
+    """Return a value with marks between thousands, and cents where its amounts have them."""
+    exponent = value.as_tuple().exponent
+    return f"{value:,.2f}" if isinstance(exponent, int) and exponent < 0 else f"{value:,.0f}"

@@ -138,7 +138,7 @@ class DescribedWork(Frozen):
     n: int | None = None
     """Number of participants."""
     strength: Grade | None = None
-    """The strength of its evidence, by design, size and directness; None where designs do not say it."""
+    """The strength of its works, by design, size and directness; None where they differ or do not say it."""
 
 
 class Dropped(Frozen):

@@ -121,12 +121,12 @@ def with_strength(
     documents: Mapping[str, Evidence],
     study: Mapping[str, int],
 ) -> Claim:
-    """Add to a claim the grade of its best evidence and the number of independent studies."""
+    """Add to a claim the grade that its works share, if any, and the number of independent studies."""
     names = dict.fromkeys(support.evidence_id for support in claim.support)
     grades = {works.get(name) for name in names}
-    best = next((grade for grade in get_args(Grade) if grade in grades), None)
+    shared = grades.pop() if len(grades) == 1 else None
     items = [documents[name] for name in names]
-    return claim.replace(strength=best, independent_works=independent(items, study))
+    return claim.replace(strength=shared, independent_works=independent(items, study))
 
 
 def unused_works(

@@ -144,10 +144,21 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
         else:
             effects.append(effect)
     proposed = tuple(filter(None, map(_proposed, answer.conclusions)))
-    made = Appraisal(effects=tuple(effects), proposed=proposed, refused=tuple(refused))
+    made = Appraisal(effects=_named(effects, proposed), proposed=proposed, refused=tuple(refused))
     judged = {one.evidence_id: one for one in step.judgements}
     works = {work.evidence_id: facts_of(work, judged.get(work.evidence_id)) for work in prompt.shown.values()}
     return Accepted(made.replace(concluded=tuple(map(in_one_line, conclude(made, works)))))
+
+
+def _named(effects: Sequence[StudyEffect], proposed: Sequence[Proposed]) -> tuple[StudyEffect, ...]:
+    """Return the effects; the only outcome without a conclusion has the name of the only conclusion without
+    effects."""
+    read, concluded = ({one.outcome: 0 for one in rows} for rows in (effects, proposed))
+    ours, theirs = read.keys() - concluded, concluded.keys() - read
+    if len(ours) != 1 or len(theirs) != 1:
+        return tuple(effects)
+    (outcome,), (name,) = ours, theirs
+    return tuple(one.replace(outcome=name) if one.outcome == outcome else one for one in effects)
 
 
 def _proposed(row: ConclusionAnswer) -> Proposed | None:

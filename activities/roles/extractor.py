@@ -14,11 +14,12 @@ from activities.documents.dates import dates_in
 from activities.entries.ledger import value_of
 from activities.roles.fields import Loose, OneSentence, OneWork, Text, limits
 from activities.roles.prompt import listed
-from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_text
 from activities.roles.validation import cited, line, one_of, refusal, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.sentences import language_in
 from activities.verification import gate
+from activities.verification.gate import words
 
 MAX_CELL_CHARS = 160
 MAX_COLUMNS = 24
@@ -31,14 +32,7 @@ MAX_WHAT_CHARS = 120
 COUNTS: tuple[Counts, ...] = get_args(Counts)
 EVENTS = "event that bears on the question, with its date"
 AMOUNTS = "amount that bears on the question"
-ENTRIES_TASK = (
-    "No table is to be filled. List every {what} as an entry of `entries`: `sentence`: the label of the "
-    "sentence that states it; `what`: what it is, in a few words of that sentence, copied; `date`: its date "
-    "as the work states it, copied, empty where it states none; `amount`: the amount with its unit, copied "
-    "from the sentence, else empty; `counts`: `add` or `subtract` for an amount of the total that is asked "
-    "for, `no` for one of another matter, one that is stated a second time, or a sum of others. Answer with "
-    "JSON."
-)
+ENTRIES_TASK = "List every {what}. Answer with JSON."
 
 
 class CellAnswer(Loose):
@@ -62,6 +56,7 @@ class EntryAnswer(Loose):
     date: Text = limits(length=40, default="")
     amount: Text = limits(length=60, default="")
     counts: Text = limits(length=10, default="no")
+    total: Text = limits(length=30, default="")
 
 
 class EntriesAnswer(Loose):
@@ -73,7 +68,7 @@ AnyExtract = ExtractAnswer | EntriesAnswer
 
 def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.asks:
-        step = step.replace(background="")
+        step = step.replace(background="", prompt=step.prompt or prompt_text("entries"))
         prompt = compose_works("extractor", step, documents, room=room, task=task_of(step))
         choices = {**prompt.choices, "entries.counts": COUNTS}
         return replace(prompt, choices=choices, answer=EntriesAnswer)
@@ -136,6 +131,7 @@ def accept_entries(step: ExtractInput, prompt: Prompt, answer: EntriesAnswer) ->
     entries: dict[tuple[str, str, str], Entry] = {}
     refused: list[Refused] = []
     works = {work.evidence_id: work for work in prompt.shown.values()}
+    asked = set(words(step.question))
     for row in answer.entries:
         sentences, unknown = cited([row.sentence], prompt)
         support = next(iter(supports(sentences)), None)
@@ -165,6 +161,7 @@ def accept_entries(step: ExtractInput, prompt: Prompt, answer: EntriesAnswer) ->
             amount=amount,
             value=value_of(amount, language_in(work)),
             counts=(one_of(row.counts, COUNTS) or "no") if amount and "how_much" in step.asks else "no",
+            total=line(row.total, 30) if set(words(row.total)) <= asked else "",
         )
         entries.setdefault((support.quote, amount, entry.what), entry)
     return Accepted(Extracted(entries=tuple(entries.values()), refused=tuple(refused)))
@@ -179,16 +176,18 @@ def _what(text: str, support: Support) -> str:
 
 
 def day_of(text: str, work: Evidence, support: Support) -> str:
-    """The day that a copied date names, as an ISO date; empty where its work has no such date. A day without
-    a year is of the year of its work."""
-    language, year = language_in(work), _iso(work.facts.get("date", ""))[:4]
+    """Return the day that a copied date names, as an ISO date; empty where its work has no such date. A day
+    without a year is the one nearest to the date of its work."""
+    language, written = language_in(work), _iso(work.facts.get("date", ""))
     sources = (support.quote, work.text)
     stated = {one.day for source in sources for one in dates_in(source, language)}
     for one in dates_in(text, language):
         return one.day.isoformat() if one.day in stated else ""
-    if year and gate.is_span(text, support.quote):
-        return next((one.day.isoformat() for one in dates_in(f"{text} {year}", language)), "")
-    return ""
+    if not written or not gate.is_span(text, support.quote):
+        return ""
+    day = date.fromisoformat(written)
+    days = [one.day for n in (0, -1, 1) for one in dates_in(f"{text} {day.year + n}", language)[:1]]
+    return min(days, key=lambda one: abs(one - day)).isoformat() if days else ""
 
 
 def _iso(text: str) -> str:

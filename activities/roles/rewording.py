@@ -8,7 +8,7 @@ from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft,
 from activities.report.formats.statements import sentence as in_words
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import fenced
-from activities.roles.role import Prompt
+from activities.roles.role import Prompt, prompt_text
 from activities.roles.validation import cited, sentence_text, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
@@ -20,12 +20,7 @@ MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
 MAX_COMPUTED = 4
 """Computations that one sentence shows."""
-TASK_AGAIN = (
-    "Sentences of these paragraphs were refused. Write the paragraphs so that they read without them: an "
-    "entry of `sentences` for every refused one that you write once more, as close to the words of the "
-    "labelled sentences as it needs to be, and for every one that leans on it and no longer reads; a refused "
-    "one that you leave out is not printed, all others stay as they are. Answer with JSON."
-)
+TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
 
 
 class WrittenAgain(Loose):
@@ -60,7 +55,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
                     named.setdefault(support.evidence_id, []).append(support.quote)
     prompt = compose_works(
         "writer",
-        step,
+        step.replace(prompt=prompt_text("rewording")),
         [document for document in documents if document.evidence_id in named],
         room=room,
         inputs=["Paragraphs:\n" + fenced("claims", "\n".join(rows))],

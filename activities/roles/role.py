@@ -126,8 +126,9 @@ class PromptFile:
     """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
 
 
-def _read(name: str) -> str:
-    """A text of the folder of prompts; empty where it is not there."""
+@cache
+def prompt_text(name: str) -> str:
+    """Return a text of the folder of prompts; empty where it is not there."""
     file = resources.files(__package__) / "prompts" / f"{name}.md"
     return file.read_text("utf-8").strip() if file.is_file() else ""
 
@@ -135,19 +136,13 @@ def _read(name: str) -> str:
 @cache
 def evidence_rules() -> str:
     """What every reader of works is told of them."""
-    return _read("evidence_rules")
+    return prompt_text("evidence_rules")
 
 
 @lru_cache(maxsize=256)
 def prompt_file(role: Role, own: str = "", *, evidence: bool) -> PromptFile:
     """The stable text of a role: its file, or the text that stands in its place, and the rules on evidence
     where it sees any."""
-    parts = [own.strip() or _read(role), *([evidence_rules()] if evidence else [])]
+    parts = [own.strip() or prompt_text(role), *([evidence_rules()] if evidence else [])]
     text = "\n\n".join(parts)
     return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")
-
-
-@cache
-def specialist_file(name: str) -> str:
-    """What a specialist is told; empty for one without a file."""
-    return _read(f"{name}.specialist")

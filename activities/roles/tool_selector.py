@@ -9,7 +9,7 @@ from activities.extractive import searching
 from activities.profiles.specialists import specialists_of
 from activities.roles.fields import Loose, Score, Text, limits
 from activities.roles.prompt import compose, listed, tried
-from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, specialist_file
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, prompt_text
 from activities.roles.validation import line, one_of
 from activities.text.tokens import fold
 
@@ -56,7 +56,8 @@ def with_specialist(step: SelectInput) -> SelectInput:
     if one is None or step.prompt:
         return step
     base = prompt_file("tool_selector", evidence=False).text
-    return step.replace(prompt=f"{base}\n\n{one.prompt or specialist_file(one.name) or one.does}")
+    told = one.prompt or prompt_text(f"{one.name}.specialist") or one.does
+    return step.replace(prompt=f"{base}\n\n{told}")
 
 
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:

@@ -63,6 +63,8 @@ class _Rows:
         self.controls: dict[str, Control] = {}
         self._label_of = {(one.evidence_id, one.quote): label for label, one in shown.items()}
         self._left = int(room * BYTES_PER_TOKEN)
+        self._written: dict[str, str] = {}
+        """Text of a sentence that stands above -> its label."""
 
     def add(self, row: DraftClaim | Control) -> bool:
         """Add a sentence; False where there is no room for it."""
@@ -77,6 +79,7 @@ class _Rows:
             self.controls[label] = row
         else:
             self.claims[label] = sentence.id
+            self._written[one_line(sentence.text)] = label
         return True
 
     def _text(self, label: str, sentence: DraftClaim) -> str:
@@ -93,7 +96,10 @@ class _Rows:
                 quotes.append(f'   {mark} is "{clip(one_line(one.quote), MAX_SENTENCE_CHARS)}"')
             marks.append(mark)
         rests = f" [{', '.join(marks)}]" if marks else ""
-        after = [f"   after: {one_line(sentence.after)}"] if sentence.after else []
+        before = one_line(sentence.after)
+        if any(before.endswith(text) for text in self._written):
+            before = ", ".join(label for text, label in self._written.items() if text in before)
+        after = [f"   after: {before}"] if before else []
         computed = (f"   computed: {one_line(one)}" for one in sentence.computed)
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
         first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"

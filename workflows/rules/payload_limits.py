@@ -57,7 +57,7 @@ def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
     return EvidenceRef(
         evidence_id=ref.evidence_id,
         blob=ref.blob,
-        source="",
+        source=ref.source,
         title="",
         evidence_type=ref.evidence_type,
         queries=searches,

@@ -185,7 +185,7 @@ def gaps(report: Report) -> tuple[str, ...]:
         for gap in use.open
         if clean(gap).casefold() not in known
     )
-    return (*unanswered, *(_("Left open in the last round: {gap}").format(gap=gap) for gap in left))
+    return (*unanswered, *(_("Not found: {gap}").format(gap=gap) for gap in left))
 
 
 def unreached(report: Report) -> list[Statement]:

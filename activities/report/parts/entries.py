@@ -1,6 +1,6 @@
 """The timeline and the amounts of a report: the entries whose quotes stand, and their totals."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from activities.contracts.entries import PART as ENTRIES
 from activities.contracts.entries import Entries, Entry, Ledger
@@ -15,11 +15,10 @@ from activities.report.formats.text import clean
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
 
-TIMELINE, AMOUNTS = N_("Timeline"), N_("Amounts")
-TIMELINE_HEAD = (N_("Date"), N_("Event"), N_("Document"))
-AMOUNTS_HEAD = (N_("Date"), N_("Item"), N_("Amount"), N_("In the total"), N_("Document"))
+TIMELINE, AMOUNTS, BOTH = N_("Timeline"), N_("Amounts"), N_("Timeline and amounts")
+HEAD = (N_("Date"), N_("Event"), N_("Amount"), N_("In the total"), N_("Document"))
 DATED_BY_WORK = N_("date of the document")
-COUNTS = {"add": N_("added"), "subtract": N_("subtracted"), "no": N_("no")}
+COUNTS = {"add": N_("added"), "subtract": N_("subtracted")}
 
 
 class EntriesReport(ReportPart):
@@ -43,9 +42,11 @@ class EntriesReport(ReportPart):
         return (one.support for one in ENTRIES.shown(report).entries)
 
     def lines(self, report: Report) -> Iterable[str]:
+        said = " ".join(claim.text for claim in report.answer)
         return (
             _("Sum of the amounts: {computation}").format(computation=total.line)
             for total in ENTRIES.shown(report).totals
+            if total.result not in said
         )
 
     def lead(self, report: Report, quotes: Quotes) -> Iterable[Block]:
@@ -54,12 +55,12 @@ class EntriesReport(ReportPart):
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         own = ENTRIES.shown(report)
-        if "when" in own.asks:
-            dated = (one for one in own.entries if one.day)
-            rows = [(_day(one), _event(one, quotes), _document(one, quotes)) for one in dated]
-            yield Chapter("timeline", _(TIMELINE), (*_table(TIMELINE_HEAD, rows),))
-        if "how_much" in own.asks:
-            yield Chapter("amounts", _(AMOUNTS), (*_table(AMOUNTS_HEAD, [*_amounts(own, quotes)]),))
+        sums = "how_much" in own.asks
+        rows = [*_rows(own, quotes, dated="when" in own.asks, sums=sums)]
+        title = BOTH if len(own.asks) > 1 else AMOUNTS if sums else TIMELINE
+        if rows:
+            table = Table(*filled(tuple(map(_, HEAD)), rows))
+            yield Chapter("amounts" if sums else "timeline", _(title), (table,))
 
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]
@@ -69,19 +70,18 @@ class EntriesReport(ReportPart):
         return {"total": (("a total does not follow from its amounts",) if wrong else (),)}
 
 
-def _amounts(own: Ledger, quotes: Quotes) -> Iterator[tuple[Cell, ...]]:
+def _rows(own: Ledger, quotes: Quotes, *, dated: bool, sums: bool) -> Iterator[tuple[Cell, ...]]:
+    """Yield events in order of time and amounts, each once, and then the totals."""
     for one in own.entries:
-        if one.amount:
-            counted = cell(_(COUNTS[one.counts]))
-            yield _day(one), _what(one, quotes), cell(clean(one.amount)), counted, _document(one, quotes)
-    for total in own.totals:
+        if (sums and one.amount) or (dated and one.day):
+            counted = (one.total or _(COUNTS[one.counts])) if sums and one.counts != "no" else ""
+            amount = clean(one.amount) if sums or one.amount not in one.what else ""
+            event = cell(one.what, quote=quotes.quote(one.what, one.support))
+            yield _day(one), event, cell(amount), cell(counted), _document(one, quotes)
+    for total in own.totals if sums else ():
         result = cell(f"{total.result} {total.unit}".strip(), "bold")
-        yield Cell(), cell(_("Total"), "bold"), result, cell(total.expression), Cell()
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Iterator[Table]:
-    if rows:
-        yield Table(*filled(tuple(map(_, head)), rows))
+        name = f"{_('Total')}, {total.name}" if total.name else _("Total")
+        yield Cell(), cell(name, "bold"), result, cell(total.expression), Cell()
 
 
 def _day(one: Entry) -> Cell:
@@ -89,16 +89,6 @@ def _day(one: Entry) -> Cell:
         return Cell()
     shown = day(one.day)
     return cell(f"{shown} ({_(DATED_BY_WORK)})" if one.day_from == "work" else shown, rank=one.day)
-
-
-def _event(one: Entry, quotes: Quotes) -> Cell:
-    """Show what happened, with its amount where its words do not have it."""
-    text = one.what if one.amount in one.what else f"{one.what}: {one.amount}"
-    return cell(text, quote=quotes.quote(one.what, one.support))
-
-
-def _what(one: Entry, quotes: Quotes) -> Cell:
-    return cell(one.what, quote=quotes.quote(one.what, one.support))
 
 
 def _document(one: Entry, quotes: Quotes) -> Cell:

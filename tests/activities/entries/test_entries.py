@@ -100,12 +100,13 @@ def test_a_date_that_its_work_does_not_state_is_not_printed() -> None:
     assert (entry.day, entry.day_from) == ("", "")
 
 
-def test_a_day_without_a_year_is_of_the_year_of_its_work() -> None:
-    text = "The roofers let a pole fall on the north window on 5 June in the morning."
+def test_a_day_without_a_year_is_the_one_nearest_to_the_date_of_its_work() -> None:
+    text = "The roofers let a pole fall on the north window on 5 June and on 19 December."
     work = ROOF.replace(text=text)
     support = Support(evidence_id=work.evidence_id, quote=text)
     assert day_of("5 June", work, support) == "2024-06-05"
     assert day_of("6 June", work, support) == ""
+    assert day_of("19 December", work, support) == "2023-12-19", "a letter of May speaks of the last one"
 
 
 def test_amounts_of_one_unit_are_added_up_in_order_of_time_and_others_stay_apart() -> None:
@@ -131,6 +132,17 @@ def test_amounts_of_one_unit_are_added_up_in_order_of_time_and_others_stay_apart
 )
 def test_a_currency_has_one_total_whether_by_its_sign_or_its_name(one: str, other: str, same: bool) -> None:
     assert is_one_unit(one, other) == is_one_unit(other, one) == same
+
+
+def test_a_question_that_asks_for_several_sums_gets_each_under_its_name() -> None:
+    entries, _ = read(
+        {**COST, "total": "cost"}, {**GLASS, "total": "cost"}, {**PAID, "total": "deposited by a thief"}
+    )
+    assert [one.total for one in entries] == ["cost", "cost", ""], "a name is in words of the question"
+    (total,) = ledger(Entries(entries=entries)).totals
+    assert total.line == "cost: 11,210.50 + 1,890 = 13,100.50 pounds"
+    cents = [one.replace(value=Decimal("486.00"), amount="486.00 pounds", total="") for one in entries[:2]]
+    assert ledger(Entries(entries=tuple(cents))).totals[0].result == "972.00"
 
 
 def test_a_sum_is_read_as_its_language_writes_numbers() -> None:
@@ -163,7 +175,8 @@ def test_every_format_shows_the_timeline_and_the_amounts_with_their_total(name: 
     )
     report = build_report(step, {work.evidence_id: work for work in WORKS})
     text = words_of(report, name)
-    assert text.index("Timeline") < text.index("16 April 2024") < text.rindex("Amounts")
+    assert text.index("Timeline and amounts") < text.index("16 April 2024") < text.index("added")
+    assert text.count("was paid on 16 April 2024") <= 1 + (name in ("md", "docx", "pdf")), "one table"
     assert "11,210.50 + 1,890 - 2,000" in text
     assert "11,100.50 pounds" in text
     part, shown = part_of("entries"), part_data("entries").shown(report)

@@ -7,7 +7,7 @@ import pytest
 
 from activities.profiles.loader import ProfileError, load_profile, profile_names
 from activities.profiles.specialists import SPECIALISTS
-from activities.roles.role import specialist_file
+from activities.roles.role import prompt_text
 from activities.sources.names import SOURCES
 
 MINE = """
@@ -42,7 +42,7 @@ def test_every_built_in_profile_prefers_sources_that_exist() -> None:
         assert set(profile.sources) <= known
     for one in SPECIALISTS:
         assert set(one.sources) <= known
-        assert specialist_file(one.name), "a prompt file of its name"
+        assert prompt_text(f"{one.name}.specialist"), "a prompt file of its name"
 
 
 def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:

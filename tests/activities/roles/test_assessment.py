@@ -28,6 +28,7 @@ from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A
 from activities.roles.assessment import assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
 from activities.text.evidence_strength import DEFINITE, DIRECTLY
+from workflows.rules.payload_limits import to_order
 
 PROFILE = load_profile("drug_repurposing")
 
@@ -214,7 +215,7 @@ def test_a_folder_that_one_round_can_read_is_shown_whole() -> None:
     letter = evidence("own2", "Dear Ms Verma, three months will do for us. Yours, R. Harrow")
     folder = [work.replace(evidence_type="document", source="library") for work in (minutes, letter)]
     found = [*folder, *NOISE]
-    refs = tuple(ref(d.evidence_id, d.evidence_type, source=d.source) for d in found)
+    refs = tuple(to_order(ref(d.evidence_id, d.evidence_type, source=d.source), ()) for d in found)
     asked = "When can the lease of the workshop end?"
     assert "own2" not in ordered(asked, found, evidence=refs).ids
     assert {"own1", "own2"} <= set(ordered(asked, found, evidence=refs, whole_folder=True).ids)

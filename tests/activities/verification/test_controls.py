@@ -120,3 +120,13 @@ def test_a_second_reader_sees_the_conclusions_that_reservations_are_read_against
     told = spec_of("verifier").render(step.replace(concluded=(line,)), EVERY, 30_000)
     assert line in told.user
     assert line not in asked.user
+
+
+def test_a_sentence_that_leans_on_one_that_is_read_too_names_it_by_its_label() -> None:
+    step, _ = prompt()
+    first, second, third = ASKED[0], ASKED[1].replace(after=ASKED[0].text), ASKED[2].replace(after="Gone.")
+    asked = spec_of("verifier").render(step.replace(sentences=(first, second, third)), EVERY, 30_000)
+    label = next(name for name, one in asked.claims.items() if one == first.id)
+    assert f"\n   after: {label}\n" in f"{asked.user}\n"
+    assert "\n   after: Gone.\n" in f"{asked.user}\n"
+    assert asked.user.count(first.text) == 1 + sum(first.text in one.text for one in EVERY)
