@@ -196,8 +196,8 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
 
 
 _FOLLOW = (
-    "It was computed and stands above your answer. Follow it: its direction for the whole, no surer than it, "
-    "whatever single works found; do not repeat it, say what it rests on."
+    "Follow it: its direction for the whole, no surer than it, whatever single works found. A conclusion "
+    "stands above your answer: do not repeat it, say what it rests on. State a sum where it answers."
 )
 
 

@@ -27,8 +27,8 @@ SHARE_OF_SENTENCES = 0.4
 """The share of the prompt's room, for the sentences; the rest is for the works."""
 MAX_LAYOUTS = 4
 """Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
-MAX_CARRYING = 6
-"""Sentences that are named as carrying one."""
+MAX_CARRYING = 16
+"""Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
