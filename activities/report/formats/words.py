@@ -185,7 +185,7 @@ def gaps(report: Report) -> tuple[str, ...]:
         for gap in use.open
         if clean(gap).casefold() not in known
     )
-    return (*unanswered, *(_("Not found: {gap}").format(gap=gap) for gap in left))
+    return (*unanswered, *(f"{gap[:1].upper()}{gap[1:]}" for gap in left))
 
 
 def unreached(report: Report) -> list[Statement]:
@@ -342,8 +342,8 @@ def refused_count(report: Report) -> str:
 
 
 def sureness(report: Report) -> str:
-    """State what the confidence in an answer rests on; empty where no model judged."""
-    reasons = sentences(report.confidence_reasons)
+    """State what the confidence in an answer rests on; empty where no model judged, and of own documents."""
+    reasons = sentences(report.confidence_reasons) if report.words.counted else ()
     return _("Basis of the confidence: {reasons}").format(reasons=" ".join(reasons)) if reasons else ""
 
 
