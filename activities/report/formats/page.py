@@ -5,7 +5,6 @@ another sentence leans on. `brief` is the answer, what is open and its works; `f
 together, what was refused, and each check.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
@@ -252,17 +251,17 @@ class _Page:
     ) -> Iterator[Text]:
         """Print paragraphs of the sentences that are not printed yet.
 
-        The strength that all of them share stands once, behind the last one; else that of most
-        sentences of a paragraph behind it, and another one at its sentence.
+        The strength that all of them share stands once, behind the last one; else that of a whole
+        paragraph behind it, and others at their sentences.
         """
         fresh = [new for claims in paragraphs if (new := self._fresh(claims))]
-        alike = len({claim.strength for claims in fresh for claim in claims if claim.strength}) <= 1
+        alike = len({claim.strength for claims in fresh for claim in claims if claim.support}) <= 1
         for place, claims in enumerate(fresh, 1):
-            grades = Counter(claim.strength for claim in claims if claim.strength)
-            most = [name for name, count in grades.items() if graded and 2 * count > grades.total()]
-            parts: list[Part] = [self._sentence(claim, graded=graded, but=most) for claim in claims]
-            if most and (not alike or place == len(fresh)):
-                parts.append(Run(_(EVIDENCE[most[0]]), "grade", grade=most[0]))
+            grades = {claim.strength for claim in claims if claim.support}
+            whole = [name for name in grades if graded and name and len(grades) == 1]
+            parts: list[Part] = [self._sentence(claim, graded=graded, but=whole) for claim in claims]
+            if whole and (not alike or place == len(fresh)):
+                parts.append(Run(_(EVIDENCE[whole[0]]), "grade", grade=whole[0]))
             yield Text(tuple(parts), kind)
 
     # sections
