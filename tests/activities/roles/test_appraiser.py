@@ -136,9 +136,10 @@ def test_what_a_model_says_of_its_conclusion_is_taken() -> None:
 
 def test_a_conclusion_and_its_effects_are_one_outcome_though_they_are_named_otherwise() -> None:
     """`mortality` of the effects and `the risk of death` of the only conclusion are not two lines."""
-    concluded = {"outcome": "the risk of death", "direction": "lower", "certainty": "low"}
-    made = appraised(FIRST, conclusions=(concluded,))
+    first: dict[str, object] = {**FIRST}
+    concluded: dict[str, object] = {"outcome": "the risk of death", "direction": "lower", "certainty": "low"}
+    made = appraised(first, conclusions=(concluded,))
     assert [one.outcome for one in made.effects] == ["the risk of death"]
     assert len(made.concluded) == 1
     other = {**concluded, "outcome": "the length of stay", "direction": "not_enough_data"}
-    assert len(appraised(FIRST, conclusions=(concluded, other)).concluded) == 3, "which is meant, none says"
+    assert len(appraised(first, conclusions=(concluded, other)).concluded) == 3, "which is meant, none says"
