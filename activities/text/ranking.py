@@ -105,7 +105,32 @@ class Item:
 def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float] | None = None) -> list[Item]:
     """Every document with its scores and its sentences best first, in the given order. `by_words`: scores of
     the documents by words, from an index of more documents than these."""
-    return list(_rank(question, tuple(map(_Key, documents)), None if by_words is None else tuple(by_words)))
+    if not documents:
+        return []
+    corpus = _Corpus(documents)
+    by_sentence = corpus.by_sentence(question)
+    by_whole = corpus.by_whole(question) if by_words is None else np.array(by_words, np.float64)
+    (likeness,) = corpus.likeness([question], [by_whole])
+    scores, relevance = corpus.near(question, by_whole, likeness)
+    joined = corpus.joined(by_sentence, likeness)
+    own = [document.evidence_type in OF_THE_USER for document in documents]
+    bounds = list(pairwise(corpus.bounds.tolist()))
+    if all(own):  # one of ten thousand rows says nothing of the words of its document
+        best = [joined[a:b].max(initial=joined.min(initial=0.0)) for a, b in bounds]
+        scores = scores + standardised(np.array(best))
+    return [
+        Item(
+            document,
+            float(scores[n]),
+            min(1.0, float(relevance[n])),
+            _by_score(
+                row,
+                joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n],
+                likeness[n][:-1],
+            ),
+        )
+        for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True))
+    ]
 
 
 def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, float]]:
@@ -135,7 +160,7 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearne
     reads the same sentences for all texts."""
     if not documents:
         return [Nearness(np.zeros(0), np.zeros(0), np.zeros(0)) for _ in texts]
-    corpus = _corpus(tuple(map(_Key, documents)))
+    corpus = _Corpus(documents)
     by_whole = [corpus.by_whole(text) for text in texts]
     likeness = corpus.likeness(texts, by_whole)
     return [
@@ -234,23 +259,6 @@ def encoded_texts(document: Evidence) -> list[str]:
     return [document.title, *quotes] if document.title or not quotes else quotes
 
 
-class _Key:
-    """A document as a key of the memory of rankings: all that a ranking depends on."""
-
-    __slots__ = ("document", "key")
-
-    def __init__(self, document: Evidence) -> None:
-        self.document = document
-        mesh = document.facts.get("mesh", "")
-        self.key = (document.evidence_id, document.evidence_type, document.title, document.text, mesh)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
 class _Corpus:
     """Documents whose words are counted."""
 
@@ -337,43 +345,6 @@ class _Corpus:
             joined[read] += MEANING * standard
             joined[~read] += MEANING * standard.min()
         return joined
-
-
-@lru_cache(maxsize=4)
-def _corpus(keys: tuple[_Key, ...]) -> _Corpus:
-    """Kept, because one step ranks the same documents for several texts."""
-    return _Corpus([key.document for key in keys])
-
-
-@lru_cache(maxsize=16)
-def _rank(question: str, keys: tuple[_Key, ...], whole_scores: tuple[float, ...] | None) -> tuple[Item, ...]:
-    """Kept, because one step ranks the same documents for its prompt and for its checks."""
-    if not keys:
-        return ()
-    corpus = _corpus(keys)
-    by_sentence = corpus.by_sentence(question)
-    by_whole = corpus.by_whole(question) if whole_scores is None else np.array(whole_scores, np.float64)
-    (likeness,) = corpus.likeness([question], [by_whole])
-    scores, relevance = corpus.near(question, by_whole, likeness)
-    joined = corpus.joined(by_sentence, likeness)
-    own = [key.document.evidence_type in OF_THE_USER for key in keys]
-    bounds = list(pairwise(corpus.bounds.tolist()))
-    if all(own):  # one of ten thousand rows says nothing of the words of its document
-        best = [joined[a:b].max(initial=joined.min(initial=0.0)) for a, b in bounds]
-        scores = scores + standardised(np.array(best))
-    return tuple(
-        Item(
-            key.document,
-            float(scores[n]),
-            min(1.0, float(relevance[n])),
-            _by_score(
-                row,
-                joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n],
-                likeness[n][:-1],
-            ),
-        )
-        for n, (key, row, (a, b)) in enumerate(zip(keys, corpus.rows, bounds, strict=True))
-    )
 
 
 def _words_of(sentence: Sentence) -> list[str]:

@@ -7,18 +7,16 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import filterfalse, pairwise
 
 from activities.text.language import ENGLISH, stemmer, stop_words
 from activities.text.normal_form import is_unspaced
-from activities.text.vocabulary import irregular, vocabulary
 
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Signs that belong to a word, and scripts whose vowels are such signs."""
 _WORD = re.compile(rf"(?:[^\W_]++|[{_MARKS}])+(?:[-'./](?:[^\W_]++|[{_MARKS}])+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
-_DESIGNATION = re.compile(r"\d{1,2}|[IVX]{1,4}|[A-Z]")
-"""What sets a name apart behind a common word: type 2, factor V, group B."""
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
 
@@ -36,20 +34,33 @@ _SINGLES = {"b", "c", "d", "e", "k"}
 """Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
 
 
-_FUNCTION = vocabulary("function")
+@cache
+def _lines(name: str) -> list[str]:
+    text = (files("activities.text") / "vocabulary" / f"{name}.txt").read_text("utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
-WEAK = vocabulary("weak")
+
+def _vocabulary(name: str) -> frozenset[str]:
+    """List the words of a file, parted by white space."""
+    return frozenset(word for line in _lines(name) for word in line.split())
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    """Map each irregular form to its word: `came`, `come`."""
+    return dict(line.split() for line in _lines("irregular") if line)
+
+
+_FUNCTION = _vocabulary("function")
+
+WEAK = _vocabulary("weak")
 """Words that any question of this kind may have: they count, but little."""
 
-_BREAKERS = vocabulary("breakers")
-
-NAME_HEADS = frozenset({"diseas", "therapi", "drug", "safeti"})
-"""Stems of weak words that belong to a name before them: Alzheimer's disease."""
+_BREAKERS = _vocabulary("breakers")
 
 _MARKUP = re.compile(
     r"\$\([^()]*\)|</?[A-Za-z][^<>]*>|\[[^\[\]]*\]\([^()]*\)|\b\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
 )
-_ADJECTIVE = re.compile(r"(?<![a-z])[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
 
 
 def fold(text: str) -> str:
@@ -68,7 +79,7 @@ def fold(text: str) -> str:
 def stem(word: str) -> str:
     """The comparison form of a folded word: of an irregular form its word, British spellings made American,
     Snowball's English stem."""
-    word = irregular().get(word, word)
+    word = _irregular().get(word, word)
     if len(word) > 4:
         word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
         word = re.sub(r"our(s?)$", r"or\1", word) if "our" in word else word
@@ -184,21 +195,13 @@ def phrases(text: str) -> tuple[str, ...]:
     weak = weak_stems()
     fallback: list[str] = []
     for words in runs:
-        kept = list(words)
-        while kept and (kept[0].isdigit() or (len(kept) > 1 and stem(fold(kept[0])) in weak)):
-            if len(kept) > 2 and _DESIGNATION.fullmatch(kept[1]):
-                break  # type 2 diabetes, factor V Leiden
-            kept = kept[1:]
-        while len(kept) > 1 and stem(fold(kept[-1])) in weak - NAME_HEADS and not kept[-1][0].isupper():
-            if len(kept) == 2 and _ADJECTIVE.search(kept[0]):
-                break  # functional outcomes
-            kept = kept[:-1]
-        if not kept:
+        content = [not word.isdigit() and stem(fold(word)) not in weak for word in words]
+        strong = [place for place, has_content in enumerate(content) if has_content]
+        if not strong:
+            fallback += [" ".join(words)] if words else []
             continue
-        phrase = " ".join(kept)
-        if all(stem(fold(w)) in weak for w in kept):
-            fallback.append(phrase)
-        elif len(phrase) > 1:
+        phrase = " ".join(words[strong[0] : strong[-1] + 1])
+        if len(phrase) > 1:
             by_form.setdefault(fold(phrase), phrase)
     chosen = list(by_form.values()) or fallback
     return tuple(dict.fromkeys(chosen))

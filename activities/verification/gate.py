@@ -25,15 +25,24 @@ from activities.text.normal_form import normalise
 from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
 from activities.text.parts import LABEL
 from activities.text.sentences import quotable, readable
-from activities.text.tokens import terms
+from activities.text.tokens import is_function, terms
 from activities.verification.computed import computed_from
-from activities.verification.field_places import passages_of, place_of, stems
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
 """Between spans of a work that are copied into one field."""
 _STOPS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
 
+Passage = tuple[Evidence, str, frozenset[str]]
+"""A work, a passage of it, and the stems of its words of content."""
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
+_LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
+"""Between the links of a chain of effects."""
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+MIN_WORD_CHARS = 4
+"""Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
+STEM_CHARS = 5
+"""Characters of a stem by which words match: `inhibits`, `inhibition`."""
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
 
@@ -306,6 +315,48 @@ def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) 
     name_stems = stems(" ".join(names))
     in_works = bool(text) and place_of(text, passages_of(works), name_stems) is not None
     return STANDS if in_works else refused("not_in_work")
+
+
+def passages_of(works: Sequence[Evidence]) -> list[Passage]:
+    """The sentences of each work, each with the one after it, its title, and its facts with their names."""
+    return [(work, text, stems(text)) for work in works for text in _passages(work)]
+
+
+def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str]) -> list[Passage] | None:
+    """The passages that say a field, one for each part of it (a chain's links, a list's entries). None where
+    a part is said nowhere. `name_stems`: those of the candidate's own names, which need no support."""
+    places: list[Passage] = []
+    for part in _LINK.split(text):
+        words = stems(part) - name_stems
+        if not words:
+            continue
+        place = next((passage for passage in passages if words <= passage[2]), None)
+        if place is None:
+            return None
+        places.append(place)
+    return places
+
+
+def _passages(work: Evidence) -> list[str]:
+    sentences = _SENTENCE_END.split(normalise(work.text))
+    pairs = [f"{one} {other}" for one, other in zip(sentences, [*sentences[1:], ""], strict=True)]
+    facts = [f"{name} {value}" for name, value in work.facts.items()]
+    return [*sentences, *pairs, work.title, *facts, " ".join(facts)]
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of a text's words of content; words with digits as they are."""
+    return frozenset(
+        word.casefold()[:STEM_CHARS] if not any(map(str.isdigit, word)) else word.casefold()
+        for word in _WORD.findall(normalise(text))
+        if _has_content(word)
+    )
+
+
+def _has_content(word: str) -> bool:
+    if any(map(str.isdigit, word)) or (word.isupper() and len(word) > 1):
+        return True
+    return len(word) >= MIN_WORD_CHARS and not is_function(word)
 
 
 def reason(text: str, corpus: str) -> Decision:

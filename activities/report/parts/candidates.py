@@ -40,7 +40,7 @@ from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import TYPE_NAMES, WEIGHT, weight
 from activities.text.independence import independent, studies
 from activities.text.normal_form import normalise
-from activities.verification.field_places import passages_of, place_of, stems
+from activities.verification.gate import passages_of, place_of, stems
 
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""

@@ -40,14 +40,10 @@ def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
 
 def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "embedder", lambda _: None)
-    ranking._rank.cache_clear()
-    try:
-        items = rank(QUESTION, library())
-        assert best_first(items)[-1].document.evidence_id == "pmid:4"
-        assert max(items, key=lambda item: item.relevance).relevance >= RELEVANT
-        assert all(ranked.likeness is None for item in items for ranked in item.ranked)
-    finally:
-        ranking._rank.cache_clear()
+    items = rank(QUESTION, library())
+    assert best_first(items)[-1].document.evidence_id == "pmid:4"
+    assert max(items, key=lambda item: item.relevance).relevance >= RELEVANT
+    assert all(ranked.likeness is None for item in items for ranked in item.ranked)
 
 
 def test_texts_of_others_are_ordered_and_what_is_far_is_told() -> None:
