@@ -1,8 +1,8 @@
 """Meta-analysis of effects of one outcome and measure. Deterministic; needs the extra `analysis`.
 
 Inverse variance with a fixed and a random effect (`statsmodels.stats.meta_analysis.combine_effects`),
-Cochran's Q, I2 and the between-study variance by Paule and Mandel (Veroniki et al. 2016,
-doi:10.1002/jrsm.1164); Hartung and Knapp's interval, not narrower than the normal
+Cochran's Q, I2 and the between-study variance by Paule and Mandel (the default; Veroniki et al. 2016,
+doi:10.1002/jrsm.1164) or DerSimonian and Laird; Hartung and Knapp's interval, not narrower than the normal
 one (Roever et al. 2015, doi:10.1186/s12874-015-0091-1); the prediction interval with k-2 degrees of freedom
 (Higgins et al. 2009, doi:10.1111/j.1467-985X.2008.00552.x); the estimate without each study; Egger's
 regression (1997, doi:10.1136/bmj.315.7109.629) from ten studies on, as Cochrane's handbook advises (section
@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Literal
 
 from activities.analysis.scale import NotUsable, Point, agrees_with_counts, interval, point_of, study_interval
 from activities.contracts.effects import (
@@ -27,13 +28,16 @@ from activities.contracts.effects import (
 )
 from activities.extras import NotInstalled
 
+Estimator = Literal["PM", "DL"]
 MIN_STUDIES = 2
 MIN_STUDIES_FOR_PREDICTION = 3
 MIN_STUDIES_FOR_EGGER = 10
 LEVEL = 0.95
 
 
-def pool_all(effects: Iterable[Effect]) -> tuple[tuple[Pool, ...], tuple[NotPooled, ...]]:
+def pool_all(
+    effects: Iterable[Effect], estimator: Estimator = "PM"
+) -> tuple[tuple[Pool, ...], tuple[NotPooled, ...]]:
     """Pool the effects by outcome and measure; what cannot be pooled is listed with its reason.
 
     Outcomes are the same when their words are, whatever the case. Of two effects of one work on one outcome
@@ -68,7 +72,7 @@ def pool_all(effects: Iterable[Effect]) -> tuple[tuple[Pool, ...], tuple[NotPool
         if len(usable) < MIN_STUDIES:
             listed += [NotPooled(effect=effect, reason="only_one_study") for effect, _ in usable]
             continue
-        pools.append(pool(members[0].outcome, measure, usable))
+        pools.append(pool(members[0].outcome, measure, usable, estimator))
     return tuple(pools), tuple(listed)
 
 
@@ -86,12 +90,14 @@ def is_one_cohort(one: Effect, other: Effect) -> bool:
     return None not in numbers and numbers == (other.estimate, other.low, other.high, other.level)
 
 
-def pool(outcome: str, measure: Measure, usable: Sequence[tuple[Effect, Point]]) -> Pool:
+def pool(
+    outcome: str, measure: Measure, usable: Sequence[tuple[Effect, Point]], estimator: Estimator = "PM"
+) -> Pool:
     """Pool at least two effects. Raises NotInstalled without statsmodels."""
     try:
         from scipy import stats
 
-        fit = _fit([point for _, point in usable])
+        fit = _fit([point for _, point in usable], estimator)
     except ImportError as error:
         raise NotInstalled.of_extra("statistics", "analysis") from error
     count = len(usable)
@@ -120,7 +126,7 @@ def pool(outcome: str, measure: Measure, usable: Sequence[tuple[Effect, Point]])
         tau2=fit.tau2,
         i2=max(0.0, (fit.q - (count - 1)) / fit.q) if fit.q > 0 else 0.0,
         prediction=_prediction(measure, fit, count),
-        left_out=tuple(_without_each(measure, usable)),
+        left_out=tuple(_without_each(measure, usable, estimator)),
         small_studies=_egger([point for _, point in usable]) if count >= MIN_STUDIES_FOR_EGGER else None,
     )
 
@@ -139,14 +145,14 @@ class _Fit:
     weights: tuple[float, ...]
 
 
-def _fit(points: Sequence[Point]) -> _Fit:
+def _fit(points: Sequence[Point], estimator: Estimator) -> _Fit:
     import numpy as np
     from statsmodels.stats.meta_analysis import combine_effects
 
     values, variances = np.asarray([[point.value, point.variance] for point in points]).T
     # its between-study variance may be negative, which means none; the random effect is then the fixed one
     with np.errstate(invalid="ignore", divide="ignore"):
-        result = combine_effects(values, variances, method_re="iterated")
+        result = combine_effects(values, variances, method_re="iterated" if estimator == "PM" else "chi2")
     tau2 = max(0.0, float(result.tau2))
     weights = 1 / (variances + tau2)
     share = weights / weights.sum()
@@ -174,12 +180,14 @@ def _prediction(measure: Measure, fit: _Fit, count: int) -> Interval | None:
     return interval(measure, fit.value, t * math.sqrt(fit.tau2 + fit.se**2))
 
 
-def _without_each(measure: Measure, usable: Sequence[tuple[Effect, Point]]) -> Iterator[LeftOut]:
+def _without_each(
+    measure: Measure, usable: Sequence[tuple[Effect, Point]], estimator: Estimator
+) -> Iterator[LeftOut]:
     if len(usable) < MIN_STUDIES + 1:
         return
     z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
     for place, (effect, _) in enumerate(usable):
-        fit = _fit([point for index, (_, point) in enumerate(usable) if index != place])
+        fit = _fit([point for index, (_, point) in enumerate(usable) if index != place], estimator)
         yield LeftOut(study=effect.study, result=interval(measure, fit.value, z * fit.se))
 
 
