@@ -17,30 +17,12 @@ _BLOCKS = frozenset(
     {"p", "sec", "section", "abstract", "list", "list-item", "ul", "ol", "li", "div", "br", "break"}
 )
 _INLINE = (
-    *(
-        "i",
-        "b",
-        "u",
-        "s",
-        "q",
-        "a",
-        "em",
-        "strong",
-        "small",
-        "big",
-        "span",
-        "font",
-        "sup",
-        "sub",
-        "tt",
-        "code",
-    ),
-    *("italic", "bold", "sc", "roman", "underline", "monospace", "styled-content", "ext-link", "xref", "inf"),
-    *("inline-formula", "disp-formula", "tex-math", "alternatives", "label", "named-content", "uri", "email"),
-    *("dl", "dt", "dd", "table", "tbody", "thead", "tr", "td", "th", "blockquote", "pre", "center", "scp"),
-    *("inline-graphic", "graphic", "img", "def-list", "def-item", "def", "term", "disp-quote", "sans-serif"),
+    "i|b|u|s|q|a|em|strong|small|big|span|font|sup|sub|tt|code|italic|bold|sc|roman|underline|monospace|"
+    "styled-content|ext-link|xref|inf|inline-formula|disp-formula|tex-math|alternatives|label|named-content|"
+    "uri|email|dl|dt|dd|table|tbody|thead|tr|td|th|blockquote|pre|center|scp|inline-graphic|graphic|img|"
+    "def-list|def-item|def|term|disp-quote|sans-serif"
 )
-_NAMES = "|".join(map(re.escape, sorted({*_HEADINGS, *_BLOCKS, *_INLINE}, key=len, reverse=True)))
+_NAMES = "|".join(sorted({*_HEADINGS, *_BLOCKS, *_INLINE.split("|")}, key=len, reverse=True))
 _TAG = re.compile(
     rf"<(/?)((?:jats:)?(?:{_NAMES})|(?:mml:)?(?:math|semantics|annotation(?:-xml)?|m[a-z]+))"
     r"((?:(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))+\s*)?(?:\s*/)?)>",

@@ -25,16 +25,10 @@ MIN_ROWS = 3
 """Rows that a table has at least, with its headings."""
 CELL_CHARS = 60
 """Longest line of a cell; columns of running text have longer ones or no values."""
-MIN_LABELS, LABEL_CHARS, MAX_LABEL_LINES = 4, 30, 3
-"""Labels of a list, their longest, and the lines that their texts have in the mean."""
-MIN_TAB = 1.0
-"""Width of the space behind a label, in heights of a letter."""
 LARGER = 1.12
 """How much larger than the text a heading is printed."""
 NOTE = 0.93
 """How much smaller than the text a note at the foot of a page is printed."""
-INDENT = 0.8
-"""Indent of a first line, in heights of a letter."""
 _VALUE = re.compile(r"(?<![\w.,])[$\u20ac\u00a3+-]?\d[\d.,:/%-]*(?!\w)")
 _NAMES = {
     name
@@ -290,8 +284,6 @@ def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
     while place < len(rows):
         end, table = _table_at(rows, place)
         if table is None:
-            end, table = _labelled_at(rows, place)
-        if table is None:
             loose.append(Line(rows[place]))
             place += 1
             continue
@@ -384,18 +376,10 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     if not line.is_like(above):
         below = abs(line.left - block.lines[-1].left) < 0.5 * above.size and line.size > 0.7 * above.size
         return not (below and not _ended(above, right) and above.right > right - 2 * above.size)
-    if (
-        _ITEM.match(line.text)
-        and (_ended(above, right) or _ITEM.match(block.first.text))
-        and not (line.text[:1].isdigit() and line.left > block.first.left + 1 and len(block.lines) > 1)
-    ):
+    numbered = line.text[:1].isdigit() and line.left > block.first.left + 1 and len(block.lines) > 1
+    is_item = _ended(above, right) or _ITEM.match(block.first.text)
+    if _ITEM.match(line.text) and is_item and not numbered:
         return True
-    hanging = len(block.lines) == 1 or all(other.left > block.first.left + 2 for other in block.lines[1:])
-    usual = block.lines[-1].left if len(block.lines) > 1 else above.left
-    if line.left > usual + INDENT * line.size and not (
-        len(block.lines) == 1 and hanging and _ITEM.match(block.first.text)
-    ):
-        return _ended(above, right) or above.right < right - 3 * line.size
     word = line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
@@ -422,35 +406,6 @@ def _table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list
         if last < end - 2:
             break
     return start, None
-
-
-def _labelled_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list[str]] | None]:
-    """Where a list of labels with their texts ends that begins with a row, and its labels and texts; None
-    where none begins. The texts begin at the same places in all rows, well behind their labels."""
-    first = rows[start]
-    if len(first) < 2 or _ITEM.match(f"{first[0].text} x") or len(first[0].text) > LABEL_CHARS:
-        return start, None
-    tabs, size = [run.left for run in first], first[0].size
-    table: list[list[str]] = []
-    end = start
-    while end < len(rows):
-        row = rows[end]
-        places = [next((n for n, tab in enumerate(tabs) if abs(run.left - tab) < 2), -1) for run in row]
-        spaced = all(after.left - before.right > MIN_TAB * size for before, after in pairwise(row))
-        if -1 in places or not spaced or (not places[0] and len(row[0].text) > LABEL_CHARS):
-            break
-        if places[0] == 0 and len(row) > 1:
-            table.append([""] * len(tabs))
-        elif places[0] == 0 or not table:
-            break
-        for place, run in zip(places, row, strict=True):
-            above = table[-1][place]
-            table[-1][place] = (
-                f"{above[:-1]}{run.text}" if above.endswith(HYPHEN) else f"{above} {run.text}".strip()
-            )
-        end += 1
-    whole = len(table) >= MIN_LABELS and end - start <= MAX_LABEL_LINES * len(table)
-    return (end, table) if whole else (start, None)
 
 
 def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:

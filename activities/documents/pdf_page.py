@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -207,15 +207,10 @@ def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
         if box is not None and (not some or box.top > min(other.bottom for other in some[-50:]) - 12):
             some.append(box)
             continue
-        thick = [b for b in some if b.top - b.bottom > 2 and b.right - b.left > 2]
-        sloped = [b for b in thick if b.top - b.bottom < 200]
-        if len(some) >= MIN_DRAWN and len(sloped) >= MIN_DRAWN / 2:
-            whole = Box(
-                min(b.left for b in some),
-                min(b.bottom for b in some),
-                max(b.right for b in some),
-                max(b.top for b in some),
-            )
+        thick = [b for b in some if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
+        if len(some) >= MIN_DRAWN and len(thick) >= MIN_DRAWN / 2:
+            lefts, bottoms, rights, tops = zip(*map(astuple, some), strict=True)
+            whole = Box(min(lefts), min(bottoms), max(rights), max(tops))
             if min(whole.right - whole.left, whole.top - whole.bottom) > MIN_SIDE:
                 yield whole
         some = [box] if box is not None else []

@@ -1,8 +1,8 @@
 """A page of the web by its media type, read in a process that can be killed."""
 
 from activities.documents.html_page import read_html
-from activities.documents.letters import read_plain
 from activities.documents.pdf import read_pdf
+from activities.documents.plain import read_plain
 from activities.documents.text import Text
 
 PLAIN_TYPES = ("text/plain", "text/markdown")

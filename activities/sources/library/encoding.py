@@ -74,9 +74,18 @@ class Encoding:
         with self._lock:
             if self._matrix is not None or self._thread is not None:
                 return
-            if self._is_sample and self._model.name == MODEL:
-                self._take_bundled()
-            if self._is_little(self._missing()):
+            missing = self._missing()
+            if missing and self._is_sample and self._model.name == MODEL and (sample := bundled()):
+                vectors, digests = sample.by_text(), self._store.rows("SELECT number, digest FROM documents")
+                self._keep(
+                    {n: vectors[digest] for n, digest in digests if n in missing and digest in vectors}
+                )
+                missing = self._missing()
+            most = MAX_ENCODED_BEFORE * self._model.speed
+            letters = (
+                sum(len(one.text) for one in self._store.documents(missing)) if len(missing) <= most else 0
+            )
+            if self._numbers and len(missing) <= most and letters <= MAX_LETTERS_BEFORE * self._model.speed:
                 self._encode_missing(self._model.encode)
 
     def start(self) -> None:
@@ -149,13 +158,8 @@ class Encoding:
         for number in missing:
             (document,) = self._store.documents([number])
             texts = encoded_texts(document)
-            rows = np.concatenate(
-                [
-                    encode(texts[start : start + ENCODED_AT_ONCE])
-                    for start in range(0, len(texts), ENCODED_AT_ONCE)
-                ]
-            )
-            self._keep({number: rows})
+            starts = range(0, len(texts), ENCODED_AT_ONCE)
+            self._keep({number: np.concatenate([encode(texts[n : n + ENCODED_AT_ONCE]) for n in starts])})
         self._write()
 
     def _keep(self, vectors: Mapping[int, NDArray[np.floating]]) -> None:
@@ -165,24 +169,6 @@ class Encoding:
         ]
         with self._store.writing() as database:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-
-    def _take_bundled(self) -> None:
-        """Keep the package's vectors of documents that have none. Raises sqlite3.Error."""
-        missing = set(self._missing())
-        if not missing or (sample := bundled()) is None:
-            return
-        vectors, digests = sample.by_text(), self._store.rows("SELECT number, digest FROM documents")
-        self._keep({n: vectors[digest] for n, digest in digests if n in missing and digest in vectors})
-
-    def _is_little(self, missing: Sequence[int]) -> bool:
-        marks = ", ".join("?" * len(missing))
-        if not missing or len(missing) > MAX_ENCODED_BEFORE * self._model.speed:
-            return not missing and bool(self._numbers)
-        ((letters,),) = self._store.rows(
-            f"SELECT sum(letters) FROM documents WHERE number IN ({marks})",  # noqa: S608 - only marks
-            missing,
-        )
-        return int(letters) <= MAX_LETTERS_BEFORE * self._model.speed
 
     def _in_quiet(self, texts: Sequence[str]) -> Vectors:
         while (quiet := time.monotonic() - self._model.used) < QUIET_SECONDS:

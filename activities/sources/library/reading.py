@@ -20,8 +20,6 @@ from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.documents.encodings import decode, decoded, decoded_page
 from activities.documents.html_page import read_own_html
-from activities.documents.letters import mailbox_messages, read_mail, read_plain
-from activities.documents.markdown import read_markdown, read_notebook
 from activities.documents.ocr import read_picture, read_scanned_pdf
 from activities.documents.office import (
     read_docx,
@@ -33,6 +31,7 @@ from activities.documents.office import (
     table_rows,
 )
 from activities.documents.pdf import read_pdf
+from activities.documents.plain import mailbox_messages, read_mail, read_markdown, read_notebook, read_plain
 from activities.documents.speech import read_recording
 from activities.documents.text import Lacking, NoText, Text, Unreadable, from_pages
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records

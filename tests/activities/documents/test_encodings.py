@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from activities.documents.encodings import REPLACEMENT, decode, decoded, decoded_page
 from activities.documents.html_page import read_html
-from activities.documents.letters import read_mail
+from activities.documents.plain import read_mail
 from activities.documents.text import Unreadable
 
 WRITTEN = {

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from activities.documents.html_page import read_own_html
-from activities.documents.letters import read_mail
 from activities.documents.office import read_docx, read_epub, read_pptx, read_table, read_xlsx
+from activities.documents.plain import read_mail
 from activities.documents.text import Text
 from tests.activities.sources.library.test_own_documents import CONTAINER, OPF
 

@@ -7,9 +7,8 @@ import typst
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.documents.pdf import read_pdf
+from activities.documents.pdf import Hyphens, read_pdf
 from activities.documents.pdf_page import _character
-from activities.documents.pdf_text import Hyphens
 from activities.documents.text import Text
 from tests.activities.documents.test_generated import WORDS, generated
 
@@ -134,15 +133,6 @@ def test_a_caption_of_any_language_parts_no_sentence(label: str) -> None:
     lines = f"{PROSE}The boats that lay at the pier#linebreak()\n"
     text = read(f"{lines}#v(-4pt)\n{label}View of the pier at noon\n\nwere painted.").text
     assert text.split("\n\n")[-1].startswith(label.strip()) or f"\n\n{label.strip()}" in text
-
-
-def test_labels_with_texts_become_rows() -> None:
-    rows = "".join(
-        f"[{name}], [is what the keeper of the harbour {verb} when a boat comes in late at night],"
-        for name, verb in (("rope", "throws"), ("lamp", "lights"), ("horn", "sounds"), ("book", "writes"))
-    )
-    text = read(f"{PROSE}\n#table(columns: (3cm, 8cm), stroke: none, {rows})\n{PROSE}").text
-    assert "lamp: is what the keeper of the harbour lights when a boat comes in late at night" in text
 
 
 def test_the_symbols_of_a_program_stand_together_and_it_goes_on_over_pages() -> None:

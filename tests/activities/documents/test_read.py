@@ -6,9 +6,9 @@ import pytest
 import typst
 
 from activities.documents.html_page import read_html, read_own_html
-from activities.documents.letters import read_mail, read_plain
 from activities.documents.office import read_tex
 from activities.documents.pdf import read_pdf
+from activities.documents.plain import read_mail, read_plain
 
 
 @pytest.mark.parametrize(
