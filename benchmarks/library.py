@@ -109,7 +109,7 @@ def processor_seconds() -> float:
 
 
 def reading_processes() -> Iterator[str]:
-    """The ids of this process's children."""
+    """Yield the ids of this process's children."""
     for task in Path("/proc/self/task").iterdir():
         yield from (task / "children").read_text().split()
 
@@ -176,7 +176,7 @@ def write_one(place: Path, kind: str, title: str, paragraphs: list[str]) -> None
 
 
 def tex(text: str) -> str:
-    """The text with LaTeX's characters escaped."""
+    """Return the text with LaTeX's characters escaped."""
     return "".join(f"\\{c}" if c in "%&#_$" else c for c in text if c not in "\\{}^~")
 
 

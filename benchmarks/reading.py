@@ -57,7 +57,7 @@ class Row:
 
 
 def lacking_words(expected: str, read: str) -> Counter[str]:
-    """The words of a text that another lacks, however they are parted at the ends of lines."""
+    """Return the words of a text that another lacks, however they are parted at the ends of lines."""
     parted = Counter(match.casefold() for match in _PARTED.findall(_plain(expected)))
     wanted, present = _tokens(expected), _tokens(read)
     lacking, more = wanted - present, present - wanted

@@ -38,7 +38,7 @@ class Date:
 
 
 def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
-    """The dates of a text, in order; none of them overlap."""
+    """Return the dates of a text, in order; none of them overlap."""
     every = sorted(_dates(text, language), key=lambda one: (one.start, -len(one.shown)))
     kept: list[Date] = []
     for one in every:
@@ -73,7 +73,7 @@ def _made(match: re.Match[str], year: str, month: int, day: str) -> Iterator[Dat
 
 @lru_cache(maxsize=64)
 def _months(language: str) -> dict[str, int]:
-    """The names of months in a language and in English, in full and cut, to their numbers."""
+    """Return the names of months in a language and in English, in full and cut, to their numbers."""
     names: dict[str, int] = {}
     for name in (ENGLISH, "en_GB", language):
         try:
@@ -95,8 +95,7 @@ STOPS = (".", "!", "?", "\u3002")
 
 
 def date_of_head(text: str, language: str = ENGLISH) -> str:
-    """The first date in the head of a document (`Minutes of the committee, 16 April 2024`) as an ISO date;
-    empty where it has none."""
+    """Return the first date in the head of a document as an ISO date; empty where it has none."""
     head = (line for line in islice(text.split("\n"), 3 * MAX_HEAD_LINES) if line.strip())
     for line in islice(head, MAX_HEAD_LINES):
         if len(line) > MAX_HEAD_CHARS or (

@@ -120,14 +120,12 @@ class Decoded:
 
 
 def decode(data: bytes, charset: str = "") -> str:
-    """Bytes of a text as a string. `charset`: the name of an encoding that came with them. Raises Unreadable
-    for binary data and for an encoding that is not known."""
+    """Return bytes of a text as a string. `charset`: an encoding that came with them. Raises Unreadable."""
     return decoded(data, _known(charset)).text
 
 
 def decoded(data: bytes, declared: str = "") -> Decoded:
-    """Bytes of a text with how they were read. `declared` is the encoding that the document names, which
-    holds where all its bytes are valid in it. Raises Unreadable."""
+    """Return bytes of a text with how they were read; `declared` holds where it fits. Raises Unreadable."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             if encoding == UTF8:
@@ -151,14 +149,14 @@ def decoded(data: bytes, declared: str = "") -> Decoded:
 
 
 def decoded_page(data: bytes, charset: str = "") -> Decoded:
-    """The same for HTML and XML, which may declare an encoding; the one that came with a page goes before."""
+    """Return the same for HTML and XML, which may declare an encoding; `charset` goes before it."""
     match = _DECLARED.search(data[:4096])
     name = next(filter(None, match.groups()), b"").decode("ascii", errors="replace") if match else ""
     return decoded(data, _known(charset) or _known(name))
 
 
 def _known(name: str) -> str:
-    """The encoding of Python that a declared name stands for; empty for none."""
+    """Return the encoding of Python that a declared name stands for; empty for none."""
     plain = {"x-sjis": "shift_jis", "x-mac-roman": "mac-roman", "macintosh": "mac-roman"}.get(
         name.lower(), name
     )
@@ -186,7 +184,7 @@ def _with_nul(data: bytes, declared: str) -> Decoded:
 
 
 def _of_lines(data: bytes) -> Decoded:
-    """A text that is not UTF-8 as a whole. Raises Unreadable."""
+    """Return a text that is not UTF-8 as a whole. Raises Unreadable."""
     lines = data.split(b"\n")
     high = [place for place, line in enumerate(lines) if not line.isascii()]
     sound = sum(not _utf8_characters(lines[place])[1] for place in high)
@@ -233,14 +231,13 @@ def _utf8_characters(line: bytes) -> tuple[int, int]:
 
 
 def _mostly_utf8(line: bytes, *, among_others: bool) -> bool:
-    """Tell whether a line is UTF-8 but for a few of its bytes. One that stands `among_others` that are UTF-8
-    may have more of them: in another encoding, one character in five looks like UTF-8."""
+    """Tell whether a line is UTF-8 but for a few bytes, and more of them among others that are UTF-8."""
     valid, other = _utf8_characters(line)
     return valid * 2 >= other * (1 if among_others else 4) and (valid > 0 or not other)
 
 
 def _detected(data: bytes, encodings: Sequence[str]) -> str | None:
-    """The most likely one of encodings whose form can be told from bytes alone."""
+    """Return the most likely one of encodings whose form can be told from bytes alone."""
     import chardet
 
     guess = chardet.detect(
@@ -251,7 +248,7 @@ def _detected(data: bytes, encodings: Sequence[str]) -> str | None:
 
 
 def _likely(lines: Sequence[bytes]) -> str | None:
-    """The encoding in which words make most sense; None where they make none in any.
+    """Return the encoding in which words make most sense; None where they make none in any.
 
     Only words beyond ASCII are looked at: among many English words a detector would take any encoding in
     which those few can be read.
@@ -281,7 +278,7 @@ def _likely(lines: Sequence[bytes]) -> str | None:
 
 
 def _share_odd(text: str) -> float:
-    """The share of odd ones among the characters beyond ASCII."""
+    """Return the share of odd ones among the characters beyond ASCII."""
     beyond, odd, before = 0, 0, " "
     for place, character in enumerate(text):
         if character > "\x7f":
@@ -292,8 +289,7 @@ def _share_odd(text: str) -> float:
 
 
 def _is_odd(before: str, character: str, after: str) -> bool:
-    """Tell whether no text would have a character between its neighbours: a capital within a word, a letter
-    of another script, a sign between two letters, a control character."""
+    """Tell whether no text would have a character between its neighbours, as a capital within a word."""
     kind, amid = unicodedata.category(character), before.isalpha() and after.isalpha()
     if kind[0] == "C":
         return character not in "\xad\u200b\u200c\u200d\u200e\u200f\ufeff"

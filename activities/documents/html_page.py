@@ -28,8 +28,7 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 
 
 def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> Text:
-    """The main text of a page of the web, without its navigation, and the data of its `citation_*` tags.
-    `charset`: the encoding that its server names."""
+    """Return the main text of a page of the web and its `citation_*` tags."""
     import trafilatura  # slow to import; most runs never read a page
     from trafilatura.settings import set_date_params
 
@@ -52,7 +51,7 @@ def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> T
 
 
 def read_own_html(data: bytes | str) -> Text:
-    """A page of the user's own: all that a browser shows of it, block by block."""
+    """Return a page of the user's own: all that a browser shows of it, block by block."""
     tree = _tree(data)
     meta = _html_meta(tree)
     title = meta.get("title") or tree.findtext(".//title") or ""
@@ -89,7 +88,7 @@ def html_tree(source: str) -> html.HtmlElement:
 
 
 def blocks_of(root: etree._Element, unseen: Collection[str] = _UNSEEN) -> list[str]:
-    """The texts of the blocks of a page, all rows of a table of facts in one."""
+    """Return the texts of the blocks of a page, all rows of a table of facts in one."""
     blocks = [""]
 
     def add(text: str | None, *, as_is: bool) -> None:
@@ -127,7 +126,7 @@ def _is_hidden(element: etree._Element) -> bool:
 
 
 def _tree(data: bytes | str, charset: str = "") -> html.HtmlElement:
-    """A page as parsed. Raises Unreadable."""
+    """Return a page as parsed. Raises Unreadable."""
     source = data if isinstance(data, str) else decoded_page(data, charset).text
     if not source.strip():
         raise Unreadable("there is no text in it")
@@ -154,7 +153,7 @@ def _part_rows(page: html.HtmlElement) -> None:
 
 
 def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
-    """The page's own work by a publisher's `citation_*` tags, as Google Scholar reads them."""
+    """Return the page's own work by a publisher's `citation_*` tags, as Google Scholar reads them."""
     names = {
         "citation_doi": "doi",
         "citation_pmid": "pmid",

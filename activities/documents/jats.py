@@ -89,13 +89,13 @@ def _running(element: etree._Element | None) -> str:
 
 
 def _tables(article: etree._Element) -> str:
-    """The tables below a heading of their own: what the last part of an article is, they are not."""
+    """Return the tables below a heading of their own: what the last part of an article is, they are not."""
     text = "\n\n".join(map(_clean, _table_lines(article)))
     return f"TABLES\n\n{text}" if text else ""
 
 
 def _table_lines(article: etree._Element) -> Iterator[str]:
-    """The label and caption of each table in the body of an article or beside it, and its rows."""
+    """Yield the label and caption of each table in the body of an article or beside it, and its rows."""
 
     def is_note(element: etree._Element) -> bool:
         return element.get("ref-type") == "table-fn" or _skip(element)
@@ -139,7 +139,7 @@ def _skip(element: etree._Element) -> bool:
 
 
 def _is_mark(element: etree._Element) -> bool:
-    """A numeric mark of a citation, table note or footnote; `(Hites 2004)` is words and stays."""
+    """Return a numeric mark of a citation, table note or footnote; `(Hites 2004)` is words and stays."""
     if element.tag == "sup":
         marks = [child for child in element if child.tag == "xref"]
         return bool(marks) and _MARK.fullmatch(raw_text(element)) is not None
@@ -178,7 +178,7 @@ def _authors(meta: etree._Element) -> tuple[str, ...]:
 
 
 def _year(meta: etree._Element) -> int | None:
-    """The earliest year of publication proper; the date of release in PMC comes last."""
+    """Return the earliest year of publication proper; the date of release in PMC comes last."""
     dates = sorted(
         meta.iterfind("pub-date"),
         key=lambda date: "pmc" in date.get("pub-type", date.get("date-type", "")),

@@ -43,12 +43,12 @@ _GLUED = re.compile(rf"{_GLUE}\s*")
 
 
 def plain(text: str) -> str:
-    """A text on one line, without tags and with its entities resolved."""
+    """Return a text on one line, without tags and with its entities resolved."""
     return " ".join(" ".join(lines(text)).split())
 
 
 def lines(text: str) -> list[str]:
-    """The same with each block on a line of its own, and headings as a label before what follows."""
+    """Return the same with each block on a line of its own, and headings as a label before what follows."""
     text = " ".join(text.split())
     for _ in range(MAX_TIMES):
         if "<" not in text and not _ENTITY.search(text):
@@ -58,7 +58,7 @@ def lines(text: str) -> list[str]:
 
 
 def without_tags(text: str) -> str:
-    """A text without its tags, a line for each of its blocks; one without tags and entities as it is."""
+    """Return a text without its tags, a line for each of its blocks."""
     folded = lines(text) if "<" in text or "&" in text else []
     return "\n".join(folded) if folded and " ".join(folded) != " ".join(text.split()) else text
 
@@ -101,5 +101,5 @@ def _lines(text: str) -> list[str]:
 
 
 def _outside(text: str) -> str:
-    """What stands between tags: its brackets are text, and its entities are the parser's to resolve."""
+    """Return what stands between tags: its brackets are text, its entities are the parser's."""
     return text.replace("<", _OPEN).replace(">", _CLOSE)

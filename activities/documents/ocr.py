@@ -62,13 +62,13 @@ class Line:
 
 
 def read_picture(data: bytes) -> Text:
-    """The text of a PNG, JPEG or TIFF, each frame a page. Raises Unreadable, Lacking without the extra."""
+    """Return the text of a picture, each frame a page. Raises Unreadable, Lacking without the extra."""
     _engine()
     return _recognise(_frames(data), int(getattr(_open(data), "n_frames", 1)))
 
 
 def read_scanned_pdf(data: bytes) -> Text:
-    """The text of a PDF's pages as pictures. Raises Unreadable, Lacking without the extra."""
+    """Return the text of a PDF's pages as pictures. Raises Unreadable, Lacking without the extra."""
     _engine()
     import pypdfium2
 
@@ -84,8 +84,7 @@ def read_scanned_pdf(data: bytes) -> Text:
 
 
 def reading_order(lines: Sequence[Line]) -> list[Line]:
-    """Lines from top to bottom, column by column: the page is cut where it is empty from top to bottom, else
-    where it is empty from side to side, and each part in the same way."""
+    """Return lines from top to bottom, column by column: a page is cut in two where it is empty."""
     if len(lines) < 2:
         return list(lines)
     height = median(line.height for line in lines)
@@ -100,7 +99,7 @@ def reading_order(lines: Sequence[Line]) -> list[Line]:
 
 
 def _widest_gap(spans: Iterable[tuple[float, float]], least: float) -> float | None:
-    """The middle of the widest stretch that no span covers, when it is wide enough."""
+    """Return the middle of the widest stretch that no span covers, when it is wide enough."""
     widest, at, end = least, None, -math.inf
     for start, stop in sorted(spans):
         if end > -math.inf and start - end >= widest:
@@ -154,7 +153,7 @@ def _lines(picture: "Image") -> list[Line]:
 
 
 def _widened(picture: "Image") -> "Image":
-    """The picture, with a margin where one side is much shorter than the other."""
+    """Return the picture, with a margin where one side is much shorter than the other."""
     from PIL import Image
 
     least = -(-max(picture.size) // MAX_RATIO)
@@ -207,7 +206,7 @@ def _drawn(page: Any) -> "Image":  # noqa: ANN401 - pypdfium2 ships no types
 
 @cache
 def _engine() -> Any:  # noqa: ANN401 - RapidOCR ships no types
-    """The recogniser, made once a process. Raises Lacking without the extra."""
+    """Return the recogniser, made once a process. Raises Lacking without the extra."""
     with _extra():
         import onnxruntime  # noqa: F401 - RapidOCR finds its absence out only when it is used
         from rapidocr import RapidOCR

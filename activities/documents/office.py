@@ -58,8 +58,7 @@ _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, 
 
 
 def read_docx(data: bytes) -> Text:
-    """Read a Word document as Word shows its final text: with insertions that are tracked and without
-    deletions, with content controls, notes, formulas and tables in tables."""
+    """Read a Word document as Word shows its final text, with notes, formulas and tables in tables."""
     import mammoth
 
     shown = io.BytesIO()
@@ -163,7 +162,7 @@ def read_xlsx(data: bytes) -> Text:
 
 
 def _tables(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The tables of a sheet, which are parted by empty rows; each has its own headings or those above it."""
+    """Yield the tables of a sheet, parted by empty rows; each has its own headings or those above it."""
     headings: tuple[str, ...] = ()
     for filled, some in groupby(rows, key=any):
         if filled:
@@ -180,8 +179,7 @@ def read_table(data: bytes) -> Text:
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
-    """The rows of a CSV or TSV file (RFC 4180: `""` is a quotation mark); the separator is that which parts
-    most rows of its beginning alike. Raises Unreadable."""
+    """Yield the rows of a CSV or TSV file (RFC 4180) by its likeliest separator. Raises Unreadable."""
     csv.field_size_limit(10_000_000)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text[:SNIFF_CHARS]))
     try:
@@ -207,7 +205,7 @@ def _separator(sample: str) -> str:
 
 
 def read_epub(data: bytes) -> Text:
-    """An e-book (https://www.w3.org/TR/epub-33): its chapters in reading order, each a block."""
+    """Return an e-book (https://www.w3.org/TR/epub-33): its chapters in reading order, each a block."""
     with zipfile.ZipFile(io.BytesIO(data)) as book:
         names = set(book.namelist())
         container = _xml(book, "META-INF/container.xml", names)
@@ -242,7 +240,7 @@ def read_epub(data: bytes) -> Text:
 
 
 def read_tex(data: bytes) -> Text:
-    """The body of a LaTeX document, or the whole of a part of one; formulas as far as text can show them."""
+    """Return the body of a LaTeX document, or the whole of a part of one; formulas as text shows them."""
     with behind_extra("LaTeX source", "office"):
         from pylatexenc.latex2text import LatexNodes2Text
         from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
@@ -274,13 +272,13 @@ def read_tex(data: bytes) -> Text:
 
 
 def _with_own_words(source: str) -> str:
-    """A source with the words that its commands without arguments stand for (`\\newcommand{\\drug}{x}`)."""
+    """Return a source with the words that its own commands stand for (`\\newcommand{\\drug}{x}`)."""
     words = {match[1]: match[2] for match in _TEX_WORD.finditer(source)}
     return _TEX_COMMAND.sub(lambda match: words.get(match[1], match[0]), _TEX_WORD.sub("", source))
 
 
 def _latex_walker(source: str) -> "LatexWalker":
-    """A parser of LaTeX source that takes words at once, and not letter by letter as the library does."""
+    """Return a parser of LaTeX that takes words at once, and not letter by letter as the library does."""
     from pylatexenc.latexwalker import LatexToken, LatexWalker
 
     class Walker(LatexWalker):  # type: ignore[misc]  # pylatexenc ships no types
@@ -306,7 +304,7 @@ def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
 
 
 def _shape(shape: object) -> Iterator[str]:
-    """The texts of a shape of a slide, of a group with those of its members."""
+    """Yield the texts of a shape of a slide, of a group with those of its members."""
     if getattr(shape, "has_table", False):
         rows = [[cell.text for cell in row.cells] for row in shape.table.rows]  # type: ignore[attr-defined]
         yield "\n".join(tables.from_rows(rows).lines())
@@ -317,7 +315,7 @@ def _shape(shape: object) -> Iterator[str]:
 
 
 def _named_styles(part: bytes, used: Collection[str]) -> bytes:
-    """The names of the styles that a Word document uses: reading the looks of all takes long."""
+    """Return the names of the styles that a Word document uses: reading the looks of all takes long."""
     styles = etree.fromstring(part, _XML)
     kept = etree.Element(styles.tag)
     kept.extend([style for style in styles if style.get(f"{_WORD}styleId") in used])
@@ -326,8 +324,7 @@ def _named_styles(part: bytes, used: Collection[str]) -> bytes:
 
 
 def _word_shown(part: bytes, styles: set[str]) -> bytes:
-    """A part of a Word document with what mammoth passes over as what it reads: formulas as runs, elements
-    around runs as one that it knows, and no hidden text. Adds the styles that it uses to `styles`."""
+    """Return a part of a Word document in elements that mammoth reads; adds its styles to `styles`."""
     root = etree.fromstring(part, _XML)
     styles.update(style.get(f"{_WORD}val", "") for style in root.iter(*_STYLED))
     for formula in list(root.iter(f"{_MATH}oMath")):
@@ -349,7 +346,7 @@ def _word_shown(part: bytes, styles: set[str]) -> bytes:
 
 
 def _formula(element: etree._Element) -> str:
-    """A formula of Word on one line."""
+    """Return a formula of Word on one line."""
     name = etree.QName(element).localname
     if name == "t":
         return element.text or ""
@@ -371,7 +368,7 @@ def _formula(element: etree._Element) -> str:
 
 
 def _sheet_shown(part: bytes) -> bytes:
-    """A part of a workbook with raised and lowered characters of its texts as such."""
+    """Return a part of a workbook with raised and lowered characters of its texts as such."""
     root = etree.fromstring(part, _XML)
     for mark in root.iter("{*}vertAlign"):
         run = next(mark.iterancestors("{*}r"), None)
@@ -383,7 +380,7 @@ def _sheet_shown(part: bytes) -> bytes:
 
 
 def _shown(value: str | None) -> str:
-    """A cell of a workbook: a day without the time of midnight, whatever the format says."""
+    """Return a cell of a workbook: a day without the time of midnight, whatever the format says."""
     return re.sub(r"(?<=\d{4}-\d\d-\d\d) 0?0:00:00$", "", value or "")
 
 

@@ -52,8 +52,7 @@ _TIES = str.maketrans(
 
 
 def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
-    """Read as many pages of a PDF as can be read in `seconds` of processor time. Raises NoText for a scan
-    without a text layer, Unreadable."""
+    """Read the pages of a PDF, as many as `seconds` of processor time allow. Raises NoText, Unreadable."""
     import pypdfium2
 
     try:
@@ -129,8 +128,7 @@ def _body_size(pages: Iterable[Page]) -> float:
 
 
 def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[list[Block]]:
-    """Take the running heads and feet off the pages, which stand again on a page near by at the same height
-    but for the number of the page, and numbers of pages that stand alone. Returns the first of each."""
+    """Take running heads, feet and page numbers off the pages, and return the first of each."""
     edges = [_edges(page) for page in pages]
     forms = [{form for row in rows for form in _forms(row, number)} for number, rows in enumerate(edges)]
     seen: set[tuple[str, int]] = set()
@@ -155,7 +153,7 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
 
 
 def _edges(page: Page) -> list[list[Run]]:
-    """The rows at the top and at the foot of a page that may be running ones."""
+    """Return the rows at the top and at the foot of a page that may be running ones."""
     rows = rows_of([run for run in page.runs if not run.rotated])
     first = [row for row in rows[:EDGE_ROWS] if row[0].base >= (1 - EDGE_SHARE) * page.height]
     last = [row for row in rows[-EDGE_ROWS:] if row[0].base <= EDGE_SHARE * page.height]
@@ -163,7 +161,7 @@ def _edges(page: Page) -> list[list[Run]]:
 
 
 def _forms(row: Sequence[Run], page: int) -> Iterator[tuple[str, int]]:
-    """A row and its height: as it stands, and with each number as its distance from that of the page."""
+    """Yield a row and its height: as it stands, and each number as its distance from the page's."""
     text, height = " ".join(run.text for run in row), round(row[0].base / 3)
     for step in (height, height + 1):
         if sum(map(str.isalpha, text)) > 2:
@@ -234,7 +232,7 @@ class Hyphens:
 
 
 def joined(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:
-    """The text of lines, in one where they are a paragraph."""
+    """Return the text of lines, in one where they are a paragraph."""
     texts = [line.text.translate(_TIES) for line in lines]
     if as_is:
         return "\n".join(texts).replace(HYPHEN, "-")
@@ -255,7 +253,7 @@ def _vocabulary() -> frozenset[str]:
 def _assembled(
     blocks: Sequence[Block], pages: int, hyphens: Hyphens, apart: Mapping[str, list[str]]
 ) -> tuple[str, list[int]]:
-    """The text of the blocks, with what is no text put `apart`, and where each page begins in it."""
+    """Return the text of the blocks, with what is no text put `apart`, and where each page begins in it."""
     text = ""
     starts: dict[int, int] = {}
     unfinished: Block | None = None
@@ -359,7 +357,7 @@ def _goes_on(before: Block, block: Block, *, after_formula: bool) -> bool:
 
 
 def _printed_title(blocks: Sequence[Block], body: float, hyphens: Hyphens) -> str:
-    """The text in the largest letters of the first page, where these are larger than most; else empty."""
+    """Return the text in the largest letters of the first page, where these are larger than most."""
     first = [b for b in blocks if b.page == 0 and b.kind in (Kind.HEADING, Kind.PROSE)]
     largest = max(first, key=lambda block: round(block.first.size, 1), default=None)
     if largest is None or largest.first.size < LARGER * body:

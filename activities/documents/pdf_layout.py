@@ -141,8 +141,7 @@ class Block:
 def blocks_of(
     runs: Sequence[Run], figures: Sequence[Box], body: float, gutters: Sequence[float]
 ) -> Iterator[Block]:
-    """Yield the blocks of a page in reading order. `body`: the size of the letters of running text.
-    `gutters`: where columns are parted on most pages."""
+    """Yield the blocks of a page in reading order. `gutters`: where most pages part their columns."""
     beside: list[Run] = []
     inside: list[Run] = []
     for run in runs:
@@ -159,8 +158,7 @@ def blocks_of(
 
 
 def columns(runs: Sequence[Run], gutters: Sequence[float]) -> Iterator[list[Run]]:
-    """Yield the columns of a page one after the other; what stands over several of them is a column of its
-    own. `gutters`: where columns are parted on most pages."""
+    """Yield the columns of a page one after the other, and what stands over several by itself."""
     gutter = gutter_of(runs) or next((usual for usual in gutters if _parts(runs, usual)), None)
     if gutter is None:
         yield list(runs)
@@ -210,7 +208,7 @@ def _parts(runs: Sequence[Run], gutter: float) -> bool:
 
 
 def gutter_of(runs: Sequence[Run]) -> float | None:
-    """The middle of the space between two columns of text; None where there is one column."""
+    """Return the middle of the space between two columns of text; None where there is one column."""
     if not 2 * MIN_COLUMN_RUNS <= len(runs) <= MAX_RUNS:
         return None
     size = median(run.size for run in runs)
@@ -255,7 +253,7 @@ def _is_table(before: Sequence[Run], after: Sequence[Run], size: float) -> bool:
 
 
 def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs of a column by the lines on which they stand, from the top."""
+    """Return runs of a column by the lines on which they stand, from the top."""
     rows: list[list[Run]] = []
     largest: Run | None = None
     for run in sorted(runs, key=_down):
@@ -296,7 +294,7 @@ def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
 
 
 def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
-    """The blocks of lines below each other."""
+    """Yield the blocks of lines below each other."""
     if not lines:
         return
     right = sorted(line.right for line in lines)[-max(1, len(lines) // 5) :][0]
@@ -409,7 +407,7 @@ def _table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list
 
 
 def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:
-    """The cells of a table; None for lines whose runs stand in no columns, or without a column of values."""
+    """Return the cells of a table; None for lines without columns or without a column of values."""
     spans: list[tuple[float, float]] = []
     for left, right in sorted((cell.left, cell.right) for line in run for cell in line):
         if spans and left < spans[-1][1]:

@@ -272,7 +272,7 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
 
 @lru_cache(maxsize=65_536)
 def _character(code: int) -> str:
-    """The character of a code; a blank for what is none."""
+    """Return the character of a code; a blank for what is none."""
     if code in (2, 0xFFFE):
         return HYPHEN
     if code in _TEX_CODES:
@@ -281,8 +281,7 @@ def _character(code: int) -> str:
 
 
 def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int], _Piece]:  # noqa: ANN401 - as above
-    """A function from the numbers of the first character and of that behind the last one to their piece, as
-    it is read on a page that is turned by quarters."""
+    """Return a function from the numbers of the first character and of the one behind to their piece."""
     box, across, up = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     to_box, to_across, to_up = ctypes.byref(box), ctypes.byref(across), ctypes.byref(up)
     box_of, origin_of = pdfium.FPDFText_GetLooseCharBox, pdfium.FPDFText_GetCharOrigin
@@ -308,7 +307,7 @@ def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int]
 
 
 def _large_symbol(raw: Any, pdfium: Any, number: int, piece: _Piece) -> _Piece:  # noqa: ANN401 - as above
-    """A sum or a root as the sign that it is, on the line on which its middle stands."""
+    """Return a sum or a root as the sign that it is, on the line on which its middle stands."""
     sides = [ctypes.c_double() for _ in range(4)]
     size = pdfium.FPDFText_GetFontSize(raw, number)
     if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)) or not 4 < size < 40:
@@ -331,7 +330,7 @@ def _is_rotated(angle: float) -> bool:
 
 @lru_cache(maxsize=1024)
 def _font(name: bytes) -> _Font:
-    """The kind of a font by its name, without the letters that mark a part of it."""
+    """Return the kind of a font by its name, without the letters that mark a part of it."""
     plain = re.sub(r"^[A-Z]{6}\+", "", name.decode(errors="replace"))
     return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD, _LARGE)))
 

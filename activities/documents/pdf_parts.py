@@ -44,7 +44,7 @@ def mark_parts(blocks: Sequence[Block], body: float) -> None:
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """The blocks with text between two headings."""
+    """Yield the blocks with text between two headings."""
     section: list[Block] = []
     for block in blocks:
         if block.kind is Kind.HEADING:

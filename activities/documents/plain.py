@@ -33,8 +33,7 @@ _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
 def read_plain(data: bytes, charset: str = "") -> Text:
-    """A text file. Its first line is the title when it stands alone, or is underlined, is short enough and is
-    no sentence of a note. Lines that are drawn become empty ones: what they part is no sentence together."""
+    """Return a text file; a first line that stands alone and is no sentence of a note is the title."""
     text, cut = tidied(_DRAWN_LINE.sub("", decode(data, charset)))
     first, _, rest = text.partition("\n")
     stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
@@ -46,8 +45,7 @@ def read_plain(data: bytes, charset: str = "") -> Text:
 
 
 def read_mail(data: bytes) -> Text:
-    """A message as mail programs save it (RFC 5322): its headers for people, its plain text, else its page,
-    and the messages that were sent along with it."""
+    """Return a message (RFC 5322): its headers for people, its text, and the messages sent along."""
     from email import policy
     from email.message import EmailMessage
     from email.parser import BytesParser
@@ -61,7 +59,7 @@ def read_mail(data: bytes) -> Text:
 
 
 def _message(message: "MIMEPart") -> str:
-    """The headers and the text of a message; nothing where it has no text."""
+    """Return the headers and the text of a message; nothing where it has no text."""
     if message.get_content_type() == "message/rfc822":
         message = message.get_content()
     elif message.get_content_maintype() == "message":
@@ -75,7 +73,7 @@ def _message(message: "MIMEPart") -> str:
 
 
 def _content(body: "MIMEPart") -> str:
-    """The text of a part of a message, which may name no character set, or not its own."""
+    """Return the text of a part of a message, which may name no character set, or not its own."""
     data = body.get_payload(decode=True)
     if not isinstance(data, bytes) or data.isascii():
         return str(body.get_content())
@@ -83,7 +81,7 @@ def _content(body: "MIMEPart") -> str:
 
 
 def mailbox_messages(data: bytes) -> Iterator[bytes]:
-    """The messages of a mailbox as mail programs export it (RFC 4155). Raises Unreadable for another file."""
+    """Yield the messages of an exported mailbox (RFC 4155). Raises Unreadable for another file."""
     starts = [*re.finditer(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)", data)]
     if not starts:
         raise Unreadable("it is no mailbox")
@@ -109,8 +107,7 @@ def letter_head(text: str) -> Text:
 
 
 def _day(sent: str) -> str:
-    """The day of a message (`2024-05-13`), which a letter has without a time; as it stands where that is no
-    date of a message."""
+    """Return the day of a message (`2024-05-13`); as it stands where that is no date of a message."""
     from email.utils import parsedate_to_datetime
 
     for text in (sent, f"{sent} 00:00"):
@@ -160,7 +157,7 @@ def read_markdown(data: bytes) -> Text:
 
 
 def read_notebook(data: bytes) -> Text:
-    """A Jupyter notebook (nbformat 4): its text, its code and what the code printed, in order."""
+    """Return a Jupyter notebook (nbformat 4): its text, its code and what the code printed, in order."""
     try:
         cells = _Notebook.model_validate_json(decode(data)).cells
         shown = [*filter(None, map(_shown, cells))]
@@ -177,7 +174,7 @@ def _inline(token: "Token") -> str:
 
 
 def _front_matter(source: str) -> tuple[dict[str, str], str]:
-    """Simple `key: value` lines between two `---` lines at the top."""
+    """Return simple `key: value` lines between two `---` lines at the top."""
     match = re.match(r"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)", source, re.DOTALL)
     if not match:
         return {}, source

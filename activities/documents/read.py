@@ -10,8 +10,7 @@ PDF_TYPES = ("application/pdf", "application/x-pdf")
 
 
 def read_page(body: bytes, kind: str, url: str) -> Text:
-    """Read a page by its media type, behind which its server may name an encoding: `text/html;gbk`. Raises
-    Unreadable."""
+    """Read a page by its media type, which may name an encoding (`text/html;gbk`). Raises Unreadable."""
     media, _, charset = kind.partition(";")
     if media in PDF_TYPES or body.startswith(b"%PDF-"):
         return read_pdf(body)

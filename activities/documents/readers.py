@@ -90,7 +90,7 @@ class Readers:
         memory: int | None = None,
         files: int = 0,
     ) -> Iterator[bytes]:
-        """The items that `module:name` yields for a body, as JSON, one at a time.
+        """Yield the items that `module:name` yields for a body, as JSON, one at a time.
 
         `seconds` limits processor time, `LOAD` times as much the time that passes. `memory`: bytes of address
         space, where a job needs more than most. `files`: bytes of a
@@ -117,7 +117,7 @@ class Readers:
     async def read(
         self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float, files: int = 0
     ) -> T:
-        """The one result of `module:name`; a caller that is cancelled ends the job. Raises Unreadable."""
+        """Return the one result of `module:name`; a cancelled caller ends the job. Raises Unreadable."""
 
         def work(stop: Stop) -> T:
             (result,) = self.stream(function, *args, body=body, seconds=seconds, stop=stop, files=files)
@@ -181,7 +181,7 @@ class _Process:
                 pipe.close()  # type: ignore[union-attr]
 
     def run(self, job: dict[str, Any], body: bytes, seconds: float) -> Iterator[bytes]:
-        """The items of one job. Raises Unreadable."""
+        """Yield the items of one job. Raises Unreadable."""
         assert self._process.stdin is not None
         self.free = False
         late = threading.Event()
@@ -231,5 +231,5 @@ class _Process:
 
 @cache
 def readers() -> Readers:
-    """The reading processes of this process."""
+    """Return the reading processes of this process."""
     return Readers()

@@ -20,11 +20,7 @@ MODEL_FILE = "model.bin"
 
 
 def read_recording(data: bytes, model: str) -> Text:
-    """The transcript of a WAV, MP3 or M4A recording: a part for each stretch of speech, with its time.
-
-    `model`: the folder of the model; empty where none is named. Raises Unreadable, and Lacking without the
-    extra or the model.
-    """
+    """Return the transcript of a recording: a part for each stretch of speech, with its time."""
     whisper = _model(model)
     began = time.monotonic()
     try:

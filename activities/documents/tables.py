@@ -97,8 +97,7 @@ def lays_out(table: etree._Element, text: CellText) -> bool:
 
 
 def has_headings(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row names the columns: short, different texts without values, one a column. Of
-    two columns, which could be labels with their values, one must have nothing but values below."""
+    """Tell whether the first row names the columns: short, different texts without values."""
     head, rest = rows[0], rows[1:]
     names = [name for name in head if name]
     counts = [sum(map(bool, column)) for column in zip_longest(*rest, fillvalue="")]
@@ -114,8 +113,7 @@ def has_headings(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _grid(rows: Iterable[etree._Element], text: CellText, max_rows: int, *, spread: bool = True) -> Rows:
-    """The texts of the cells, as many a row as there are columns. `spread`: a cell that spans several stands
-    in each, which has headings."""
+    """Return the texts of the cells. `spread`: one that spans several stands in each, which has headings."""
     grid: Rows = []
     below: dict[int, tuple[int, str]] = {}
     for row in islice(rows, max_rows):

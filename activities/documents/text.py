@@ -38,8 +38,7 @@ class NoText(Unreadable):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What was read. `meta` holds the document's own metadata, lower-case keys: `doi`, `pmid`, `date`, `url`,
-    `venue`."""
+    """What was read; `meta` has its own `doi`, `pmid`, `date`, `url`, `venue`."""
 
     text: str
     title: str = ""
@@ -64,8 +63,7 @@ def from_pages(
     cut: str = "",
     paged: bool = True,
 ) -> Text:
-    """A text of pages with a blank line between them. `paged` keeps where each begins. Raises Unreadable when
-    there is no text in them."""
+    """Return a text of pages. `paged` keeps where each begins. Raises Unreadable where there is none."""
     pieces: list[str] = []
     starts: list[int] = []
     length = 0
@@ -82,7 +80,7 @@ def from_pages(
 
 
 def tidied(text: str) -> tuple[str, str]:
-    """The text as it is kept, and what was left out of it."""
+    """Return the text as it is kept, and what was left out of it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     # Lone surrogates (broken PDFs, JSON escapes) cannot be stored as UTF-8.
     text = text.encode("utf-8", errors="replace").decode("utf-8")

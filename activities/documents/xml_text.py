@@ -31,7 +31,7 @@ def text_of(element: etree._Element | None, skip: Skip | None = None) -> str:
 
 
 def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
-    """The same with white space unchanged."""
+    """Return the same with white space unchanged."""
     pieces = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str) and not (skip and skip(child)):
@@ -50,12 +50,12 @@ def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
 
 
 def local_name(element: etree._Element) -> str:
-    """The name of an element without its namespace, also where a parser of HTML has kept its prefix."""
+    """Return the name of an element without its namespace, also where it kept its prefix."""
     return str(element.tag).rpartition("}")[2].rpartition(":")[2]
 
 
 def _formula_part(name: str, parts: Sequence[str]) -> str:
-    """A part of a formula in MathML on one line: `10³`, `x₁`, `a/b`, `√(x)`."""
+    """Return a part of a formula in MathML on one line: `10³`, `x₁`, `a/b`, `√(x)`."""
     base, *others = parts or [""]
     if name == "mfrac":
         return "/".join(f"({part})" if re.search(r"[^\w.]", part) else part for part in parts)
@@ -81,8 +81,7 @@ def raise_scripts(root: etree._Element) -> None:
 
 
 def script(text: str, name: str) -> str:
-    """The text in superscript (`sup`) or subscript (`sub`) where every character has such a form. A number
-    above the line with another character is marked, so that it is not read as digits of the number before."""
+    """Return the text in superscript (`sup`) or subscript (`sub`), a number that has no such form marked."""
     table = _SUPERSCRIPT if name == "sup" else _SUBSCRIPT
     plain = text.strip()
     if plain and all(ord(character) in table or character in _BETWEEN for character in plain):

@@ -1,5 +1,4 @@
-"""The local library: `documents` reads files, `index` ranks them, `source` is the interface to the
-registry."""
+"""The local library."""
 
 from activities.sources.library.source import SAMPLE, LibrarySource
 

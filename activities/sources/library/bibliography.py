@@ -114,7 +114,7 @@ def _bibtex_record(entry: "Entry") -> JsonValue:
 
 
 def _people(field: str) -> Iterator[str]:
-    """The persons and groups of a field of authors; `and others` is nobody."""
+    """Yield the persons and groups of a field of authors; `and others` is nobody."""
     from bibtexparser.middlewares.names import (
         InvalidNameError,
         parse_single_name_into_parts,
@@ -136,8 +136,7 @@ def _people(field: str) -> Iterator[str]:
 
 
 def _latex(value: str) -> str:
-    """The text that a value in LaTeX stands for, on one line. What is no LaTeX is text, as in `30 % of
-    $5`, and so is a macro that nobody knows."""
+    """Return the text that a value in LaTeX stands for; what is no LaTeX or a known macro is text."""
     if not re.search(r"[\\{}$~^]|--|``|''|[<&]", value):
         return " ".join(value.split())
     value = re.sub(r"^~(?=\S)", r"{\\textasciitilde}", value)
@@ -185,7 +184,7 @@ def _with_subscripts(formula: str) -> str:
 
 @cache
 def _reader() -> "tuple[LatexNodes2Text, LatexContextDb]":
-    """What makes text of LaTeX, and the macros with arguments that it knows."""
+    """Return what makes text of LaTeX, and the macros with arguments that it knows."""
     from pylatexenc import latexencode
     from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
     from pylatexenc.latexwalker import get_default_latex_context_db as get_default_parsing_context
@@ -225,7 +224,7 @@ def _scripted(node: object, reader: "LatexNodes2Text", kind: str) -> str:
 
 
 def ris_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
-    """The entries of a RIS file: a type begins the next one, whether or not the one before it was ended."""
+    """Yield the entries of a RIS file: a type begins the next one, whether or not the last was ended."""
     fields: list[tuple[str, str]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         match = _TAG_LINE.match(line.strip("\r \t\ufeff") if line[:1].isspace() else line.rstrip())
@@ -275,7 +274,7 @@ def _ris_record(fields: Sequence[tuple[str, str]]) -> JsonValue:
 
 
 def attached(record: Mapping[str, JsonValue], beside: Path) -> Iterator[Path]:
-    """The attachments of a record that are below the folder of its file; links are not followed."""
+    """Yield the attachments of a record that are below the folder of its file; links are not followed."""
     folder = beside.parent.resolve()
     named = record.get(ATTACHMENTS)
     for name in named if isinstance(named, list) else []:
@@ -285,8 +284,7 @@ def attached(record: Mapping[str, JsonValue], beside: Path) -> Iterator[Path]:
 
 
 def _files(field: str) -> Iterator[str]:
-    """The paths in a `file` field: `path`, `Title:path:type` (JabRef, Zotero), several behind `;`, with
-    backslashes before what separates."""
+    """Yield the paths in a `file` field: `path` or `Title:path:type` (JabRef, Zotero), parted by `;`."""
     for part in re.split(r"(?<!\\);", field):
         pieces = re.split(r"(?<!\\):", part.strip())
         path = pieces[1] if len(pieces) >= 3 else pieces[0]

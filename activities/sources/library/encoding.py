@@ -1,5 +1,4 @@
-"""The meaning of a folder's sentences: vectors that are computed in the background, and the search of all of
-them.
+"""Vectors of a folder's sentences, computed in the background, and the search of all of them.
 
 A folder is encoded after its first question, by a thread of the lowest priority that waits while anybody asks
 the encoder; each document is kept in the folder's file when it is done. Once all are encoded their vectors
@@ -69,8 +68,7 @@ class Encoding:
         return len(self._numbers) - len(self._missing())
 
     def prepare(self) -> None:
-        """Take what the package holds, and encode what is missing where that is little. Raises
-        sqlite3.Error, Changed."""
+        """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
         with self._lock:
             if self._matrix is not None or self._thread is not None:
                 return
@@ -102,8 +100,7 @@ class Encoding:
         return self._matrix is not None
 
     def likeness(self, query: str) -> NDArray[np.float64] | None:
-        """The cosine of the nearest sentence of each document, or of its title while they are not all
-        encoded; None where that would take long. Raises sqlite3.Error, Changed."""
+        """Return the cosine of each document's nearest sentence, or title at first; None where slow."""
         if self._matrix is None:
             if len(self._numbers) > MAX_TITLES:
                 return None
@@ -151,7 +148,7 @@ class Encoding:
             log.warning("library_not_encoded", error=str(error))
 
     def _encode_missing(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
-        """Raises OSError, sqlite3.Error, Changed."""
+        """Do it. Raises OSError, sqlite3.Error, Changed."""
         missing = self._missing()
         if missing:
             log.info("library_encoding", documents=len(missing))

@@ -72,7 +72,7 @@ class Listing:
 
 
 def list_folder(folder: Path) -> Listing:
-    """The files of a library, in a fixed order.
+    """Return the files of a library, in a fixed order.
 
     Raises Refused when the folder is missing, is no folder, or cannot be opened.
     """
@@ -107,8 +107,7 @@ def list_folder(folder: Path) -> Listing:
 
 
 def shares(wanted: Sequence[int], places: int) -> list[int]:
-    """How many documents of each file have a place, where there are fewer places than documents: files that
-    want less than an equal share have all of theirs, and the others share what is left."""
+    """Return how many documents of each file have a place: small files all of theirs, others alike."""
     counts = [0] * len(wanted)
     waiting = sorted(range(len(wanted)), key=lambda number: wanted[number])
     for rank, number in enumerate(waiting):
@@ -120,7 +119,7 @@ def shares(wanted: Sequence[int], places: int) -> list[int]:
 def documents_of(
     file: FileStamp, stop: Stop | None = None, speech_model: str = ""
 ) -> Iterator[Evidence | SetAside]:
-    """The documents of one file, read in a separate process where needed. Raises Stopped."""
+    """Yield the documents of one file, read in a separate process where needed. Raises Stopped."""
     kind = kind_of(file.name)
     if kind in RECORDINGS:
         yield from _read(file, RECORDING_SECONDS, speech_model, memory=RECORDING_MEMORY_BYTES)

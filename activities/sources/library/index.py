@@ -77,8 +77,7 @@ class LibraryIndex:
         self._place = {number: place for place, number in enumerate(contents.numbers)}
 
     def _encoding(self, query: str) -> Encoding | None:
-        """The vectors by the encoder that knows the languages of the folder and of a question; None where
-        documents are ranked by words only."""
+        """Return the vectors by the encoder of these languages; None where documents are ranked by words."""
         model = embedder((*self.languages, language_of_question(query)))
         if model is None:
             return None
@@ -106,8 +105,7 @@ class LibraryIndex:
         *,
         whole: int = 0,
     ) -> tuple[list[Item], int]:
-        """The best documents that pass, and how many match at all. `whole`: the number of documents up to
-        which a folder is returned whole, where one matches. Raises sqlite3.Error, Changed."""
+        """Return the best documents, and how many match. `whole`: size of a folder returned whole."""
         scores = np.zeros(len(self.numbers))
         hits = self._by_words(asked_words(query, self.languages), scores)
         others = np.zeros(len(self.numbers))
@@ -175,8 +173,7 @@ class Libraries:
     """The indexes of the folders a process searches, the latest few kept open."""
 
     def __init__(self, cache: Path, speech_model: Path | None = None) -> None:
-        """`cache`: the folder of the indexes. That of the bundled sample lies in the user's cache, for all
-        homes. `speech_model`: the folder of the model for recordings."""
+        """`cache`: the folder of indexes but the sample's. `speech_model`: the folder for recordings."""
         self._cache = cache
         self._speech_model = str(speech_model or "")
         self._ready: OrderedDict[Path, tuple[Listing, LibraryIndex]] = OrderedDict()
@@ -184,7 +181,7 @@ class Libraries:
         self._building: dict[Path, threading.Lock] = {}
 
     def open(self, folder: Path, stop: Stop | None = None, report: Report | None = None) -> LibraryIndex:
-        """The index of a folder as it is now; built at most once for one state of it.
+        """Return the index of a folder as it is now; built at most once for one state of it.
 
         Raises Refused when the folder cannot be read, Stopped.
         """
@@ -258,8 +255,7 @@ class Libraries:
 
 
 def _update_words(store: Store, numbers: Sequence[int]) -> None:
-    """Make the full-text index that of these documents, by what has changed. Raises sqlite3.Error,
-    Changed."""
+    """Bring the full-text index to these documents. Raises sqlite3.Error, Changed."""
     old = {number for (number,) in store.rows("SELECT rowid FROM terms")}
     if old == set(numbers):
         return
@@ -290,7 +286,7 @@ def _remove(place: Path) -> None:
 
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """A digest of the code that reads documents, divides them and makes the index."""
+    """Return a digest of the code that reads documents, divides them and makes the index."""
     here = Path(__file__).resolve()
     root = here.parents[2]
     files = [*here.parent.glob("*.py"), *(root / "documents").glob("*.py"), *(root / "text").glob("*.py")]
@@ -302,7 +298,6 @@ def code_digest() -> str:
 
 
 def user_cache(name: str) -> Path:
-    """The folder of one kind of cached data that is the same for every home: in `DETERMINATOR_CACHE`, else in
-    the platform's cache folder."""
+    """Return the folder of cached data for every home: in `DETERMINATOR_CACHE`, else the platform's."""
     named = os.environ.get("DETERMINATOR_CACHE")
     return (Path(named).expanduser() if named else user_cache_path("determinator")) / name

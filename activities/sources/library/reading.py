@@ -88,7 +88,7 @@ ENDINGS = (*WHOLE, *RECORDS)
 
 
 def kind_of(name: str) -> str:
-    """The ending by which a file is read; empty for one that is not."""
+    """Return the ending by which a file is read; empty for one that is not."""
     folded = name.casefold()
     return next((end for end in ENDINGS if folded.endswith(end)), "")
 
@@ -96,9 +96,7 @@ def kind_of(name: str) -> str:
 def read_file(
     _: bytes, path: str, name: str, speech_model: str | None = None
 ) -> Iterator[Evidence | SetAside]:
-    """The documents of a file. One that is unreadable as a whole is set aside, like a single record.
-    `speech_model`: the folder of the model for recordings, where the text of a picture, a scanned PDF or a
-    recording is recognised."""
+    """Yield the documents of a file; with the folder of a `speech_model`, what is recognised in it."""
     yield from _or_set_aside(
         _documents(Path(path), name) if speech_model is None else _recognised(Path(path), name, speech_model),
         name,
@@ -164,8 +162,7 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
 
 
 def _of_its_own(record: Evidence, named: dict[str, tuple[str, str]]) -> Evidence:
-    """A record without its DOI where that names the supplement of a journal: an earlier record with another
-    title and another author has it. `named`: DOI -> title and author of the first record."""
+    """Return a record without its DOI where an earlier record of another work has that of a supplement."""
     doi, author = record.identifiers.doi, identifiers.first_author(record.authors)
     title = identifiers.fingerprint(record.title, None)
     if not (doi and title and author):
@@ -189,7 +186,7 @@ def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
 
 
 def entries_of(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
-    """The entries of a file of records, as they stand. Raises Unreadable."""
+    """Yield the entries of a file of records, as they stand. Raises Unreadable."""
     text = decode(data)
     if kind == ".bib":
         return bibtex_records(text, name)
@@ -212,7 +209,7 @@ def _rows(text: str, name: str) -> Iterator[JsonValue | SetAside]:
 
 
 def _as_row(record: Mapping[str, JsonValue]) -> str:
-    """A record without a text as a line of its fields."""
+    """Return a record without a text as a line of its fields."""
     fields = (
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in record.items()
@@ -221,7 +218,7 @@ def _as_row(record: Mapping[str, JsonValue]) -> str:
 
 
 def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | None:
-    """An entry of a bibliography with the text of its first attachment that can be read; None without one."""
+    """Return an entry of a bibliography with the text of its first readable attachment; None without one."""
     for file in attached(record, path) if isinstance(record, dict) else ():
         reader = READERS.get(kind_of(file.name))
         if reader is None or not isinstance(record, dict):
@@ -239,8 +236,7 @@ def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | Non
 
 
 def _bytes(path: Path) -> bytes:
-    """A file's content. A path that was replaced by a link or a pipe since the folder was listed is not
-    followed."""
+    """Return a file's content; a path that became a link or a pipe since it was listed is not followed."""
     flags = (
         os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )
@@ -314,8 +310,7 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
 
 
 def _dated(text: Text, name: str) -> dict[str, str]:
-    """The date of a document and where it is taken from: the header of a message, the file's name, or its
-    properties."""
+    """Return the date of a document and its place: a message's header, the file's name, its properties."""
     day, place = text.meta.get("date", ""), text.meta.get("date_from", "properties")
     if place != "header" and (named := _DATED.match(Path(name).name)):
         day, place = named[0], "file_name"
@@ -323,7 +318,7 @@ def _dated(text: Text, name: str) -> dict[str, str]:
 
 
 def _parts(document: Evidence) -> Iterator[Evidence]:
-    """A document, or as many as it has parts of `MAX_PART_CHARS`, each of which ends with a line."""
+    """Yield a document, or as many as it has parts of `MAX_PART_CHARS`, each of which ends with a line."""
     text, starts = document.text, [0]
     while len(text) - starts[-1] > MAX_PART_CHARS:
         latest = starts[-1] + MAX_PART_CHARS

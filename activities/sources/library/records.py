@@ -52,8 +52,7 @@ Record = Mapping[str, JsonValue]
 
 
 def records_in(value: JsonValue) -> Iterator[JsonValue]:
-    """The records of a JSON file: a list, an object that holds a list of them, an object of records by id, or
-    one record."""
+    """Yield the records of a JSON file: a list, an object that holds one, records by id, or one record."""
     if isinstance(value, list):
         yield from value
         return
@@ -114,7 +113,7 @@ def read_record(value: JsonValue, where: str) -> Evidence:
 
 
 def _web_address(text: str) -> str | None:
-    """An address of the web: a record of others names no file of this machine as its own."""
+    """Return an address of the web: a record of others names no file of this machine as its own."""
     return text if re.match(r"https?://", text, re.IGNORECASE) else None
 
 
@@ -129,8 +128,7 @@ def has_text(columns: Sequence[str]) -> bool:
 
 
 def is_row(record: Record) -> bool:
-    """Whether a record is a row of a table: it has no text, and is no published work whose text is
-    missing."""
+    """Tell whether a record is a row of a table: it has no text and no identifier of a work."""
     plain = {_name(key): item for key, item in record.items()}
     is_told = any(_prose(plain.get(name)) for name in TEXTS)
     return not is_told and _identifiers(plain).replace(url=None) == Identifiers()
@@ -223,7 +221,7 @@ def _year(record: Record) -> int | None:
 
 
 def _string(record: Record, *names: str) -> str:
-    """The first of the named fields that holds a string, a number or a list that starts with one."""
+    """Return the first of the named fields that holds a string, a number or a list that starts with one."""
     for name in names:
         value = record.get(name)
         if isinstance(value, list) and value:
@@ -248,6 +246,6 @@ def _strings(record: Record, *names: str) -> tuple[str, ...]:
 
 
 def _headline(text: str) -> str:
-    """The start of a text as the title of a record that has none."""
+    """Return the start of a text as the title of a record that has none."""
     words = " ".join(text[:200].split())
     return words if len(words) < 100 else words[:100].rsplit(" ", 1)[0] + " ..."

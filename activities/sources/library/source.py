@@ -36,8 +36,7 @@ def cache_of(settings: Settings) -> Path:
 
 
 def info_of(folder: Path | str | None) -> SourceInfo:
-    """What people and roles are told of a folder: its name, not where it lies, which no model needs; None: of
-    the bundled sample."""
+    """Return what people and roles are told of a folder, or of the sample: its name, not its place."""
     sample = names.info_of("library")
     if not folder:
         return sample

@@ -65,8 +65,7 @@ class Store:
     """The documents of a folder. Safe to use from several threads."""
 
     def __init__(self, place: Path | None, speech_model: str = "") -> None:
-        """Open or create the file at `place`; None keeps everything in memory. `speech_model`: the folder of
-        the model for recordings. Raises OSError, sqlite3.Error."""
+        """Open or create the file at `place`, or a store in memory. Raises OSError, sqlite3.Error."""
         self.place = place
         self._described: dict[int, list[int]] = {}
         """Number of a document that is searched -> those of other records of the work."""
@@ -200,7 +199,7 @@ class Store:
         return main_languages(dict(self.rows("SELECT language, count(*) FROM documents GROUP BY language")))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
-        """The documents with these numbers, in this order. Raises Changed."""
+        """Yield the documents with these numbers, in this order. Raises Changed."""
         for start in range(0, len(numbers), AT_ONCE):
             asked = numbers[start : start + AT_ONCE]
             marks = ", ".join("?" * len(asked))
@@ -223,7 +222,7 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that ends with the body and is taken back when it fails. Raises sqlite3.Error."""
+        """Yield a transaction that is taken back when the body fails. Raises sqlite3.Error."""
         with self._lock:
             self._database.execute("BEGIN IMMEDIATE")
             try:
@@ -235,8 +234,7 @@ class Store:
 
 
 def _described(document: Evidence, other: Evidence) -> Evidence:
-    """A document with what another record of the work knows of it, where it names no title, authors, year or
-    journal of its own. Its text and identifiers stay."""
+    """Return a document with what another record of the work knows and it does not name itself."""
     changes: dict[str, object] = {}
     if document.facts.get("title_from") == "file name" and other.title:
         changes["title"] = other.title
@@ -259,8 +257,7 @@ def _stamp(file: FileStamp) -> tuple[str, int, int]:
 
 
 def _dated(document: Evidence) -> Evidence:
-    """The document with the date in its head, which says more than its file does; a message has that of its
-    header."""
+    """Return the document with the date in its head, which says more than its file does."""
     if document.evidence_type != "document" or document.facts.get("date_from") == "header":
         return document
     day = date_of_head(document.text, document.language or ENGLISH)
