@@ -1,22 +1,22 @@
 """Text of pictures and of scanned pages by optical character recognition (RapidOCR, extra `scans`).
 
 Works without a network: the weights are in the package. What is recognised may have errors, so everything
-read here says so (`text_from: ocr`), and a report labels its quotes. Columns are read one after the other.
+read here says so (`text_from: ocr`), and a report labels its quotes. Lines are laid out as those of a PDF.
 """
 
 import io
-import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
-from operator import attrgetter
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from activities.documents.text import Text, Unreadable, behind_extra, from_pages
+from activities.documents.pdf import laid_out
+from activities.documents.pdf_page import Page, Run
+from activities.documents.text import Text, Unreadable, behind_extra
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,25 +40,10 @@ side has 736 pixels, so that a line of few pixels would become one of gigabytes.
 empty margin."""
 MIN_SCORE = 0.6
 """Recogniser's score of a line, below which it is left out."""
-MIN_COLUMN_LINES = 3
-COLUMN_GAP, BLOCK_GAP = 0.8, 1.2
-"""Empty space between columns and between blocks, in heights of a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A recognised line and its place, in pixels."""
-
-    text: str
-    score: float
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def height(self) -> float:
-        return self.bottom - self.top
+ASCENT = 0.8
+"""Share of the height of a line that stands above the foot of its letters."""
+MAX_UNEVEN = 1.4
+"""How much higher or lower than most of a page a line is that has letters of the same size."""
 
 
 def read_picture(data: bytes) -> Text:
@@ -83,61 +68,34 @@ def read_scanned_pdf(data: bytes) -> Text:
         document.close()
 
 
-def reading_order(lines: Sequence[Line]) -> list[Line]:
-    """Return lines from top to bottom, column by column: a page is cut in two where it is empty."""
-    if len(lines) < 2:
-        return list(lines)
-    height = median(line.height for line in lines)
-    across, down = attrgetter("left", "right"), attrgetter("top", "bottom")
-    for side, least, fewest in ((across, COLUMN_GAP, MIN_COLUMN_LINES), (down, BLOCK_GAP, 1)):
-        at = _widest_gap(map(side, lines), least * height)
-        if at is not None:
-            parts = ([n for n in lines if side(n)[0] < at], [n for n in lines if side(n)[0] >= at])
-            if min(map(len, parts)) >= fewest:
-                return [line for part in parts for line in reading_order(part)]
-    return sorted(lines, key=lambda line: (round((line.top + line.bottom) / 2 / max(height, 1.0)), line.left))
-
-
-def _widest_gap(spans: Iterable[tuple[float, float]], least: float) -> float | None:
-    """Return the middle of the widest stretch that no span covers, when it is wide enough."""
-    widest, at, end = least, None, -math.inf
-    for start, stop in sorted(spans):
-        if end > -math.inf and start - end >= widest:
-            widest, at = start - end, (start + end) / 2
-        end = max(end, stop)
-    return at
-
-
 def _recognise(pictures: Iterable["Image"], count: int) -> Text:
     began = time.monotonic()
-    pages: list[str] = []
+    pages: list[Page] = []
     scores: list[float] = []
     for picture in pictures:
-        lines = reading_order(_lines(picture))
-        scores += [line.score for line in lines]
-        pages.append(_joined(line.text for line in lines))
+        lines = _lines(picture)
+        scores += [score for _, score in lines]
+        pages.append(Page(evened([run for run, _ in lines]), [], picture.height))
         most = OCR_SECONDS if scores else FIRST_SECONDS
         if len(pages) >= MAX_PAGES or time.monotonic() - began > most:
             break
-    if not any(pages):
+    if not scores:
         raise Unreadable("no text was recognised in it")
     cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
+    text = laid_out(pages)
     meta = {"text_from": "ocr", "ocr_score": f"{fmean(scores):.2f}"}
-    return from_pages(pages, meta=meta, cut=cut)
+    return replace(text, meta=meta, cut="; ".join(filter(None, (cut, text.cut))))
 
 
-def _joined(lines: Iterable[str]) -> str:
-    """Lines as running text: a word that is parted at the end of a line is whole again."""
-    text = ""
-    for line in lines:
-        if len(text) > 1 and text[-1] == "-" and text[-2].islower() and line[:1].islower():
-            text = text[:-1] + line
-        else:
-            text = f"{text}\n{line}" if text else line
-    return text
+def evened(runs: Sequence[Run]) -> list[Run]:
+    """Return the lines of a page with one size where theirs differ only by the letters that they have."""
+    usual = median(run.size for run in runs) if runs else 0.0
+    even = [usual / MAX_UNEVEN < run.size < usual * MAX_UNEVEN for run in runs]
+    return [replace(run, size=usual) if is_even else run for run, is_even in zip(runs, even, strict=True)]
 
 
-def _lines(picture: "Image") -> list[Line]:
+def _lines(picture: "Image") -> list[tuple[Run, float]]:
+    """Return the lines of a picture with the scores of their recognition."""
     import numpy as np
 
     result = _engine()(np.asarray(_widened(picture.convert("RGB")))[:, :, ::-1])  # its networks expect BGR
@@ -147,8 +105,9 @@ def _lines(picture: "Image") -> list[Line]:
     for box, text, score in zip(result.boxes, result.txts, result.scores, strict=True):
         if score >= MIN_SCORE and text.strip():
             across, down = [float(x) for x, _ in box], [float(y) for _, y in box]
-            place = (min(across), min(down), max(across), max(down))
-            lines.append(Line(text.strip(), float(score), *place))
+            height = max(down) - min(down)
+            base = picture.height - max(down) + (1 - ASCENT) * height
+            lines.append((Run(text.strip(), min(across), max(across), base, height), float(score)))
     return lines
 
 

@@ -53,7 +53,7 @@ _WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _WORD_STYLE_PART = "word/styles.xml"
 _STYLED = (f"{_WORD}pStyle", f"{_WORD}rStyle", f"{_WORD}tblStyle")
 _WORD_STYLES = "p[style-name='Title'] => h1:fresh"
-_NO_TITLE = re.compile(r"(?i)word document|document\d*|untitled|microsoft .*|powerpoint presentation")
+_NO_TITLE = re.compile(r"(?i)word document|powerpoint presentation|microsoft .*")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 

@@ -31,7 +31,7 @@ MIN_LINE_NUMBERS, MANY_LINE_NUMBERS = 3, 20
 MIN_TEXT_CHARS = 16
 """Characters of a run that shows where the text of a page begins and ends."""
 _NO_TITLE = re.compile(
-    r"\.(docx?|tex|indd|pdf|qxd|dvi|ps)\b|^untitled|^microsoft word|^[A-Z0-9_-]+$|^\S+$", re.IGNORECASE
+    r"\.(docx?|tex|indd|pdf|qxd|dvi|ps)\b|^microsoft word|^[A-Z0-9_-]+$|^\S+$", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d{1,5}")
 _APART = (Kind.LABELS, Kind.CONTENTS, Kind.REFERENCES, Kind.FORMULA)
@@ -82,8 +82,23 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         raise Unreadable(f"it cannot be read as a PDF: {error}") from error
     finally:
         document.close()
-    if not any(page.runs for page in pages):
-        raise NoText("there is no text in it")
+    text = laid_out(pages)
+    notes = [f"only the first {len(pages):,} of {count:,} pages were read"] if len(pages) < count else []
+    notes += [f"page {number} is broken and was not read" for number in broken]
+    title = info.get("Title", "")
+    # Publishers put the article's own DOI here; one in the body may be that of a cited work.
+    doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("Subject", "")
+    return replace(
+        text,
+        title=("" if _NO_TITLE.search(title) else title)[:TITLE_CHARS] or text.title,
+        authors=tuple(a.strip() for a in re.split(r"[;,]| and ", info.get("Author", "")) if a.strip()),
+        meta={"doi": doi} if "10." in doi else {},
+        cut="; ".join(filter(None, (*notes, text.cut))),
+    )
+
+
+def laid_out(pages: Sequence[Page]) -> Text:
+    """Return the text of pages by the places of their words, with the title they print. Raises NoText."""
     body = _body_size(pages)
     apart: defaultdict[str, list[str]] = defaultdict(list)
     firsts = _take_edges(pages, apart)
@@ -102,19 +117,11 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     text, too_long = tidied(text)
     if not text:
         raise NoText("there is no text in it")
-    notes = [f"only the first {len(pages):,} of {count:,} pages were read"] if len(pages) < count else []
-    notes += [f"page {number} is broken and was not read" for number in broken]
-    title = info.get("Title", "")
-    authors = tuple(a.strip() for a in re.split(r"[;,]| and ", info.get("Author", "")) if a.strip())
-    # Publishers put the article's own DOI here; one in the body may be that of a cited work.
-    doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("Subject", "")
     return Text(
         text,
-        ("" if _NO_TITLE.search(title) else title)[:TITLE_CHARS] or _printed_title(blocks, body, hyphens),
-        authors,
-        {"doi": doi} if "10." in doi else {},
-        "; ".join([*notes, *([too_long] if too_long else [])]),
-        tuple(min(start, len(text)) for start in starts),
+        _printed_title(blocks, body, hyphens),
+        cut=too_long,
+        pages=tuple(min(start, len(text)) for start in starts),
         apart={kind: "\n".join(lines) for kind, lines in apart.items()},
     )
 

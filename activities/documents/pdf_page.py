@@ -36,12 +36,13 @@ SOFT_HYPHEN = "\u00ad"
 HYPHEN = "\u2010"
 """PDFium marks a hyphen at the end of a line by a control character; so is it named here."""
 _VISIBLE = re.compile(r"\S+")
-_TEX_CODES = {
+_CODES = {
+    **dict.fromkeys((2, 0xFFFE), HYPHEN),
     **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
     **dict(zip(range(0x10, 0x17), "\u201c\u201d\u201e\u00ab\u00bb\u2013\u2014", strict=True)),
     **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
 }
-"""Ligatures and quotation marks by their places in TeX's fonts, where a PDF does not name its letters."""
+"""Hyphens at the ends of lines; ligatures and quotation marks by their places in TeX's fonts."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 """The ligature whose place is that of the character with which PDFium ends lines."""
 _MATH = re.compile(
@@ -163,15 +164,21 @@ def read_page(page: "PdfPage") -> Page:
 
 
 def _runs(page: "PdfPage") -> list[Run]:
+    import pypdfium2.raw as pdfium
+
     runs: list[Run] = []
     some: list[_Word] = []
     largest: _Word | None = None
-    for word in _words(page):
-        if largest is not None and not _goes_on(some[-1], largest, word):
-            runs.append(_run(some))
-            some, largest = [], None
-        some.append(word)
-        largest = word if largest is None or word.size > largest.size else largest
+    texts = page.get_textpage()
+    try:
+        for word in _words_of(texts.raw, pdfium):
+            if largest is not None and not _goes_on(some[-1], largest, word):
+                runs.append(_run(some))
+                some, largest = [], None
+            some.append(word)
+            largest = word if largest is None or word.size > largest.size else largest
+    finally:
+        texts.close()
     return [*runs, _run(some)] if some else runs
 
 
@@ -214,16 +221,6 @@ def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
             if min(whole.right - whole.left, whole.top - whole.bottom) > MIN_SIDE:
                 yield whole
         some = [box] if box is not None else []
-
-
-def _words(page: "PdfPage") -> Iterator[_Word]:
-    import pypdfium2.raw as pdfium
-
-    texts = page.get_textpage()
-    try:
-        yield from _words_of(texts.raw, pdfium)
-    finally:
-        texts.close()
 
 
 def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdfium2 ships no types
@@ -273,11 +270,8 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
 @lru_cache(maxsize=65_536)
 def _character(code: int) -> str:
     """Return the character of a code; a blank for what is none."""
-    if code in (2, 0xFFFE):
-        return HYPHEN
-    if code in _TEX_CODES:
-        return _TEX_CODES[code]
-    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
+    is_one = 0 < code < 0x110000 and not 0xD800 <= code < 0xE000
+    return _CODES.get(code) or (chr(code) if is_one else " ")
 
 
 def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int], _Piece]:  # noqa: ANN401 - as above
@@ -289,19 +283,16 @@ def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int]
     def piece(first: int, end: int) -> _Piece:
         box_of(raw, first, to_box)
         origin_of(raw, first, to_across, to_up)
-        if turns == 1:
-            return _Piece(text[first:end], box.bottom, box.top, -across.value, box.right - box.left)
-        if turns == 2:
-            return _Piece(text[first:end], -box.right, -box.left, -up.value, box.top - box.bottom)
-        if turns == 3:
-            return _Piece(text[first:end], -box.top, -box.bottom, across.value, box.right - box.left)
-        left, size = box.left, box.top - box.bottom
+        left, bottom, right, top, x, y = box.left, box.bottom, box.right, box.top, across.value, up.value
+        for _ in range(turns):
+            left, bottom, right, top, x, y = bottom, -right, top, -left, y, -x
         if end > first + 1:
             if not text[first].isalnum():  # a bracket reaches beyond its line
                 box_of(raw, next((n for n in range(first, end) if text[n].isalnum()), first), to_box)
-                size = box.top - box.bottom
+                bottom, top = box.bottom, box.top
             box_of(raw, end - 1, to_box)
-        return _Piece(text[first:end], left, box.right, up.value, size)
+            right = box.right
+        return _Piece(text[first:end], left, right, y, top - bottom)
 
     return piece
 

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 NOTE_CHARS = 600
 """Text below the first line up to which a file is a note: its first line may be its first sentence."""
-_AUXILIARY = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|shall|should|must|may|might|do|does|did)\b"
-)
 _MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 MAX_HEADERS = 4_000
 """Characters of a text that may be headers of a message."""
@@ -38,7 +35,7 @@ def read_plain(data: bytes, charset: str = "") -> Text:
     first, _, rest = text.partition("\n")
     stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
     title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
-    if title.endswith((".", "!")) and (len(rest) < NOTE_CHARS or _AUXILIARY.search(title)):
+    if title.endswith((".", "!")) and len(rest) < NOTE_CHARS:
         title = ""  # it says something; titles of articles may end with a stop too
     sent = letter_head(text)
     return Text(not_empty(text), sent.title or title, sent.authors, sent.meta, cut)

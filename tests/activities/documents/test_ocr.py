@@ -7,7 +7,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from activities.documents import ocr
-from activities.documents.ocr import DOTS_PER_INCH, Line, _widened, reading_order
+from activities.documents.ocr import DOTS_PER_INCH, _widened, evened
+from activities.documents.pdf import laid_out
+from activities.documents.pdf_page import Page, Run
 from activities.documents.readers import MEMORY_BYTES, readers
 from activities.documents.text import Unreadable
 from activities.sources.library import files
@@ -55,17 +57,16 @@ def test_a_drawn_page_comes_back_and_its_quotes_verify(
 
 
 def test_lines_are_read_in_the_order_of_columns_and_words() -> None:
-    title = [Line("Title over both columns", 1, 100, 10, 900, 40)]
-    left = [Line(f"left {i}", 1, 100, 100 + 40 * i, 460, 130 + 40 * i) for i in range(5)]
-    right = [Line(f"right {i}", 1, 540, 100 + 40 * i, 900, 130 + 40 * i) for i in range(5)]
-    mixed = sorted([*title, *left, *right], key=lambda line: (line.top, line.left))
-    assert reading_order(mixed) == [*title, *left, *right]
-    words = [
-        Line("of", 1, 200, 12, 240, 40),
-        Line("Risk", 1, 100, 10, 180, 40),
-        Line("death", 1, 260, 9, 400, 40),
-    ]
-    assert [line.text for line in reading_order(words)] == ["Risk", "of", "death"]
+    def line(words: str, left: float, place: float) -> Run:
+        return Run(words, left, left + 9 * len(words), 900 - 30 * place, 20 + 5 * (len(words) % 2))
+
+    title = line("Of the boats in the harbour", 300, -4)
+    left = [line(f"left line {n} of the boats that lie here", 100, n) for n in range(9)]
+    right = [line(f"right line {n} of the boats that sail", 540, n + 0.1) for n in range(9)]
+    words = [line("of", 140, -8.1), line("Risk", 100, -8), line("boats.", 162, -8.2)]
+    mixed = sorted([title, *left, *right, *words], key=lambda run: (-run.base, run.left))
+    text = laid_out([Page(evened(mixed), [], 1_200)]).text
+    assert text.split() == " ".join(["Risk of boats.", *(run.text for run in (title, *left, *right))]).split()
 
 
 @pytest.mark.timeout(300)
