@@ -8,7 +8,8 @@ reads the same.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from temporalio import activity
@@ -317,14 +318,14 @@ class ReviewActivities:
             return self._rankers.put((records, protocol), ranker)
 
 
-class needs_extra:  # noqa: N801 - reads as a statement
-    """A body whose imports are of the extra `review`."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(kind, ImportError):
-            raise NotInstalled.of_extra("scikit-learn and scipy, which order and stop screening,", "review")
+@contextmanager
+def needs_extra() -> Iterator[None]:
+    """Import what is of the extra `review`. Raises NotInstalled."""
+    try:
+        yield
+    except ImportError as error:
+        what = "scikit-learn and scipy, which order and stop screening,"
+        raise NotInstalled.of_extra(what, "review") from error
 
 
 def _opened(marks: Marks, touched: Sequence[Decision], screeners: Sequence[str]) -> Marks:

@@ -11,7 +11,7 @@ Invariants:
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from activities.review.decisions import LETTERS, OPEN, Decision, Made, Marks, ScreenedStage, Task, conflicts
+from activities.review.decisions import LETTERS, OPEN, Decision, Made, Marks, ScreenedStage, Task
 from activities.review.extraction import asked_fields
 from activities.review.protocol import ProtocolError, amendment
 from activities.review.state import ReviewState, study_key
@@ -290,8 +290,3 @@ class ReviewMessages:
         A surface shows nobody another's letter on a record before both have decided.
         """
         return self.state
-
-    @query
-    def open_conflicts(self) -> list[int]:
-        """Numbers of the records on which the screeners differ."""
-        return conflicts(self.state.titles)

@@ -9,9 +9,13 @@ from typing import cast
 import pytest
 
 from activities.contracts.evidence import Evidence
+from activities.review.protocol import parse_protocol
+from activities.settings import Settings
 from client.cli.screen import next_record
+from client.reviews.drafting import drafted
 from client.reviews.review import Review, Task
 from tests.client.harness import determinator, inside, wait_until
+from tests.fake_openai import FakeOpenAI, says
 from workflows.review.types import ReviewProgress
 
 PROTOCOL = """title = "By keys"
@@ -39,6 +43,30 @@ def test_a_template_is_a_protocol_and_is_not_overwritten(home: Path) -> None:
     assert 'title = "Does metformin help?"' in text
     again = inside("review", "draft", "Does metformin help?")
     assert (again.code, Path("protocol.toml").read_text()) == (2, text)
+
+
+async def test_a_draft_of_a_model_is_a_protocol_that_can_be_read(tmp_path: Path) -> None:
+    answer = {
+        "title": 'Vitamin "C" for colds',
+        "population": "adults",
+        "intervention": "vitamin C",
+        "outcomes": ["days with a cold"],
+        "criteria": [{"kind": "include", "text": "adults"}, {"kind": "exclude", "text": "animals"}],
+        "queries": [
+            {"source": "pubmed", "query": '"ascorbic acid"[mh] AND cold'},
+            {"source": "elsewhere", "query": "cold"},
+        ],
+    }
+    with FakeOpenAI() as server:
+        server.script(says(answer))
+        settings = Settings(home=tmp_path, openai_base_url=server.base_url, model="m")
+        text, by = await drafted(settings, "Does vitamin C shorten colds?")
+    protocol = parse_protocol(text)
+    assert by == "drafted by m"
+    assert protocol.title == 'Vitamin "C" for colds'
+    assert [(rule.id, rule.kind) for rule in protocol.criteria] == [("I1", "include"), ("E1", "exclude")]
+    assert [one.query for one in protocol.sources] == ['"ascorbic acid"[mh] AND cold']
+    assert [one.kind for one in protocol.screeners] == ["model", "person"]
 
 
 @pytest.mark.parametrize(
