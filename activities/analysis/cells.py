@@ -38,8 +38,9 @@ MEASURED = frozenset(EFFECT_COLUMNS) - {"outcome"}
 def effects_of(
     table: Table, texts: Mapping[str, str], names: Mapping[str, str]
 ) -> tuple[tuple[Effect, ...], tuple[Unread, ...]]:
-    """The effects of a table, and those that could not be read. `texts`: evidence id -> the text of the work;
-    `names`: evidence id -> what a reader calls it."""
+    """Return the effects of a table, and those that could not be read.
+
+    `texts`: evidence id -> the text of the work; `names`: evidence id -> what a reader calls it."""
     effects: list[Effect] = []
     unread: list[Unread] = []
     for row in table.rows:
@@ -56,8 +57,9 @@ def effects_of(
 
 
 def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Unread]]:
-    """The effect of a row, and what could not be read of it. Groups and participants that fail are left out;
-    the estimate with its interval stands without them."""
+    """Return the effect of a row, and what could not be read of it.
+
+    Groups and participants that fail are left out; the estimate with its interval stands without them."""
     cells = {column: row.cells[column] for column in EFFECT_COLUMNS if _is_filled(row.cells.get(column))}
     refused = {column: _refusal(row.evidence_id, column, cell, text) for column, cell in cells.items()}
     kept = {column: cell for column, cell in cells.items() if not refused[column]}
@@ -108,7 +110,7 @@ def _held(cell: Cell) -> frozenset[Decimal]:
 
 
 def _stand_together(kept: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> bool:
-    """Whether the numbers of a row are those of one effect that its sentence states."""
+    """Tell whether the numbers of a row are those of one effect that its sentence states."""
     quotes = {_quote(kept[column]) for column in INTERVAL}
     return len(quotes) == 1 and has_interval(quotes.pop(), *(numbers[column] for column in INTERVAL))
 
@@ -122,8 +124,10 @@ def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> UnreadReas
 
 
 def cell_reason(column: str, text: str, quote: str) -> UnreadReason | None:
-    """Why a cell of an effect does not stand on its sentence: its number is not there, or the measure is not
-    the sentence's. A cell of an effect affirms and denies nothing, so no direction is looked at."""
+    """Tell why a cell of an effect does not stand on its sentence.
+
+    Its number is not there, or the measure is not the sentence's. A cell of an effect affirms and denies
+    nothing, so no direction is looked at."""
     if column == "measure":
         if (measure := measure_of(text)) is None:
             return "unknown_measure"

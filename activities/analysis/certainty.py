@@ -1,4 +1,4 @@
-"""How sure a conclusion is, as GRADE grades a body of evidence, by what checked fields show. Pure.
+"""The certainty of a conclusion, as GRADE grades a body of evidence, by what checked fields show. Pure.
 
 It starts high for randomised trials and low for other studies in people, and goes down for each serious
 concern, once: imprecision (Guyatt et al. 2011, doi:10.1016/j.jclinepi.2011.01.012; by two levels: Zeng et al.
@@ -42,8 +42,9 @@ INCONSISTENT = 0.5
 def certainty_of(
     used: Sequence[AppraisedWork], pool: Pool | None
 ) -> tuple[Certainty, tuple[Concern, ...], Certainty]:
-    """The level at which the works start, the concerns that lower it, and the most that both allow. Each
-    concern counts once, by what shows it most; levels below the lowest are no concern's."""
+    """Return the level at which the works start, the concerns that lower it, and the most that both allow.
+
+    Each concern counts once, by what shows it most; levels below the lowest are no concern's."""
     if not used:
         return "very_low", (), "very_low"
     facts = [one.facts for one in used]
@@ -75,19 +76,23 @@ def certainty_of(
 
 
 def _is_one_study(used: Sequence[AppraisedWork]) -> bool:
-    """Whether all rests on one study that is not known to be large; a synthesis joins several."""
+    """Tell whether all rests on one study that is not known to be large; a synthesis joins several."""
     return len(used) == 1 and not used[0].facts.synthesis and (used[0].n or 0) < MIN_OF_ONE_STUDY
 
 
 def people_of(used: Sequence[AppraisedWork]) -> list[float]:
-    """The participants of each work; one that does not say how many is taken to have had as many as the
-    median of the others. Empty where none says."""
+    """Return the participants of each work.
+
+    One that does not say how many is taken to have had as many as the median of the others. Empty where none
+    says."""
     counts = [one.n for one in used if one.n]
     return [one.n or median(counts) for one in used] if counts else []
 
 
 def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
-    """What shows most that a body of evidence is imprecise: too few people or events, or the intervals."""
+    """Return what shows most that a body of evidence is imprecise.
+
+    Too few people or events, or the intervals."""
     numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
@@ -102,8 +107,9 @@ def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[Cert
 
 
 def _size(used: Sequence[AppraisedWork]) -> tuple[CertaintyReason, int]:
-    """Whether events are too few, where most works give them, or else participants. Works that do not say how
-    many are taken to have had as many as the others."""
+    """Tell whether events are too few, where most works give them, or else participants.
+
+    Works that do not say how many are taken to have had as many as the others."""
     arms = [one.effect.arms for one in used if one.effect and one.effect.arms]
     if 2 * len(arms) >= len(used):
         events = sum(one.events + one.control_events for one in arms)
@@ -117,7 +123,7 @@ def _too_few(count: float, wanted: int) -> int:
 
 
 def _width(result: Interval, measure: Measure) -> int:
-    """The number of sides on which an interval that includes no effect holds a change that matters."""
+    """Return the number of sides on which an interval that includes no effect holds a change that matters."""
     if measure in RATIOS:
         low, high = 1 - APPRECIABLE, 1 + APPRECIABLE
     elif measure == "SMD":
@@ -130,8 +136,9 @@ def _width(result: Interval, measure: Measure) -> int:
 
 
 def _rests_on_few(pool: Pool) -> bool:
-    """Whether only the normal interval excludes no effect. Hartung and Knapp's says nothing of two
-    studies."""
+    """Tell whether only the normal interval excludes no effect.
+
+    Hartung and Knapp's says nothing of two studies."""
     many = len(pool.rows) >= MIN_STUDIES_FOR_PREDICTION
     return many and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool)
 

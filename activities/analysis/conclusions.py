@@ -44,8 +44,10 @@ MAX_WORKS = 40
 
 
 def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conclusion, ...]:
-    """A conclusion for each outcome that was read or proposed. `works`: the sound works by id; effects of
-    others count for nothing. Without the statistics library nothing is pooled."""
+    """Return a conclusion for each outcome that was read or proposed.
+
+    `works`: the sound works by id; effects of others count for nothing. Without the statistics library
+    nothing is pooled."""
     by_outcome: dict[str, dict[str, StudyEffect]] = {}
     proposed = {_key(one.outcome): one for one in appraisal.proposed}
     for effect in appraisal.effects:
@@ -63,7 +65,7 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
 
 
 def again(conclusion: Conclusion) -> Conclusion:
-    """The conclusion that follows from the works it names: a check makes it a second time."""
+    """Return the conclusion that follows from the works it names: a check makes it a second time."""
     one = conclusion
     return _conclusion(one.outcome, one.group, one.comparator, one.works, one.proposed, asked=one.asked)
 
@@ -109,7 +111,7 @@ def _conclusion(
 
 
 def is_refuted(conclusion: Conclusion) -> bool:
-    """Whether the checked effects took the place of the direction that a model proposed."""
+    """Tell whether the checked effects took the place of the direction that a model proposed."""
     proposed = conclusion.proposed
     return bool(conclusion.works) and proposed is not None and proposed.direction != conclusion.direction
 
@@ -137,8 +139,10 @@ def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
 
 
 def is_turned(one: StudyEffect | AppraisedWork, effect: Effect | None) -> bool:
-    """Whether a higher effect is a lower outcome: the work counts the opposite, or gives the estimate of the
-    comparator against the group. Events by group are of the groups by their names."""
+    """Tell whether a higher effect is a lower outcome.
+
+    The work counts the opposite, or gives the estimate of the comparator against the group. Events by group
+    are of the groups by their names."""
     by_group = effect is not None and (effect.arms is not None or effect.measure == "SMD")
     return one.opposite != (one.reverse and not by_group)
 
@@ -149,7 +153,7 @@ def _side(effect: Effect, result: Interval, *, turned: bool) -> EffectDirection:
 
 
 def numbers_stand(work: AppraisedWork) -> bool:
-    """Whether effect, interval and direction of a work follow from figures that its quotes have."""
+    """Tell whether effect, interval and direction of a work follow from figures that its quotes have."""
     quotes = [support.quote for support in work.support]
     outcome = work.effect.outcome if work.effect else ""
     numbers = figures.read_effect(work.figures, quotes, work.evidence_id, outcome, clustered=work.clustered)
@@ -166,7 +170,7 @@ def numbers_stand(work: AppraisedWork) -> bool:
 
 
 def unpooled(conclusion: Conclusion) -> bool:
-    """Whether its works would have been pooled, had the statistics library been there."""
+    """Tell whether its works would have been pooled, had the statistics library been there."""
     try:
         for members in _alike(work for work in conclusion.works if work.counted):
             pool_all(work.effect for work in members if work.effect)
@@ -176,8 +180,9 @@ def unpooled(conclusion: Conclusion) -> bool:
 
 
 def _alike(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
-    """Works whose effects can be pooled: of one measure and in one direction, and no syntheses, which may
-    hold the others."""
+    """Group works whose effects can be pooled.
+
+    Of one measure and in one direction, and no syntheses, which may hold the others."""
     groups: dict[tuple[object, ...], list[AppraisedWork]] = {}
     for work in works:
         effect = work.effect
@@ -188,8 +193,9 @@ def _alike(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
 
 
 def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure | None]:
-    """The pool with the most works, where it has at least half of the people; none where the library is not
-    installed."""
+    """Return the pool with the most works, where it has at least half of the people.
+
+    None where the library is not installed."""
     best: tuple[Pool, list[AppraisedWork]] | None = None
     people = dict(
         zip((work.evidence_id for work in works), people_of(works) or [1] * len(works), strict=True)
@@ -224,8 +230,9 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
 
 
 def by_effects_of(used: Sequence[AppraisedWork], pooled: PooledFigure | None) -> ConclusionDirection:
-    """The direction of the pooled effect, else the side of most participants; uncertain where no side has
-    most, or where works are on opposite sides."""
+    """Return the direction of the pooled effect, else the side of most participants.
+
+    Uncertain where no side has most, or where works are on opposite sides."""
     if not used:
         return "not_enough_data"
     if pooled is not None:
@@ -241,6 +248,6 @@ def by_effects_of(used: Sequence[AppraisedWork], pooled: PooledFigure | None) ->
 
 
 def _refutes(used: Sequence[AppraisedWork], proposed: ConclusionDirection) -> bool:
-    """Whether every effect with an interval excludes no effect on the other side."""
+    """Tell whether every effect with an interval excludes no effect on the other side."""
     sides = {work.direction for work in used if work.result is not None}
     return bool(sides) and sides == {OTHER_SIDE.get(proposed)}

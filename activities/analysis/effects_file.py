@@ -18,7 +18,9 @@ COLUMNS = (*REQUIRED, *NUMBERS, *COUNTS, "evidence_id", "quote")
 
 
 def read_effects(path: Path) -> tuple[Effect, ...]:
-    """The effects of a file. Raises Refused with the line and what is wrong in it."""
+    """Return the effects of a file.
+
+    Raises Refused with the line and what is wrong in it."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise Refused(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB")
@@ -31,7 +33,9 @@ def read_effects(path: Path) -> tuple[Effect, ...]:
 
 
 def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
-    """The effects of a file's text. Raises Refused with the line and what is wrong in it."""
+    """Return the effects of a file's text.
+
+    Raises Refused with the line and what is wrong in it."""
     rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
     header = [column.strip().casefold() for column in rows.fieldnames or ()]
     if missing := [column for column in REQUIRED if column not in header]:

@@ -96,14 +96,15 @@ def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
 
 
 def measure_of(text: str) -> Measure | None:
-    """The measure of a cell, by its letters or its name; None where it names none or several."""
+    """Return the measure of a cell, by its letters or its name; None where it names none or several."""
     measures = measures_in(text.upper()) or measures_in(text)
     return next(iter(measures)) if len(measures) == 1 else None
 
 
 def measures_in(text: str) -> frozenset[Measure]:
-    """The measures that a text names: by capital letters (`aHR` as well), or by name in the singular or
-    plural, of which the longest counts."""
+    """Return the measures that a text names.
+
+    By capital letters (`aHR` as well), or by name in the singular or plural, of which the longest counts."""
     measures = {measure for measure, letters in _LETTERS.items() if letters.search(text)}
     words = normalise(text).casefold()
     for name, measure in _NAMES:
@@ -114,7 +115,7 @@ def measures_in(text: str) -> frozenset[Measure]:
 
 
 def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> bool:
-    """Whether a sentence has the estimate beside the interval, on either side of it."""
+    """Tell whether a sentence has the estimate beside the interval, on either side of it."""
     numbers = figures(quote)
     spans = [(a.start, b.end) for a, b in pairwise(numbers) if _are_ends(a, b, low, high)]
     spans += [(one.start, one.end) for one in numbers if (low, high) in one.readings]  # 0.49,1.06
@@ -131,7 +132,7 @@ def _are_ends(one: Number, other: Number, low: Decimal, high: Decimal) -> bool:
 
 
 def states_effect(sentence: str) -> bool:
-    """Whether a sentence states a measure with an interval of some level."""
+    """Tell whether a sentence states a measure with an interval of some level."""
     has_level = any(one.role == "level" for one in read(sentence).numbers)
     return has_level and len(figures(sentence)) > 1 and bool(measures_in(sentence))
 
@@ -139,9 +140,11 @@ def states_effect(sentence: str) -> bool:
 def read_effect(
     figures: Mapping[str, str], quotes: Sequence[str], name: str, outcome: str, *, clustered: bool
 ) -> Numbers:
-    """The numbers of a work. Events give a risk ratio whatever the work computed of them, so that works can
-    be pooled; not those of a clustered trial, whose own interval allows for the clusters, and not those of
-    groups that are taken as halves where the work has an interval."""
+    """Return the numbers of a work.
+
+    Events give a risk ratio whatever the work computed of them, so that works can be pooled; not those of a
+    clustered trial, whose own interval allows for the clusters, and not those of groups that are taken as
+    halves where the work has an interval."""
     held = numbers_held(quotes)
     stated: dict[str, Decimal] = {}
     missing: list[str] = []
@@ -183,8 +186,9 @@ def read_effect(
 
 
 def of_means(means: Means) -> Effect:
-    """Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1): means
-    of different scales can be pooled."""
+    """Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1).
+
+    Means of different scales can be pooled."""
     n, m = means.total, means.control_total
     pooled = math.sqrt(((n - 1) * means.sd**2 + (m - 1) * means.control_sd**2) / (n + m - 2))
     correction = 1 - 3 / (4 * (n + m) - 9)
@@ -194,19 +198,19 @@ def of_means(means: Means) -> Effect:
 
 
 def _sum(text: str, held: frozenset[Decimal]) -> Decimal | None:
-    """The number of a figure, or the sum that it shows, where every part is held."""
+    """Return the number of a figure, or the sum that it shows, where every part is held."""
     parts = [value_of(part, held) for part in text.split("+")]
     return None if None in parts else sum(filter(None, parts), Decimal(0))
 
 
 def value_of(text: str, held: frozenset[Decimal]) -> Decimal | None:
-    """The value of a text that has one number, as it is held."""
+    """Return the value of a text that has one number, as it is held."""
     number = single(text)
     return next((value for value in number.signed if value in held), None) if number else None
 
 
 def _of_interval(measure: str, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
-    """The estimate with its interval, where a sentence has them beside each other."""
+    """Return the estimate with its interval, where a sentence has them beside each other."""
     if any(field not in stated for field in INTERVAL):
         return None
     estimate, low, high = (stated[field] for field in INTERVAL)
@@ -224,7 +228,7 @@ def _effect(measure: Measure, estimate: float, low: float, high: float) -> Effec
 
 
 def _with_arms(arms: Arms, effect: Effect | None) -> Effect:
-    """The risk ratio of events, unless the work's own numbers contradict them."""
+    """Return the risk ratio of events, unless the work's own numbers contradict them."""
     counted = Effect(study="", outcome="", measure="RR", arms=arms)
     if effect is None or effect.measure in ("HR", "MD", "SMD"):
         return counted
@@ -261,8 +265,10 @@ def _of_shares(shares: Shares) -> Arms:
 
 
 def _sizes(stated: Mapping[str, Decimal], n: Decimal | None) -> dict[str, Decimal]:
-    """The sizes of two groups whose work gives their numbers and the participants of both together: what one
-    size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute with."""
+    """Return the sizes of two groups whose work gives their numbers and the participants of both together.
+
+    What one size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute
+    with."""
     one, other = stated.get("total"), stated.get("control_total")
     pairs = (("events", "control_events"), ("percent", "control_percent"), ("mean", "control_mean"))
     has_pair = any(name in stated and control in stated for name, control in pairs)
@@ -273,7 +279,7 @@ def _sizes(stated: Mapping[str, Decimal], n: Decimal | None) -> dict[str, Decima
 
 
 def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
-    """The standard deviations of means with standard errors (Cochrane's handbook, 6.5.2.2)."""
+    """Return the standard deviations of means with standard errors (Cochrane's handbook, 6.5.2.2)."""
     made = dict(stated)
     for error, deviation, total in (("se", "sd", "total"), ("control_se", "control_sd", "control_total")):
         if deviation not in stated and error in stated and stated.get(total, 0) > 0:
@@ -282,7 +288,7 @@ def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
 
 
 def made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:
-    """A model of these fields; None where one is missing or no such value is possible."""
+    """Return a model of these fields; None where one is missing or no such value is possible."""
     if any(field not in stated for field in fields):
         return None
     try:

@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _libraries(code: str) -> dict[str, object]:
-    """The libraries by the names that a program mentions: importing all of them takes a second."""
+    """Return the libraries by the names that a program mentions: importing all of them takes a second."""
     modules: dict[str, object] = {}
     for name, module in (("np", "numpy"), ("stats", "scipy.stats"), ("sm", "statsmodels.api")):
         if name in code:
@@ -58,7 +58,7 @@ def _libraries(code: str) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """A number or an array of a library as plain data."""
+    """Return a number or an array of a library as plain data."""
     for method in ("item", "tolist"):
         with contextlib.suppress(Exception):
             return getattr(value, method)()

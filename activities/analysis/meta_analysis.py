@@ -77,8 +77,10 @@ def analyse_effects(
     expected: Expected = "different",
     unread: Sequence[Unread] = (),
 ) -> Analysis:
-    """Pool what can be pooled and give the verdict; none where effects that works state are `unread`, since
-    what is missing may say the opposite. Raises NotInstalled without statsmodels."""
+    """Pool what can be pooled and give the verdict.
+
+    None where effects that works state are `unread`, since what is missing may say the opposite. Raises
+    NotInstalled without statsmodels."""
     pools, not_pooled = pool_all(effects)
     verdict, confidence = together(pools, None, expected)
     analysis = Analysis(
@@ -95,7 +97,9 @@ def analyse_effects(
 
 
 def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis:
-    """The analysis with what a generated program returned; its verdict is made again of the numbers."""
+    """Return the analysis with what a generated program returned.
+
+    Its verdict is made again of the numbers."""
     verdict, confidence = together(analysis.pools, generated, analysis.expected)
     if not is_complete(analysis):
         verdict, confidence = "INCONCLUSIVE", None
@@ -121,12 +125,12 @@ def worded(analysis: Analysis) -> Analysis:
 
 
 def is_complete(analysis: Analysis) -> bool:
-    """Whether every effect that the works were seen to state was read, so that a verdict can be given."""
+    """Tell whether every effect that the works state was read, so that a verdict can be given."""
     return not analysis.unread and not any(_is_misread(one) for one in analysis.not_pooled)
 
 
 def _is_misread(one: NotPooled) -> bool:
-    """Whether the numbers of a work contradict each other; those of the user's own file are as they are."""
+    """Tell whether the numbers of a work contradict each other; those of the user's own file do not."""
     return bool(one.effect.evidence_id) and one.reason in MISREAD
 
 
@@ -152,8 +156,10 @@ def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
 
 
 def shown(value: float) -> str:
-    """A number with three significant digits at most, and two decimals at least below ten. One that two
-    decimals would make zero keeps its first digit: an interval that ends at -0.001 does not hold zero."""
+    """Return a number with three significant digits at most, and two decimals at least below ten.
+
+    One that two decimals would make zero keeps its first digit: an interval that ends at -0.001 does not hold
+    zero."""
     if 0 < abs(value) < 0.005:
         return f"{value:.1g}" if abs(value) >= 0.0001 else "0.00"
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
@@ -165,7 +171,7 @@ def shown_interval(interval: Interval) -> str:
 
 
 def interval_text(interval: Interval) -> str:
-    """The same in the language of messages here."""
+    """Return the same in the language of messages here."""
     text = _("{estimate} ({low} to {high})")
     figures = {name: decimals(shown(getattr(interval, name))) for name in ("estimate", "low", "high")}
     return text.format(**figures)
@@ -237,8 +243,10 @@ def confidence_of(pool: Pool) -> float:
 def together(
     pools: Sequence[Pool], generated: GeneratedAnalysis | None, expected: Expected
 ) -> tuple[Verdict, float | None]:
-    """The verdict of a whole analysis: that of its pools when those that are conclusive agree, the first
-    one's confidence with it. Without a pool, that of a generated program's interval, without a confidence."""
+    """Return the verdict of a whole analysis.
+
+    That of its pools when those that are conclusive agree, the first one's confidence with it. Without a
+    pool, that of a generated program's interval, without a confidence."""
     conclusive = [(verdict, pool) for pool in pools if (verdict := of_pool(pool, expected)) != "INCONCLUSIVE"]
     if conclusive:
         if len({verdict for verdict, _ in conclusive}) > 1:
@@ -255,7 +263,7 @@ def of_generated(generated: GeneratedAnalysis, expected: Expected) -> Verdict:
 
 
 def interval_of(generated: GeneratedAnalysis) -> Interval | None:
-    """What a generated program returned, where it is an interval around an estimate."""
+    """Return what a generated program returned, where it is an interval around an estimate."""
     if generated.failed or generated.estimate is None or generated.low is None or generated.high is None:
         return None
     result = Interval(estimate=generated.estimate, low=generated.low, high=generated.high)

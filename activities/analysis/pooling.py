@@ -77,9 +77,10 @@ def pool_all(
 
 
 def is_one_cohort(one: Effect, other: Effect) -> bool:
-    """Whether two effects of one outcome and measure are the same result published twice: the same number of
-    participants (or one that does not say), and the same estimate and interval or the same events by
-    group. The studies of the user's own file are as many as the user says."""
+    """Tell whether two effects of one outcome and measure are the same result published twice.
+
+    The same number of participants (or one that does not say), and the same estimate and interval or the same
+    events by group. The studies of the user's own file are as many as the user says."""
     if not (one.evidence_id and other.evidence_id):
         return False
     if one.n is not None and other.n is not None and one.n != other.n:

@@ -46,7 +46,9 @@ SCRATCH = "/sandbox"
 
 
 def run_generated(program: Program, effects: Sequence[Effect]) -> GeneratedAnalysis:
-    """What the program returns. Raises NotInstalled without bubblewrap."""
+    """Return what the program returns.
+
+    Raises NotInstalled without bubblewrap."""
     bare = [effect.replace(quote="") for effect in effects]
     done = run_program(program.code, bare).replace(method=program.method)
     if done.failed or done.estimate is None:
@@ -57,12 +59,12 @@ def run_generated(program: Program, effects: Sequence[Effect]) -> GeneratedAnaly
 
 
 def _numbers(done: GeneratedAnalysis) -> tuple[float | None, float | None, float | None]:
-    """What a program returned but for the value of no effect."""
+    """Return what a program returned but for the value of no effect."""
     return (done.estimate, done.low, done.high)
 
 
 def shifted(effect: Effect) -> Effect:
-    """The effect with other numbers that are as possible as its own."""
+    """Return the effect with other numbers that are as possible as its own."""
 
     def moved(value: float | None) -> float | None:
         if value is None:
@@ -80,7 +82,9 @@ def shifted(effect: Effect) -> Effect:
 
 
 def bwrap() -> str:
-    """The path of bubblewrap. Raises NotInstalled where it is missing or cannot make a sandbox."""
+    """Return the path of bubblewrap.
+
+    Raises NotInstalled where it is missing or cannot make a sandbox."""
     path = shutil.which("bwrap")
     if sys.platform != "linux":
         raise NotInstalled("the sandbox for generated programs is", "it needs Linux")
@@ -96,15 +100,16 @@ def bwrap() -> str:
 
 @cache
 def _unusable(path: str) -> str:
-    """Why bubblewrap makes no sandbox here; empty when it does."""
+    """Tell why bubblewrap makes no sandbox here; empty when it does."""
     command = [path, "--unshare-all", "--ro-bind", "/", "/", "true"]
     tried = run(command, capture_output=True, timeout=30)
     return tried.stderr.decode(errors="replace").strip()[:200] if tried.returncode else ""
 
 
 def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECONDS) -> GeneratedAnalysis:
-    """Run a program and return what it printed and its numbers. A program that fails, or exceeds a limit, has
-    `failed` set. Raises NotInstalled without bubblewrap."""
+    """Run a program and return what it printed and its numbers.
+
+    A program that fails, or exceeds a limit, has `failed` set. Raises NotInstalled without bubblewrap."""
     path = bwrap()
     if len(code) > MAX_CODE_CHARS:
         return GeneratedAnalysis(code=code[:MAX_CODE_CHARS], output="", failed="it is too long")
@@ -140,7 +145,9 @@ def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECON
 
 
 def _beginning(file: IO[bytes], most: int) -> tuple[bytes, bool]:
-    """What was written to a file, up to a limit, and whether there is more. The harness limits its size."""
+    """Return what was written to a file, up to a limit, and whether there is more.
+
+    The harness limits its size."""
     file.seek(0)
     data = file.read(most + 1)
     return data[:most], len(data) > most
@@ -175,8 +182,10 @@ def _command(path: str, result: int) -> list[str]:
 
 
 def _as_nobody() -> list[str]:
-    """Return how the program gets a user without rights. That of root is left by the harness itself: the
-    kernel limits nobody's processes, and not root's, whatever their name in a namespace."""
+    """Return how the program gets a user without rights.
+
+    That of root is left by the harness itself: the kernel limits nobody's processes, and not root's, whatever
+    their name in a namespace."""
     if os.geteuid() == 0:
         return ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return ["--unshare-user", "--uid", str(harness.NOBODY), "--gid", str(harness.NOBODY), "--cap-drop", "ALL"]
@@ -194,7 +203,9 @@ def _system_folders() -> list[str]:
 
 
 def _read(code: str, output: str, answer: bytes, failed: str) -> GeneratedAnalysis:
-    """What a program returned. Only finite numbers under known names count."""
+    """Return what a program returned.
+
+    Only finite numbers under known names count."""
     result: object = None
     if not failed:
         try:

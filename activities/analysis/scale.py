@@ -35,15 +35,19 @@ class NotUsable(Exception):
 
 
 def point_of(effect: Effect) -> Point:
-    """The effect on the pooled scale. Raises NotUsable."""
+    """Return the effect on the pooled scale.
+
+    Raises NotUsable."""
     if (arms := _counted(effect)) is not None:
         return _of_counts(effect.measure, arms)
     return _of_interval(effect)
 
 
 def study_interval(effect: Effect, point: Point, level: float) -> Interval:
-    """The effect with its interval of this level: as its work states it where the point is from that, so that
-    a reader finds the same digits in the work; else computed."""
+    """Return the effect with its interval of this level.
+
+    As its work states it where the point is from that, so that a reader finds the same digits in the work;
+    else computed."""
     estimate, low, high = effect.estimate, effect.low, effect.high
     is_stated = _counted(effect) is None and effect.level == level
     if is_stated and estimate is not None and low is not None and high is not None:
@@ -53,12 +57,16 @@ def study_interval(effect: Effect, point: Point, level: float) -> Interval:
 
 
 def _counted(effect: Effect) -> Arms | None:
-    """The groups that the point is computed from; a hazard ratio and a difference of means have none."""
+    """Return the groups that the point is computed from.
+
+    A hazard ratio and a difference of means have none."""
     return effect.arms if effect.measure in ("OR", "RR", "RD") else None
 
 
 def to_scale(measure: Measure, value: float) -> float:
-    """A value on the pooled scale. Raises NotUsable for a ratio that is not positive."""
+    """Return a value on the pooled scale.
+
+    Raises NotUsable for a ratio that is not positive."""
     if measure not in RATIOS:
         return value
     if value <= 0:
@@ -67,12 +75,12 @@ def to_scale(measure: Measure, value: float) -> float:
 
 
 def from_scale(measure: Measure, value: float) -> float:
-    """A value of the pooled scale on the measure's own."""
+    """Return a value of the pooled scale on the measure's own."""
     return math.exp(value) if measure in RATIOS else value
 
 
 def interval(measure: Measure, value: float, half: float) -> Interval:
-    """An estimate and its interval, half as wide on the pooled scale as `half`, on the measure's own."""
+    """Return an estimate and its interval, on the measure's own scale; `half` is on the pooled one."""
     return Interval(
         estimate=from_scale(measure, value),
         low=from_scale(measure, value - half),
@@ -85,7 +93,7 @@ def no_effect(measure: Measure) -> float:
 
 
 def side_of(result: Interval, null: float) -> EffectDirection:
-    """The side of no effect on which an interval lies."""
+    """Return the side of no effect on which an interval lies."""
     if result.low > null:
         return "higher"
     return "lower" if result.high < null else "no_difference"
@@ -123,7 +131,7 @@ def _of_interval(effect: Effect) -> Point:
 
 
 def agrees_with_counts(effect: Effect) -> bool:
-    """Whether a printed estimate is near that of the counts; true where there is not both."""
+    """Tell whether a printed estimate is near that of the counts; true where there is not both."""
     if effect.arms is None or effect.estimate is None or effect.measure not in ("OR", "RR", "RD"):
         return True
     point = _of_counts(effect.measure, effect.arms)

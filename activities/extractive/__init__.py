@@ -1,5 +1,6 @@
-"""The back end without a language model: it plans, searches, finds passages and quotes them. It judges
-nothing.
+"""The back end without a language model: it plans, searches, finds passages and quotes them.
+
+It judges nothing.
 
 Pure, synchronous and deterministic: one function a role, its typed input and, where it reads evidence, the
 bodies of the input's evidence references in the same order; each is the `fallback` of its role

@@ -1,5 +1,7 @@
-"""Candidates without a model: drugs that the vocabularies find beside the passages that name them, and what
-registers say of them. Nothing is judged."""
+"""Candidates without a model.
+
+Drugs that the vocabularies find beside the passages that name them, and what registers say of them. Nothing
+is judged."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,8 +19,10 @@ MAX_PASSAGES = 3
 
 
 def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses:
-    """Drugs that the works name, those of the question first, then by how many works name them and how near
-    these are; each with the passages that name it. Effect, confidence and direction are left open."""
+    """List the drugs that the works name, each with the passages that name it.
+
+    Those of the question stand first, then those that most and the nearest works name. Effect, confidence and
+    direction are left open."""
     items = best_first(rank(step.question, [d for d in documents if weight(d) > 0]))
     asked = {name for name, _ in drugs_named(step.question)}
     wanted = {drug(name) or fold(name) for name in step.chosen}

@@ -48,8 +48,9 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
 
 
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
-    """The nearest passages, and the words of the question that none of these documents has. Of a folder's
-    documents its search tells them."""
+    """Return the nearest passages, and the words of the question that none of these documents has.
+
+    Of a folder's documents its search tells them."""
     others = [document for document in documents if document.source != "library"]
     languages = tuple(dict.fromkeys(map(language_in, others)))
     shared = frozenset(step.shared)
@@ -68,7 +69,7 @@ def near_enough(text: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
 
 
 def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
-    """The works that may be quoted and have a passage near a text, best first."""
+    """Return the works that may be quoted and have a passage near a text, best first."""
     stand = [document for document in documents if document.standing != "retracted"]
     return relevant(best_first(rank(text, stand)))
 
@@ -84,7 +85,9 @@ class _Run:
 
 
 def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
-    """The passages to show, the nearest first, whatever document they are of; each with its neighbours.
+    """Return the passages to show, the nearest first, whatever document they are of.
+
+    Each with its neighbours.
 
     Documents with the rarest name of the question stand before those without it, and last are those with a
     word that only begins as it does: the encoder takes aspiration for aspirin. Of 140 questions in a person's
@@ -105,8 +108,7 @@ def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
 
 
 def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
-    """Tell whether the title or a sentence of a document has one of some names (1), or else its title has a
-    word that only begins alike (-1)."""
+    """Return 1 where a document has one of the names, -1 where its title has a word that begins alike."""
     title = frozenset(terms(item.document.title))
     if any(name <= row for name in names for row in (title, *(one.sentence.held for one in item.ranked))):
         return 1
@@ -115,7 +117,9 @@ def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
 
 
 def _runs(item: Item) -> Iterator[_Run]:
-    """The passages of one document, the nearest first: `MAX_OF_ONE` at most, and one of an abstract."""
+    """Return the passages of one document, the nearest first.
+
+    `MAX_OF_ONE` at most, and one of an abstract."""
     ranked, done = _findings(item), set[Ranked]()
     most = MAX_OF_ONE if item.document.full_text or item.document.evidence_type in OF_THE_USER else 1
     for one in ranked:
@@ -132,8 +136,9 @@ def _runs(item: Item) -> Iterator[_Run]:
 
 
 def _findings(item: Item) -> Sequence[Ranked]:
-    """The sentences of a work that state findings, by its own headings, where one of them is near the
-    question too: what was studied is no answer beside what was found."""
+    """Return the sentences of a work that state findings, by its own headings, where one is near as well.
+
+    What was studied is no answer beside what was found."""
     findings = [one for one in item.ranked if one.sentence.part not in BEFORE_FINDINGS]
     best = item.ranked[0].likeness or 0.0
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
@@ -142,10 +147,11 @@ def _findings(item: Item) -> Sequence[Ranked]:
 
 
 def _with_neighbours(item: Item, one: Ranked, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """A sentence with those that it needs, in the order of the work: of a text of the user's own the next one
-    of its paragraph, since cause and cure stand in two, and a further one where both are short; of an
-    abstract one that is nearly as near, since figures stand apart from what follows of them. A row stands
-    alone."""
+    """Return a sentence with those that it needs, in the order of the work.
+
+    Of a text of the user's own the next one of its paragraph, since cause and cure stand in two, and a
+    further one where both are short; of an abstract one that is nearly as near, since figures stand apart
+    from what follows of them. A row stands alone."""
     if one.sentence.is_row:
         return (one,)
     if item.document.evidence_type not in OF_THE_USER:
@@ -169,7 +175,7 @@ def _words(run: Sequence[Ranked]) -> int:
 
 
 def _quoted(run: _Run) -> Passage:
-    """A passage with what stands over it; of a user's own text else the sentence before."""
+    """Return a passage with what stands over it; of a user's own text else the sentence before."""
     item, first = run.item, run.sentences[0].sentence
     before = _before(item, run.sentences[0])
     return Passage(
@@ -180,8 +186,9 @@ def _quoted(run: _Run) -> Passage:
 
 
 def _before(item: Item, first: Ranked) -> Ranked | None:
-    """Return the sentence that is shown above a passage: of a user's own text that has no heading there, the
-    one before it."""
+    """Return the sentence that is shown above a passage.
+
+    Of a user's own text that has no heading there, the one before it."""
     if first.sentence.head or first.sentence.is_row or item.document.evidence_type not in OF_THE_USER:
         return None
     ordered = sorted(item.ranked, key=lambda other: other.sentence.place)

@@ -69,8 +69,10 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
 
 
 def stand_alone(question: str, earlier: str) -> str:
-    """A follow-up with the names of the earlier question that it lacks, in brackets at its end; the question
-    itself where it lacks none. What the earlier question has in such brackets was added to it in turn."""
+    """Return a follow-up with the names of the earlier question that it lacks, in brackets at its end.
+
+    The question itself where it lacks none. What the earlier question has in such brackets was added to it in
+    turn."""
     head, _, added = earlier.removesuffix(")").partition(" (") if earlier.endswith(")") else (earlier, "", "")
     named = dict.fromkeys((*entities(head), *(name.strip() for name in added.split(","))))
     lacking = [name for name in named if name and fold(name) not in fold(question)]
@@ -78,7 +80,9 @@ def stand_alone(question: str, earlier: str) -> str:
 
 
 def entities(question: str) -> tuple[str, ...]:
-    """What a question names, as typed and in order: names of the vocabularies, and its other noun phrases."""
+    """Return what a question names, as typed and in order.
+
+    Names of the vocabularies, and its other noun phrases."""
     named = [entity.surface for entity in link(question)]
     rest = [p for p in phrases(question) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in named)]
     every = sorted((*named, *rest), key=question.find)
@@ -86,8 +90,10 @@ def entities(question: str) -> tuple[str, ...]:
 
 
 def choose_profile(question: str, profiles: dict[str, str], default: str) -> tuple[str, str]:
-    """A profile among those on offer (`default` where none are), and the reason: one whose name the question
-    has (`drugs to repurpose`), a user's own whose description fits, else by the vocabularies of medicine."""
+    """Return a profile among those on offer (`default` where none are), and the reason.
+
+    One whose name the question has (`drugs to repurpose`), a user's own whose description fits, else by the
+    vocabularies of medicine."""
     if not profiles:
         return default, "you asked for it"
     held = set(terms(question))
@@ -109,8 +115,10 @@ def choose_profile(question: str, profiles: dict[str, str], default: str) -> tup
 
 
 def is_biomedical(question: str) -> bool:
-    """Tell whether a question is one of medicine, in any language: by the vocabularies, which are English, or
-    by the encoder, to which it is nearer to questions of medicine than to others."""
+    """Tell whether a question is one of medicine, in any language.
+
+    By the vocabularies, which are English, or by the encoder, to which it is nearer to questions of medicine
+    than to others."""
     language = language_of_question(question)
     if language in ("", ENGLISH) and of_kind(question, _KINDS):
         return True
@@ -126,9 +134,10 @@ def is_biomedical(question: str) -> bool:
 def choose_sources(
     question: str, offered: Sequence[SourceOption], preferred: Sequence[str]
 ) -> tuple[str, ...]:
-    """The enabled sources for a question: those it names, then those whose description shares words with it,
-    else in the profile's order. Sources that the profile does not prefer are among them only for one of these
-    reasons."""
+    """Return the enabled sources for a question.
+
+    Those it names, then those whose description shares words with it, else in the profile's order. Sources
+    that the profile does not prefer are among them only for one of these reasons."""
     infos = {o.info.name: o.info for o in offered if o.searchable}
     named = {
         name
@@ -144,7 +153,7 @@ def choose_sources(
 
 
 def plan(step: PlanInput) -> ReportPlan:
-    """The question itself, then the profile's aspects of it, as far as sections go."""
+    """Return the question itself, then the profile's aspects of it, as far as sections go."""
     question = step.parsed.improved_query or step.question
     sections = [ReportPlanSection(title="The question itself", key_question=question)]
     sections += [
@@ -169,15 +178,18 @@ def searched(step: StepContext, text: str) -> str:
 
 
 def headline(question: str) -> str:
-    """The report's title: the question itself, its first letter a capital, at most `MAX_TITLE` characters."""
+    """Return the report's title.
+
+    The question itself, its first letter a capital, at most `MAX_TITLE` characters."""
     text = " ".join(question.split())
     text = text[:1].upper() + text[1:]
     return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " ..."
 
 
 def manage(step: ManagerInput) -> TeamLedger:
-    """The next member of a team by the rotation; a hypothesizer has a turn only where the profile names
-    candidates."""
+    """Return the next member of a team by the rotation.
+
+    A hypothesizer has a turn only where the profile names candidates."""
     rotation = [m for m in ROTATION if m != "hypothesizer" or step.profile.candidates]
     last = step.turns[-1] if step.turns else None
     place = rotation.index(last.member) + 1 if last and last.member in rotation else 0

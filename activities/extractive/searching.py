@@ -1,5 +1,7 @@
-"""What to search for: the question itself where a source ranks texts, its names where an index wants
-keywords, fewer names where that found nothing."""
+"""Searches without a model.
+
+The question itself where a source ranks texts, its names where an index wants keywords, fewer names where
+that found nothing."""
 
 import re
 from collections import Counter
@@ -28,15 +30,16 @@ _BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b|\"[^\"]+\"|\[\w+\]|[()]")
 
 
 def observe(step: ObserveInput) -> Observation:
-    """How many items were found, and how many of them are near the question."""
+    """Tell how many items were found, and how many of them are near the question."""
     if not step.titles:
         return Observation(text="Nothing has been found yet; the question itself is searched first.")
     return Observation(text=f"{len(step.titles)} items were found; {step.relevant} are near the question.")
 
 
 def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
-    """What a reviewer or a judge said and the question or its parts, as far as they were not searched; the
-    question once more where nothing near was found and an index may be asked for less."""
+    """Return what a reviewer or a judge said and the parts of the question, as far as they were not searched.
+
+    The question once more where nothing near was found and an index may be asked for less."""
     made = {fold(record.gap) for record in step.tried}
     named = (*step.steering[::-1], *step.judged_gaps, *(step.research_questions or (step.question,)))
     wanted = [text for text in named if text.strip() and fold(text) not in made]
@@ -49,7 +52,7 @@ def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
 
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
-    """Whether the results of the last searches have a passage near what they were made for."""
+    """Tell whether the results of the last searches have a passage near what they were made for."""
     ids = {n for gap in (step.gaps or (step.question,)) for n in near_enough(searched(step, gap), documents)}
     if ids:
         return Reflection(
@@ -66,7 +69,7 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
 
 
 def select_tools(step: SelectInput) -> AgentSelectionPlan:
-    """Searches, at most `per_gap` a gap, none that was answered before; the tests of hypotheses come first.
+    """Return searches, at most `per_gap` a gap, none that was answered before; tests of hypotheses first.
 
     A search that failed by an outage is repeated as it was sent: an outage is no reason for another query.
     Every source is asked once before any is asked more widely."""
@@ -91,8 +94,9 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
 
 
 def in_other_words(question: str) -> str:
-    """A question with the vocabularies' own name of each thing that it calls otherwise (a heart attack);
-    empty where there is none."""
+    """Return a question with the vocabularies' own names of what it calls otherwise (a heart attack).
+
+    Empty where there is none."""
     text = question
     for entity in reversed(link(question)):
         if set(terms(entity.name)) != set(terms(entity.surface)):
@@ -114,12 +118,12 @@ def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
 
 
 def answered(step: SelectInput) -> set[tuple[str, str]]:
-    """Searches that were answered, by the query as requested: a source may send another one."""
+    """Return the searches that were answered, by the query as requested: a source may send another one."""
     return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
 
 
 def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> Iterator[tuple[str, str]]:
-    """Searches for a gap: outages again, then one query a source, then wider ones."""
+    """Return the searches for a gap: outages again, then one query a source, then wider ones."""
     available = {source.name for source in sources}
     failed = [(r.source, r.asked or r.query) for r in step.tried if r.status not in ANSWERED and r.gap == gap]
     again = [pair for pair in failed if pair[0] in available]
@@ -135,7 +139,9 @@ def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> It
 
 
 def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
-    """Queries for one source from the most exact to the widest. One that ranks texts is asked once."""
+    """List queries for one source from the most exact to the widest.
+
+    One that ranks texts is asked once."""
     if _BOOLEAN.search(gap):
         yield gap
     elif wants_keywords(info):
@@ -153,8 +159,9 @@ def wants_keywords(info: SourceInfo) -> bool:
 
 
 def keywords(text: str, aspect: Aspect | None = None) -> str:
-    """`Does metformin slow Alzheimer's disease?` -> `metformin AND Alzheimer's disease`: at most `MAX_NAMES`
-    names as typed, and the first search word of an aspect."""
+    """Join at most `MAX_NAMES` names as typed, and the first search word of an aspect.
+
+    `Does metformin slow Alzheimer's disease?` gives `metformin AND Alzheimer's disease`."""
     chosen = list(entities(text)[:MAX_NAMES])
     if aspect is not None:
         chosen.append(aspect.search.split()[0])

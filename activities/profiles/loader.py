@@ -25,8 +25,10 @@ class ProfileError(DeterminatorError):
 
 
 def load_profile(name: str, *, path: str | Path | None = None, folder: Path | None = None) -> Profile:
-    """The profile in the file `path`; without one, the profile `name` from the user's folder, else the
-    built-in one. `auto` stands for `general` until a question has been read.
+    """Return the profile in the file `path`.
+
+    Without one, the profile `name` from the user's folder, else the built-in one. `auto` stands for `general`
+    until a question has been read.
 
     Raises ProfileError.
     """

@@ -1,6 +1,7 @@
-"""Searchers for one kind of question each, with sources of their own: the manager of a team gives them turns,
-and mode `auto` hands a question over to one. Another one is a row here and a prompt file of its name in
-`activities/roles/prompts`, or `[[specialists]]` in a profile."""
+"""Searchers for one kind of question each, with sources of their own.
+
+The manager of a team gives them turns, and mode `auto` hands a question over to one. Another one is a row
+here and a prompt file of its name in `activities/roles/prompts`, or `[[specialists]]` in a profile."""
 
 from collections.abc import Mapping
 
@@ -30,5 +31,5 @@ SPECIALISTS: tuple[Specialist, ...] = (
 
 
 def specialists_of(profile: Profile) -> Mapping[str, Specialist]:
-    """The specialists of a run by name: the profile's in place of built-in ones, or beside them."""
+    """Return the specialists of a run by name: the profile's in place of built-in ones, or beside them."""
     return {one.name: one for one in (*SPECIALISTS, *profile.specialists)}

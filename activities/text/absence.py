@@ -79,9 +79,10 @@ def rarest_name(question: str) -> tuple[str, ...]:
 
 
 def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[AbsentWord, ...]:
-    """List the words of a question that occur in no document, the rarest first. `languages`: those of the
-    documents. Of a question in a language without a stemmer nothing is listed: its words would be missed in
-    other forms."""
+    """List the words of a question that occur in no document, the rarest first.
+
+    `languages`: those of the documents. Of a question in a language without a stemmer nothing is listed: its
+    words would be missed in other forms."""
     asked_in = language_of_question(question)
     if not asked_in and all(c.isascii() for c in fold(question) if c.isalpha()):
         asked_in = languages[0] if len(set(languages)) == 1 else ENGLISH
@@ -111,7 +112,7 @@ def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[A
 
 
 def _asked(question: str, language: str) -> Iterator[_Asked]:
-    """The words of a question that carry its topic, and the names of several words, once each."""
+    """Return the words of a question that carry its topic, and the names of several words, once each."""
     text, done = without_markup(question), set[str]()
     named = [one for one in link(text) if language == ENGLISH]
     for entity in named:
@@ -133,8 +134,10 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
 
 
 def rarity(text: str, language: str = ENGLISH) -> float:
-    """Return how frequent a word is in general, by its Zipf frequency or that of its stem or of what is
-    before an ending in -s; of a language that is not known, that of `MAX_OF_NAME`."""
+    """Return how frequent a word is in general, by its Zipf frequency.
+
+    That of its stem, or of what is before an ending in -s, counts where it is higher; of a language that is
+    not known it is `MAX_OF_NAME`."""
     from wordfreq import zipf_frequency
 
     try:

@@ -16,8 +16,9 @@ _LONGEST = 60_000
 
 
 def drug(word: str) -> str:
-    """Return the preferred name of a drug in lower case: `acetaminophen` for `Paracetamol`; empty for no
-    drug."""
+    """Return the preferred name of a drug in lower case: `acetaminophen` for `Paracetamol`.
+
+    Empty for no drug."""
     entity = resolve(word)
     return entity.name.casefold() if entity is not None and entity.kind == "drug" else ""
 
@@ -38,8 +39,9 @@ def _named(text: str) -> Iterator[Entity]:
 
 
 def as_written(name: str, documents: Iterable[Evidence]) -> str:
-    """Return how works write the name of a drug most often, given by its preferred name: salbutamol for
-    albuterol. In small letters, unless it has a capital or a digit within."""
+    """Return how works write the name of a drug most often, given by its preferred name.
+
+    Salbutamol for albuterol. In small letters, unless it has a capital or a digit within."""
     written = Counter(
         entity.surface.casefold() if entity.surface[1:].islower() else entity.surface
         for document in documents
@@ -50,8 +52,10 @@ def as_written(name: str, documents: Iterable[Evidence]) -> str:
 
 
 def names_drug(text: str, name: str) -> bool:
-    """Tell whether a text names a drug: by the name as it is given, or by any other of its names when the
-    vocabularies know it (rifampicin for rifampin)."""
+    """Tell whether a text names a drug.
+
+    By the name as it is given, or by any other of its names when the vocabularies know it (rifampicin for
+    rifampin)."""
     if f" {key(name)} " in f" {key(text)} ":
         return True
     preferred = drug(name)

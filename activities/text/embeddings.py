@@ -72,7 +72,9 @@ class Embedder:
         scale: float = 1.0,
         speed: int = 1,
     ) -> None:
-        """`scale`: what a cosine is multiplied by to be compared with thresholds, which were chosen with the
+        """Wrap what computes vectors.
+
+        `scale`: what a cosine is multiplied by to be compared with thresholds, which were chosen with the
         encoder of English. `speed`: texts that it reads while that one reads one."""
         self.name, self.size, self.scale, self.speed = name, size, scale, speed
         self._compute = compute
@@ -84,9 +86,10 @@ class Embedder:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
 
     def encode(self, texts: Sequence[str], *, in_background: bool = False) -> Vectors:
-        """One unit vector a text; a text beyond the model's 256 word pieces is cut there. Vectors of the
-        texts that came last are remembered, and kept in the home (`keep_in`). `in_background`: nobody
-        waits for them, and the caller keeps them."""
+        """One unit vector a text; a text beyond the model's 256 word pieces is cut there.
+
+        Vectors of the texts that came last are remembered, and kept in the home (`keep_in`). `in_background`:
+        nobody waits for them, and the caller keeps them."""
         if not in_background:
             self.used = time.monotonic()
         vectors = self.known(texts)
@@ -109,7 +112,7 @@ class Embedder:
         )
 
     def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors of those texts that need no computing."""
+        """Return the vectors of those texts that need no computing."""
         vectors = {text: vector for text in set(texts) if (vector := self._recall(text)) is not None}
         others = [text for text in dict.fromkeys(texts) if text not in vectors]
         if _kept is None or self.name != MODEL or not others:
@@ -135,8 +138,9 @@ class Embedder:
 
 
 def english(model: Path) -> Embedder:
-    """Open the encoder of English. Raises OSError for a file that cannot be read, ValueError for one that
-    is not the model."""
+    """Open the encoder of English.
+
+    Raises OSError for a file that cannot be read, ValueError for one that is not the model."""
     # The library looks for nothing elsewhere when it is given a file; this holds should it begin to.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -170,12 +174,12 @@ def multilingual() -> Embedder:
 
 
 def model_file() -> Path:
-    """The file in the package."""
+    """Return the file in the package."""
     return Path(str(resources.files(_PACKAGE))) / "model.onnx"
 
 
 def check(model: Path) -> None:
-    """Raises OSError for a file that cannot be read, ValueError for one that is not the released one."""
+    """Check that a file is the released one. Raises OSError where it cannot be read, else ValueError."""
     with model.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != SHA256:
@@ -186,8 +190,9 @@ _OPENING = threading.Lock()
 
 
 def embedder(languages: Iterable[str] = ()) -> Embedder | None:
-    """Return the encoder of texts in these languages, loaded once a process; None without its package, for a
-    language that it does not know, or with `DETERMINATOR_EMBEDDINGS=off`."""
+    """Return the encoder of texts in these languages, loaded once a process.
+
+    None without its package, for a language that it does not know, or with `DETERMINATOR_EMBEDDINGS=off`."""
     known = {language for language in languages if language}
     if not known <= {ENGLISH} and not known <= MULTILINGUAL:
         return None

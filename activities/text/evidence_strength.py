@@ -1,4 +1,4 @@
-"""How much a kind of publication weighs, and what it is called."""
+"""The weight and the name of each kind of publication."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -79,8 +79,10 @@ def weight(work: Evidence | EvidenceRef) -> float:
 
 
 def most_confidence(works: Iterable[tuple[int, EvidenceType | None]]) -> float:
-    """The most that works can carry together, by how directly each answers and its kind: as if all agreed, no
-    two were of one study, and nothing spoke against any of them. No confidence in them is higher."""
+    """Return the most that works can carry together, by how directly each answers and its kind.
+
+    As if all agreed, no two were of one study, and nothing spoke against any of them. No confidence in them
+    is higher."""
     carried = []
     for answers, kind in works:
         if answers >= MIN_ANSWERS:
@@ -93,8 +95,9 @@ def most_confidence(works: Iterable[tuple[int, EvidenceType | None]]) -> float:
 
 
 def confidence_of(works: Sequence[tuple[float, float]]) -> float:
-    """What independent works that agree carry together: each with what it carries alone and the most that
-    works of its kind can. 0 to `DEFINITE`."""
+    """Return what independent works that agree carry together.
+
+    Each with what it carries alone and the most that works of its kind can. 0 to `DEFINITE`."""
     most = max((ceiling for _, ceiling in works), default=0.0)
     missed = math.prod(max(1.0 - share / most, 0.0) for share, _ in works) if most else 1.0
     return DEFINITE * most * (1.0 - missed)

@@ -1,4 +1,4 @@
-"""Whether a text is the full text of a work."""
+"""Full texts of works, told from abstracts and from other pages."""
 
 import re
 
@@ -12,12 +12,12 @@ _WORD = re.compile(r"[^\W_]{3,}")
 
 
 def is_whole(text: str, title: str, abstract: str = "") -> bool:
-    """Whether a text is more than the abstract of a work, and of that work."""
+    """Tell whether a text is more than the abstract of a work, and of that work."""
     return len(text) >= max(MIN_CHARS, 2 * len(abstract)) and has_title(text, title)
 
 
 def has_title(text: str, title: str) -> bool:
-    """Whether a title stands near the beginning of a text."""
+    """Tell whether a title stands near the beginning of a text."""
     head, wanted = set(_words(text[:HEAD_CHARS])), set(_words(title))
     return bool(wanted) and len(wanted & head) >= MIN_TITLE_SHARE * len(wanted)
 

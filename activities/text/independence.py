@@ -48,7 +48,7 @@ def studies(items: Sequence[Evidence]) -> dict[str, int]:
 
 
 def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
-    """How many independent studies support what these items are cited for."""
+    """Tell how many independent studies support what these items are cited for."""
     primary = {study[i.evidence_id]: i for i in items if i.evidence_type not in SYNTHESES}
     syntheses = [i for i in items if i.evidence_type in SYNTHESES]
     if not syntheses:
@@ -58,7 +58,7 @@ def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
 
 
 def _may_include(synthesis: Evidence, item: Evidence) -> bool:
-    """Whether a study may be in a synthesis: it did not appear later, and its title names no other drugs."""
+    """Tell whether a study may be in a synthesis: it is not younger, and its title names no other drugs."""
     if synthesis.year and item.year and item.year > synthesis.year:
         return False
     ours, theirs = ({name for name, _ in drugs_named(one.title)} for one in (synthesis, item))
@@ -66,15 +66,17 @@ def _may_include(synthesis: Evidence, item: Evidence) -> bool:
 
 
 def unversioned(doi: str) -> str:
-    """A DOI without what names a version of its work: `10.1002/14651858.cd001234.pub3`,
-    `10.12688/f1000research.1234.2`, `10.21203/rs.3.rs-1234/v2`."""
+    """Return a DOI without what names a version of its work.
+
+    `10.1002/14651858.cd001234.pub3`, `10.12688/f1000research.1234.2`, `10.21203/rs.3.rs-1234/v2`."""
     match = _VERSION.match(doi)
     return next(filter(None, match.groups()), doi) if match else doi
 
 
 def _keys(item: Evidence) -> list[tuple[str, ...]]:
-    """What identifies the study behind a work. A synthesis names the registrations of other people's trials,
-    so that only its own identity counts."""
+    """Return what identifies the study behind a work.
+
+    A synthesis names the registrations of other people's trials, so that only its own identity counts."""
     own: list[tuple[str, ...]] = [("work", item.evidence_id)]
     # a preprint names the article that it became
     own += [("doi", unversioned(doi)) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]

@@ -1,5 +1,6 @@
-"""Vectors of sentences by their content, in a file that all runs of a home share. A new file begins with
-those of the bundled sample library (`python -m benchmarks.sample_vectors`)."""
+"""Vectors of sentences by their content, in a file that all runs of a home share.
+
+A new file begins with those of the bundled sample library (`python -m benchmarks.sample_vectors`)."""
 
 import hashlib
 import sqlite3
@@ -29,8 +30,10 @@ CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, key BLOB UNIQUE,
 
 
 class KeptVectors:
-    """Vectors by the content of their texts. Safe to use from several threads and processes. A file that
-    cannot be read or written keeps nothing, which costs time only."""
+    """Vectors by the content of their texts.
+
+    Safe to use from several threads and processes. A file that cannot be read or written keeps nothing, which
+    costs time only."""
 
     def __init__(self, place: Path) -> None:
         self._lock = threading.Lock()
@@ -50,7 +53,7 @@ class KeptVectors:
                 place.unlink(missing_ok=True)
 
     def recall(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors of those texts that have one."""
+        """Return the vectors of those texts that have one."""
         if self._database is None:
             return {}
         keys = {key_of(text): text for text in texts}
@@ -91,7 +94,7 @@ def key_of(text: str) -> bytes:
 
 
 def text_digest(text: str) -> bytes:
-    """The digest by which a library tells texts apart."""
+    """Return the digest by which a library tells texts apart."""
     return hashlib.blake2b(text.encode(), digest_size=KEY_BYTES).digest()
 
 
@@ -108,7 +111,7 @@ class Bundled(NamedTuple):
     """By which each row is multiplied."""
 
     def by_text(self) -> dict[bytes, Vectors]:
-        """The vectors of each document, by the digest of its text."""
+        """Return the vectors of each document, by the digest of its text."""
         rows = np.split(self.rows * self.scales, np.cumsum(self.counts)[:-1])
         return {key.tobytes(): some for key, some in zip(self.documents, rows, strict=True)}
 
@@ -119,7 +122,7 @@ class Bundled(NamedTuple):
 
 
 def bundled() -> Bundled | None:
-    """What the package holds; None where the file cannot be read, which costs time only."""
+    """Return what the package holds; None where the file cannot be read, which costs time only."""
     try:
         with np.load(BUNDLED) as file:
             return Bundled(*(file[name] for name in Bundled._fields))

@@ -52,9 +52,11 @@ def language_of(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def language_of_question(question: str) -> str:
-    """Tell the language of a question. One that is too short for `language_of` is in its likeliest language
-    where that is `SURE`, or where it has a function word of it that English has not; else the answer is
-    empty. Function words of English alone tell English, whatever the names in a question look like."""
+    """Tell the language of a question.
+
+    One that is too short for `language_of` is in its likeliest language where that is `SURE`, or where it has
+    a function word of it that English has not; else the answer is empty. Function words of English alone tell
+    English, whatever the names in a question look like."""
     language, sure = _classified(question)
     words = re.findall(r"\w+", question.casefold())
     has_own = not (stop_words(language) - stop_words(ENGLISH)).isdisjoint(words)
@@ -65,8 +67,9 @@ def language_of_question(question: str) -> str:
 
 
 def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """List the languages that at least `MIN_SHARE` of some documents have: of an odd text the language may be
-    told wrong."""
+    """List the languages that at least `MIN_SHARE` of some documents have.
+
+    Of an odd text the language may be told wrong."""
     least = MIN_SHARE * sum(counts.values())
     return tuple(sorted(language for language, count in counts.items() if language and count >= least))
 

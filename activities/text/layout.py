@@ -50,7 +50,9 @@ class Unit(NamedTuple):
 
 
 def units(text: str, heading: str = "") -> Iterator[Unit]:
-    """The rows and the prose of a text, in order. `heading`: what stands over it."""
+    """Return the rows and the prose of a text, in order.
+
+    `heading`: what stands over it."""
     blocks = [match.span() for match in _BLOCK.finditer(text)]
     for number, (start, end) in enumerate(blocks):
         lines = _lines(text, start, end)
@@ -89,7 +91,7 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
 
 
 def rows(text: str) -> Iterator[list[str]]:
-    """The rows of the tables of a text, each as its cells."""
+    """Return the rows of the tables of a text, each as its cells."""
     for match in _BLOCK.finditer(text):
         lines = _lines(text, *match.span())
         if mark := _separator(own := _rows(text, lines)) or _separator(own[1:]):
@@ -99,7 +101,7 @@ def rows(text: str) -> Iterator[list[str]]:
 
 
 def bare(line: str) -> str:
-    """A heading without what marks it."""
+    """Return a heading without what marks it."""
     return " ".join(line.split()).strip(" #*_=:")
 
 
@@ -108,7 +110,7 @@ def _lines(text: str, start: int, end: int) -> list[Line]:
 
 
 def _is_heading(line: str) -> bool:
-    """A short line without a stop that is no item, no field and no row."""
+    """Tell whether a line is short, without a stop, and no item, no field and no row."""
     plain = line.strip()
     return bool(_MARKED_HEADING.match(line)) or (
         0 < len(plain) <= MAX_HEADING
@@ -122,8 +124,9 @@ def _is_heading(line: str) -> bool:
 
 
 def _is_numbered_heading(line: str, beside: Sequence[str]) -> bool:
-    """A heading that begins with its number; the lines before and after it have none of its depth, as the
-    items of a list do."""
+    """Tell whether a line is a heading that begins with its number.
+
+    The lines before and after it have none of its depth, as the items of a list do."""
     depth = _depth(line)
     return (
         depth > 0
@@ -133,13 +136,13 @@ def _is_numbered_heading(line: str, beside: Sequence[str]) -> bool:
 
 
 def _depth(line: str) -> int:
-    """How many parts the number has with which a line begins; 0 for none."""
+    """Tell how many parts the number has with which a line begins; 0 for none."""
     match = _NUMBER.match(line)
     return len(match[1].split(".")) if match else 0
 
 
 def _is_under(line: str) -> bool:
-    """Whether a line stands under a heading: an item, a field or prose, and no more of the same."""
+    """Tell whether a line stands under a heading: an item, a field or prose, and no more of the same."""
     return bool(_ITEM.match(line)) or ": " in line or len(line) > MAX_HEADING
 
 
@@ -148,7 +151,9 @@ def _is_rule(text: str, line: Line) -> bool:
 
 
 def _columns(text: str, lines: Sequence[Line]) -> str:
-    """The first row of a table: lines that are parted alike. Empty where there is none."""
+    """Return the first row of a table: lines that are parted alike.
+
+    Empty where there is none."""
     table = _rows(text, lines)
     return table[0].strip().strip("|").strip() if _separator(table) else ""
 
@@ -158,7 +163,7 @@ def _rows(text: str, lines: Sequence[Line]) -> list[str]:
 
 
 def _separator(rows: Sequence[str]) -> str:
-    """What parts the cells of rows that are parted alike; empty where nothing does."""
+    """Return what parts the cells of rows that are parted alike; empty where nothing does."""
     if len(rows) < 2 or ("|" not in rows[0] and len(rows) < 3) or any(map(_ROW.match, rows[:2])):
         return ""
     for mark in _SEPARATORS:

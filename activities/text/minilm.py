@@ -61,7 +61,7 @@ class Norm(NamedTuple):
     bias: Vectors
 
     def of(self, rows: Vectors) -> Vectors:
-        """Changes its argument."""
+        """Normalise rows in place."""
         rows -= rows.mean(axis=1, keepdims=True)
         rows /= np.sqrt((rows * rows).mean(axis=1, keepdims=True) + EPSILON)
         rows *= self.weight
@@ -80,7 +80,9 @@ class Layer(NamedTuple):
     norm: Norm
 
     def of(self, rows: Vectors, bounds: Sequence[int]) -> Vectors:
-        """Changes its argument. Text n is the rows from bound n to the next."""
+        """Compute a layer in place.
+
+        Text n is the rows from bound n to the next."""
         query, key, value = self.query.of(rows), self.key.of(rows), self.value.of(rows)
         for start, end in itertools.pairwise(bounds):
             text = slice(start, end)
@@ -93,23 +95,27 @@ class Layer(NamedTuple):
 
 
 class Weights:
-    """The tensors of the released ONNX file, mapped into memory: none is copied when the file is opened. Each
-    tensor is its name, the tag and the length of its data, and its data."""
+    """The tensors of the released ONNX file, mapped into memory: none is copied when the file is opened.
+
+    Each tensor is its name, the tag and the length of its data, and its data."""
 
     def __init__(self, path: Path) -> None:
-        """Raises OSError for a file that cannot be read, ValueError for an empty one."""
+        """Check; raises OSError for a file that cannot be read, ValueError for an empty one."""
         with path.open("rb") as file:
             self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._end = 0
 
     def floats(self, name: str, *shape: int) -> Vectors:
-        """A copy of a tensor. Raises ValueError where the file has none of this name and size."""
+        """Return a copy of a tensor.
+
+        Raises ValueError where the file has none of this name and size."""
         at = self._place(name, 4 * math.prod(shape), 0)
         return np.frombuffer(self._mapped, np.float32, math.prod(shape), at).reshape(shape).copy()
 
     def scaled(self, name: str, rows: int, columns: int, *, by_row: bool = False) -> Scaled:
-        """A matrix, which is read from the file when it is used, and its scales. The file has them in the
-        order in which they are asked for. Raises ValueError as `floats` does."""
+        """Return a matrix, which is read from the file when it is used, and its scales.
+
+        The file has them in the order in which they are asked for. Raises ValueError as `floats` does."""
         size = rows * columns
         at = self._place(f"{name}_q", size, self._end)
         integers = np.frombuffer(self._mapped, np.int8, size, at).reshape(rows, columns)
@@ -130,7 +136,7 @@ class MiniLM:
     """Word pieces to unit vectors. Not for several threads at once."""
 
     def __init__(self, path: Path) -> None:
-        """Raises OSError for a file that cannot be read, ValueError for one that is not this model."""
+        """Check; raises OSError for a file that cannot be read, ValueError for one that is not this model."""
         self._file = Weights(path)
         self._words = self._file.scaled("inner.embeddings.word_embeddings.weight", PIECES, SIZE, by_row=True)
         self._places = self._file.scaled(
@@ -141,8 +147,7 @@ class MiniLM:
         self._layers = [self._layer(number) for number in range(len(PRODUCTS))]
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """For each text, given by its word pieces (one at least), the mean of what the model says of them, as
-        a unit vector."""
+        """Return for each text the mean of the vectors of its word pieces, of length one."""
         bounds = list(itertools.accumulate(map(len, texts), initial=0))
         places = np.concatenate([np.arange(len(text)) for text in texts])
         rows = _floats(self._words, np.concatenate(texts))
@@ -178,13 +183,13 @@ class MiniLM:
 
 
 def _floats(rows: Scaled, numbers: NDArray[np.intp]) -> Vectors:
-    """Some rows of a table whose scales are of rows."""
+    """Return some rows of a table whose scales are of rows."""
     product: Vectors = rows.integers[numbers] * rows.scale[numbers]
     return product
 
 
 def attention(query: Vectors, key: Vectors, value: Vectors) -> Vectors:
-    """What each word piece of one text takes from all of them, by heads."""
+    """Return what each word piece of one text takes from all of them, by heads."""
     queries, keys, values = (
         rows.reshape(len(rows), HEADS, -1).transpose(1, 0, 2) for rows in (query, key, value)
     )
@@ -198,9 +203,10 @@ def attention(query: Vectors, key: Vectors, value: Vectors) -> Vectors:
 
 
 def gelu(values: Vectors) -> Vectors:
-    """Each value times the probability that a normal deviate is smaller, by the tanh of D. Hendrycks and K.
-    Gimpel, "Gaussian error linear units", 2016: within 0.0005, and in a tenth of the time of the exact one.
-    The largest arrays of a layer are its own, so few are made."""
+    """Multiply each value by the probability that a normal deviate is smaller.
+
+    By the tanh of D. Hendrycks and K. Gimpel, "Gaussian error linear units", 2016: within 0.0005, and in a
+    tenth of the time of the exact one. The largest arrays of a layer are its own, so few are made."""
     inner = values * values
     inner *= np.float32(0.044715)
     inner += 1

@@ -25,15 +25,16 @@ _PLAIN = str.maketrans(
 
 
 def normalise(text: str) -> str:
-    """The one normal form that quotes and texts are compared in: NFKC, typographic quotes and dashes made
-    plain, all white space made one space, case kept."""
+    """Return the one normal form that quotes and texts are compared in.
+
+    NFKC, typographic quotes and dashes made plain, all white space made one space, case kept."""
     if not text.isascii():  # of ASCII the other steps change nothing
         text = unicodedata.normalize("NFKC", text).translate(_PLAIN)
     return " ".join(text.split())
 
 
 def verbatim(quote: str, text: str) -> bool:
-    """Whether the quote is a contiguous run of whole words of the text, and long enough."""
+    """Tell whether the quote is a contiguous run of whole words of the text, and long enough."""
     return occurs(normalise(quote), normalise(text))
 
 
@@ -52,9 +53,10 @@ def occurs(quote: str, text: str) -> bool:
 
 
 def _cuts_word(outside: str, inside: str) -> bool:
-    """Whether a word or a number goes on beyond the edge of a run. `outside` is the two characters beyond,
-    the nearer one last, `inside` the two within, the nearer one first. Scripts without spaces between words
-    have no such edges."""
+    """Tell whether a word or a number goes on beyond the edge of a run.
+
+    `outside` is the two characters beyond, the nearer one last, `inside` the two within, the nearer one
+    first. Scripts without spaces between words have no such edges."""
     if not outside:
         return False
     beyond, far = outside[-1], outside[0] if len(outside) > 1 else " "
@@ -77,7 +79,7 @@ def _joins(character: str) -> bool:
 
 
 def is_unspaced(character: str) -> bool:
-    """Whether a character is of a script that has no blanks between words."""
+    """Tell whether a character is of a script that has no blanks between words."""
     if character.isascii():
         return False
     code = ord(character)
@@ -89,8 +91,9 @@ def is_unspaced(character: str) -> bool:
 
 
 def min_chars(text: str) -> int:
-    """The characters that a quote has at least: fewer where most of its letters are of a script without
-    blanks."""
+    """Return the characters that a quote has at least.
+
+    Fewer where most of its letters are of a script without blanks."""
     if text.isascii():
         return MIN_QUOTE_CHARS
     letters = [character for character in text if character.isalnum()]

@@ -106,7 +106,7 @@ class Number:
 
     @property
     def is_year(self) -> bool:
-        """Whether it may be a year of our time: four digits without a mark."""
+        """Tell whether it may be a year of our time: four digits without a mark."""
         return self.shown.isdecimal() and len(self.shown) == 4 and 1900 <= self.value < 2100
 
     @property
@@ -150,13 +150,13 @@ class Stated:
     """Its values with their signs."""
 
     def has(self, value: Decimal, *, percent: bool = False) -> bool:
-        """Whether a value stands in the text, or another one that is rounded to it."""
+        """Tell whether a value stands in the text, or another one that is rounded to it."""
         held = self.percents if percent else self.values
         return value in held or any(rounds(other, value) for other in held)
 
 
 def rounds(exact: Decimal, value: Decimal) -> bool:
-    """Whether a number is another one with fewer digits."""
+    """Tell whether a number is another one with fewer digits."""
     own, other = value.normalize(), exact.normalize()
     digits = len(own.as_tuple().digits)
     if not MIN_ROUNDED_DIGITS <= digits < len(other.as_tuple().digits):
@@ -165,7 +165,7 @@ def rounds(exact: Decimal, value: Decimal) -> bool:
 
 
 def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
-    """A number with the last place of another one, halves up."""
+    """Return a number with the last place of another one, halves up."""
     exponent = printed.as_tuple().exponent
     assert isinstance(exponent, int)  # no infinity
     return exact.quantize(Decimal(1).scaleb(exponent), rounding="ROUND_HALF_UP")
@@ -173,8 +173,9 @@ def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
 
 @lru_cache(maxsize=2_048)  # a sentence and its quotes are looked at for several things
 def read(text: str, language: str = "") -> Read:
-    """The numbers and codes of a text without tables, in order. `language`: of its number words; empty for
-    that of the text."""
+    """Return the numbers and codes of a text without tables, in order.
+
+    `language`: of its number words; empty for that of the text."""
     plain = rest = normalise(text)
     language = language or language_of(plain) or ENGLISH
     decimal = _decimal_mark(language)
@@ -203,18 +204,18 @@ def read(text: str, language: str = "") -> Read:
 
 
 def figures(text: str, language: str = "") -> tuple[Number, ...]:
-    """The numbers of a text that one may compute with."""
+    """Return the numbers of a text that one may compute with."""
     return tuple(one for one in read(text, language).numbers if one.role == "figure")
 
 
 def single(text: str, language: str = "") -> Number | None:
-    """The figure of a text that has exactly one."""
+    """Return the figure of a text that has exactly one."""
     numbers = figures(text, language)
     return numbers[0] if len(numbers) == 1 else None
 
 
 def are_stated(text: str, held: frozenset[Decimal]) -> bool:
-    """Whether each number of a text is one of those held (`Stated.signed`), with its sign."""
+    """Tell whether each number of a text is one of those held (`Stated.signed`), with its sign."""
     return all(not held.isdisjoint(number.signed) for number in read(text).numbers)
 
 
@@ -241,13 +242,15 @@ _WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
 
 
 def missing_number(text: str, texts: Iterable[str]) -> str:
-    """The first number of a text that none of the others states; empty where none is missing. Times and
-    ordinals are read as the rest of the sentence is, and so is a whole number up to ten, which may count."""
+    """Return the first number of a text that none of the others states; empty where none is missing.
+
+    Times and ordinals are read as the rest of the sentence is, and so is a whole number up to ten, which may
+    count."""
     return next((one.shown for one in missing_numbers(text, texts)), "")
 
 
 def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
-    """The numbers of a text that none of the others states, as `missing_number` says."""
+    """Return the numbers of a text that none of the others states, as `missing_number` says."""
     held = [stated(other) for other in texts]
     for one in read(text).numbers:
         if one.role in ("time", "ordinal", "code") or (one.code and any(one.code in o.codes for o in held)):
@@ -263,7 +266,7 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
-    """The first code of a text that none of the others has; empty where none is missing."""
+    """Return the first code of a text that none of the others has; empty where none is missing."""
     held = [stated(other) for other in texts]
     return next(
         (
@@ -281,7 +284,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _not_a_figure(match: re.Match[str], role: Role) -> Number:
-    """A date or a time: its parts, or its year alone."""
+    """Return a date or a time: its parts, or its year alone."""
     parts = tuple(Decimal(part) for part in _DIGIT.findall(match[0]))
     years = tuple(part for part in parts if part >= MAX_COUNT**3)
     if match[0][5:].isdigit() and years and years[0] % 100 < parts[1]:  # 2018-19
@@ -372,7 +375,7 @@ def _readings(digits: str, decimal: str) -> Iterator[Reading]:
 
 
 def _are_groups(head: str, groups: list[str]) -> bool:
-    """Whether digits are set off in thousands, also as in India (1,00,000)."""
+    """Tell whether digits are set off in thousands, also as in India (1,00,000)."""
     last, between = len(groups[-1]) == 3, {len(group) for group in groups[:-1]}
     return head[0] != "0" and len(head) <= 3 and last and (between <= {3} or between == {2})
 
@@ -396,8 +399,9 @@ class _Word:
 
 
 def _with_words(text: str, numbers: list[Number], language: str) -> list[Number]:
-    """The numbers of a text, those in words too; a word such as `million` gives the digits before it another
-    reading."""
+    """Return the numbers of a text, those in words too.
+
+    A word such as `million` gives the digits before it another reading."""
     if language not in SPELLED_IN:
         return numbers
     words = [_Word(match[0], *match.span()) for match in _TOKEN.finditer(text)]

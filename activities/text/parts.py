@@ -49,6 +49,6 @@ _BY_LABEL = tuple((re.compile(words), part) for words, part in _WORDS)
 
 
 def part_of_label(label: str) -> Part | None:
-    """The part a label or heading opens; None for parts that are never quoted, such as references."""
+    """Return the part a label or heading opens; None for parts that are never quoted, such as references."""
     name = label.casefold()
     return next((part for pattern, part in _BY_LABEL if pattern.search(name)), "plain")

@@ -21,7 +21,7 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 
 
 def quote_fault(quote: str, document: Evidence) -> Statement | None:
-    """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
+    """Tell why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
     return fault_under(heading_of(document.title, document.text), quote)
 
 
@@ -43,8 +43,10 @@ def fault_under(title: str, quote: str) -> Statement | None:
 
 
 def heading_of(title: str, text: str) -> str:
-    """The title of a text, for comparing; empty where it is none: a record without a title is listed by the
-    start of its text, which ends in an ellipsis unless it is the whole text."""
+    """Return the title of a text, for comparing.
+
+    Empty where it is none: a record without a title is listed by the start of its text, which ends in an
+    ellipsis unless it is the whole text."""
     is_whole = len(text) < len(title) + min_chars(title)
     title = normalise(title).casefold()
     cut = title.endswith("...")
@@ -56,5 +58,5 @@ def heading_of(title: str, text: str) -> str:
 
 
 def refusal(code: str, **values: str) -> Statement:
-    """Why a quote or a sentence does not stand; `activities.report.formats.statements` words it."""
+    """Tell why a quote or a sentence does not stand; `activities.report.formats.statements` words it."""
     return Statement(code=code, values=dict(values))

@@ -103,8 +103,9 @@ class Item:
 
 
 def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float] | None = None) -> list[Item]:
-    """Every document with its scores and its sentences best first, in the given order. `by_words`: scores of
-    the documents by words, from an index of more documents than these."""
+    """Every document with its scores and its sentences best first, in the given order.
+
+    `by_words`: scores of the documents by words, from an index of more documents than these."""
     if not documents:
         return []
     corpus = _Corpus(documents)
@@ -134,8 +135,9 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
 
 
 def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, float]]:
-    """Places of texts, each given by its title and its words, the nearest to a question first, each with its
-    relevance (see `Item`). What is short of `RELEVANT` is far from the question."""
+    """Return the places of texts, given by title and words, and their relevance, the nearest first.
+
+    What is short of `RELEVANT` is far from the question."""
     rows = [
         Evidence(evidence_id=str(place), source="", title=title, text=text, evidence_type="web_page")
         for place, (title, text) in enumerate(texts)
@@ -145,7 +147,7 @@ def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, fl
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near each of several documents is to one text."""
+    """Tell how near each of several documents is to one text."""
 
     scores: Scores
     """Comparable within one text."""
@@ -156,8 +158,9 @@ class Nearness:
 
 
 def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearness]:
-    """How near the documents are to each of several texts. Their words are counted once, and the encoder
-    reads the same sentences for all texts."""
+    """Tell how near the documents are to each of several texts.
+
+    Their words are counted once, and the encoder reads the same sentences for all texts."""
     if not documents:
         return [Nearness(np.zeros(0), np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
@@ -174,7 +177,7 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 
 def relevant(items: Iterable[Item]) -> list[Item]:
-    """The items that are near enough, by themselves and beside the nearest, in the given order."""
+    """Return the items that are near enough, by themselves and beside the nearest, in the given order."""
     near = [item for item in items if item.ranked and _is_near(item)]
     least = NEAR_SHARE * max((item.relevance for item in near), default=0.0)
     return [item for item in near if item.relevance >= least or _has_alone(item)]
@@ -190,8 +193,9 @@ def _has_alone(item: Item) -> bool:
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:
-    """Reciprocal rank fusion of several scores of the same things; equal scores have equal ranks, and a score
-    of zero or less is no match."""
+    """Reciprocal rank fusion of several scores of the same things.
+
+    Equal scores have equal ranks, and a score of zero or less is no match."""
     fused = np.zeros(len(rankings[0]))
     for scores in rankings:
         _, places = np.unique(-scores, return_inverse=True)
@@ -211,7 +215,7 @@ class Index:
             self._index.index([list(row) for row in rows], show_progress=False)
 
     def scores(self, query: Sequence[str]) -> Scores:
-        """The score of each row."""
+        """Return the score of each row."""
         asked = [term for term in query if term in self._index.vocab_dict] if self._index is not None else []
         if self._index is None or not asked:
             return np.zeros(self._count)
@@ -219,12 +223,12 @@ class Index:
 
 
 def words(text: str, language: str = ENGLISH) -> list[str]:
-    """The words of a text as they are compared: its terms, and its numbers."""
+    """Return the words of a text as they are compared: its terms, and its numbers."""
     return terms(text, language) + numbers(text)
 
 
 def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[str]:
-    """The words of a question as documents of these languages may have them."""
+    """Return the words of a question as documents of these languages may have them."""
     every = dict.fromkeys((language_of_question(question) or ENGLISH, *languages))
     return list(dict.fromkeys(chain.from_iterable(words(question, language) for language in every)))
 
@@ -237,8 +241,7 @@ def other_words(question: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def other_names(question: str) -> tuple[tuple[str, ...], ...]:
-    """The vocabularies' names of what a question names, as terms, without words that any question may
-    have."""
+    """Return the vocabularies' names of what a question names, as terms, without weak words."""
     rows = (
         tuple(term for term in terms(name) if term not in weak_stems())
         for entity in link(question)
@@ -254,7 +257,7 @@ def standardised(scores: Scores) -> Scores:
 
 
 def encoded_texts(document: Evidence) -> list[str]:
-    """What the encoder may read of a document: its title and its sentences; never nothing."""
+    """Return what the encoder may read of a document: its title and its sentences; never nothing."""
     quotes = [sentence.quote for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
     return [document.title, *quotes] if document.title or not quotes else quotes
 
@@ -290,12 +293,13 @@ class _Corpus:
         return _shares(asked_words(text, self.languages), self._wholes)
 
     def encoder(self, *texts: str) -> Embedder | None:
-        """The encoder that knows the languages of these texts and of the documents."""
+        """Return the encoder that knows the languages of these texts and of the documents."""
         return embedder((*self.languages, *map(language_of_question, texts)))
 
     def likeness(self, texts: Sequence[str], by_whole: Sequence[Scores]) -> list[list[Scores]]:
-        """For each text and document the cosine of each of its sentences, NaN where it was not computed, and
-        last that of its title."""
+        """Return for each text and document the cosine of each of its sentences, and last that of its title.
+
+        NaN where it was not computed."""
         grid = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
         model = self.encoder(*texts)
         if model is None:
@@ -335,8 +339,9 @@ class _Corpus:
         return _joined(by_whole, likeness, self._documents), relevance
 
     def joined(self, by_sentence: Scores, likeness: Sequence[Scores]) -> Scores:
-        """Words and meaning of all sentences; one that the encoder has not read is as far as the furthest
-        one that it has."""
+        """Words and meaning of all sentences.
+
+        One that the encoder has not read is as far as the furthest one that it has."""
         meaning = np.concatenate([row[:-1] for row in likeness])
         read = ~np.isnan(meaning)
         joined = WORDS * standardised(by_sentence)
@@ -352,7 +357,7 @@ def _words_of(sentence: Sentence) -> list[str]:
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers of a text as it writes them, and its dates."""
+    """Return the numbers of a text as it writes them, and its dates."""
     found = _NUMBER.findall(text)
     return found + _DAY.findall(text) + _MINUTE.findall(text) if found else found
 
@@ -377,8 +382,10 @@ def _joined(by_whole: Scores, likeness: Sequence[Scores], documents: Sequence[Ev
 
 
 def _of_nearest(likeness: Scores, document: Evidence) -> float:
-    """The mean cosine of the two nearest sentences of a work, of which one may be its title: by one alone
-    chance decides more often. Of a text of the user's own one short sentence answers, and it alone counts."""
+    """Return the mean cosine of the two nearest sentences of a work, of which one may be its title.
+
+    By one alone chance decides more often. Of a text of the user's own one short sentence answers, and it
+    alone counts."""
     read = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
     return float(read.mean()) if len(read) else 0.0
 

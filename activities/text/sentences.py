@@ -1,5 +1,4 @@
-"""Sentences of a document, each with the exact run of text that contains it and the part of the work it is
-from.
+"""Sentences of a document, each with the exact run of text that contains it and its part of the work.
 
 Sentence ends come from `sentencex`, which knows some 300 languages. On the 600 abstracts of the bundled
 sample it differs from `nupunkt`, a model of English alone, in one sentence of seventy, and is right more
@@ -136,7 +135,7 @@ class Sentence:
 
 
 def readable(text: str) -> str:
-    """A sentence for the reader: one line, no leading connective, a capital first and a stop last."""
+    """Return a sentence for the reader: one line, no leading connective, a capital first and a stop last."""
     text = _BLANKS.sub(" ", text).strip(" \t\n*#-\u2022")
     text = _LEADS.sub("", text, count=1) or text
     first = text.split(" ", 1)[0]
@@ -148,9 +147,11 @@ def readable(text: str) -> str:
 
 
 def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = ")") -> bool:
-    """True for a normalised statement that can stand alone: no question, heading, list of numbers or citation
-    line. `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one. `after`: what
-    follows, in which a bracket is closed that a cut left open; one that nothing closes is a slip."""
+    """Tell whether a normalised statement can stand alone.
+
+    No question, heading, list of numbers or citation line. `own`: it is from a text of the kinds
+    `OF_THE_USER`. `row`: it is a row of one. `after`: what follows, in which a bracket is closed that a cut
+    left open; one that nothing closes is a slip."""
     if row:
         has_letters = any(map(str.isalpha, plain))
         return has_letters and min_chars(plain) <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
@@ -182,9 +183,10 @@ def split(
     own: bool = False,
     language: str = ENGLISH,
 ) -> tuple[Sentence, ...]:
-    """The quotable sentences of a text, short ones included, in order. Kept for the texts seen last, since
-    every step of a loop reads the same documents. `study`: its parts are those of a study (aim, methods,
-    results). `own`: it is of the kinds `OF_THE_USER`."""
+    """Return the quotable sentences of a text, short ones included, in order.
+
+    Kept for the texts seen last, since every step of a loop reads the same documents. `study`: its parts are
+    those of a study (aim, methods, results). `own`: it is of the kinds `OF_THE_USER`."""
     text = text[:MAX_TEXT]
     whole = normalise(text)
     heading = heading_of(title, text)
@@ -225,7 +227,9 @@ def split(
 
 
 def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bool) -> Iterator[Unit]:
-    """What is quoted alone: sentences, and in a text of the user's own its rows. `label`: over all of it."""
+    """Return what is quoted alone: sentences, and in a text of the user's own its rows.
+
+    `label`: over all of it."""
     if not own:
         for at, piece in _blocks(text[start:end]):
             yield from (
@@ -253,8 +257,7 @@ def _is_next(text: str, end: int, start: int) -> bool:
 
 
 def _joined(text: str, runs: Iterable[Unit]) -> list[Unit]:
-    """Each run; one too short to be quoted (`Ann is the owner.`) is one with the next, the last one with the
-    one before, so that none is left out."""
+    """Join each run that is too short to be quoted (`Ann is the owner.`) with the next."""
     joined: list[Unit] = []
     for run in runs:
         if joined and _is_short(text, joined[-1]):
@@ -273,8 +276,9 @@ def _is_short(text: str, run: Unit) -> bool:
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
-    """The quotable sentences of a document. `short`: also those of few words, which in an abstract may be
-    fragments: for a reader who can tell."""
+    """Return the quotable sentences of a document.
+
+    `short`: also those of few words, which in an abstract may be fragments: for a reader who can tell."""
     study = document.evidence_type not in NOT_STUDIES
     own = document.evidence_type in OF_THE_USER
     every = split(
@@ -295,9 +299,11 @@ def language_in(document: Evidence) -> str:
 
 
 def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
-    """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
-    an unknown abbreviation (`b.i.d. lowered`) was mistaken for an end; so do the rest of a number with a
-    space after its point (`P<0. 001`) and that of a bracket (`(cv. Harlequin)`)."""
+    """Sentences of a paragraph.
+
+    A piece that begins with a plain lower-case word belongs to the one before: an unknown abbreviation
+    (`b.i.d. lowered`) was mistaken for an end; so do the rest of a number with a space after its point (`P<0.
+    001`) and that of a bracket (`(cv. Harlequin)`)."""
     spans: list[tuple[int, int]] = []
     ends = [
         (one["start_index"], one["end_index"]) for one in sentencex.get_sentence_boundaries(language, text)
@@ -322,8 +328,10 @@ def _open(text: str) -> int:
 
 
 def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Sentences that were joined by mistake because the first ends in a measure (`was 100 g. The median`) or
-    in a word the splitter mistakes for an abbreviation (`for cancer. Staging was`)."""
+    """Part sentences that were joined by mistake.
+
+    The first ends in a measure (`was 100 g. The median`) or in a word that the splitter mistakes for an
+    abbreviation (`for cancer. Staging was`)."""
     for start, end in spans:
         begun = start
         ends = [*_MEASURE_END.finditer(text, start, end), *_WORD_END.finditer(text, start, end)]
@@ -334,8 +342,9 @@ def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int,
 
 
 def _labelled(text: str, *, own: bool = False) -> list[tuple[int, int, str]]:
-    """Runs of text with the label that stands before each; the label itself is in no run. In a text of the
-    user's `own` a label that its value follows is a field (`Funding: 2,000`)."""
+    """Run of text with the label that stands before each; the label itself is in no run.
+
+    In a text of the user's `own` a label that its value follows is a field (`Funding: 2,000`)."""
     runs: list[tuple[int, int, str]] = []
     start, label = 0, ""
     for match in LABEL.finditer(text):

@@ -64,8 +64,9 @@ _MARKUP = re.compile(
 
 
 def fold(text: str) -> str:
-    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded: for comparing
-    only."""
+    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded.
+
+    For comparing only."""
     if text.isascii():  # of ASCII the other steps change nothing
         return text.casefold()
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
@@ -77,8 +78,9 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The comparison form of a folded word: of an irregular form its word, British spellings made American,
-    Snowball's English stem."""
+    """Return the comparison form of a folded word.
+
+    Of an irregular form its word, British spellings made American, Snowball's English stem."""
     word = _irregular().get(word, word)
     if len(word) > 4:
         word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
@@ -110,7 +112,7 @@ def _read_terms(text: str, language: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _of_word(word: str, language: str) -> tuple[str, ...]:
-    """The terms of a word: most words of a text are met again."""
+    """Return the terms of a word: most words of a text are met again."""
     word = word.removesuffix("'s")
     if not word.isascii() and any(map(is_unspaced, word)):
         return _pairs_of_characters(word)
@@ -154,17 +156,17 @@ def weak_stems() -> frozenset[str]:
 
 
 def is_function(word: str) -> bool:
-    """True for words that carry no topic."""
+    """Tell whether a word carries no topic."""
     return fold(word).removesuffix("'s") in _FUNCTION
 
 
 def without_markup(text: str) -> str:
-    """A question without addresses, tags, links and commands that were pasted with it."""
+    """Return a question without addresses, tags, links and commands that were pasted with it."""
     return _MARKUP.sub(" ", text)
 
 
 def phrases(text: str) -> tuple[str, ...]:
-    """The names and noun phrases of a question as they were typed, in order of appearance.
+    """Return the names and noun phrases of a question as they were typed, in order of appearance.
 
     Runs of content words between function words, verbs of asking and punctuation; quoted phrases whole.
     A phrase of only weak words is left out unless there is no other.

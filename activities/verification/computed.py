@@ -42,8 +42,9 @@ class NotAnExpressionError(ValueError):
 def computed_from(
     text: str, expressions: Sequence[str], quotes: Sequence[str], works: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
-    """The computations by which the numbers of a sentence follow that no work states, and the first one that
-    does not follow; empty where all do. `quotes`: the cited sentences, whose figures are computed with.
+    """Return the computations by which numbers that no work states follow, and the first that does not.
+
+    `quotes`: the cited sentences, whose figures are computed with.
     `works`: all that the cited works say."""
     known = [number for quote in quotes for number in figures(quote)]
     holding: dict[str, None] = {}
@@ -57,7 +58,7 @@ def computed_from(
 
 
 def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
-    """Whether an expression over known figures gives a number as it is printed."""
+    """Tell whether an expression over known figures gives a number as it is printed."""
     try:
         values = list(evaluations(_shown(expression), known))
     except (NotAnExpressionError, DecimalException):
@@ -67,8 +68,9 @@ def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
 
 
 def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:
-    """What an expression gives, by each reading of its numbers that is a known figure. Raises
-    NotAnExpressionError."""
+    """Return what an expression gives, by each reading of its numbers that is a known figure.
+
+    Raises NotAnExpressionError."""
     numbers: dict[str, Number] = {}
 
     def named(match: re.Match[str]) -> str:
@@ -98,7 +100,7 @@ def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:
 
 
 def _operand(text: str) -> Number:
-    """The figure of an operand, which may stand beside a unit."""
+    """Return the figure of an operand, which may stand beside a unit."""
     number = single(text)
     unit = text.replace(number.shown, "", 1) if number else "?"
     if number is None or not all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit):
@@ -118,5 +120,5 @@ def _value(node: ast.expr, values: Mapping[str, Decimal]) -> Decimal:
 
 
 def _shown(expression: str) -> str:
-    """An expression without what it gives."""
+    """Return an expression without what it gives."""
     return normalise(expression)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()

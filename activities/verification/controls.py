@@ -64,8 +64,10 @@ def controls(
     documents: Sequence[Evidence],
     near_misses: Sequence[DraftClaim] = (),
 ) -> tuple[Control, ...]:
-    """The control sentences for a call: as many true ones as planted errors. `shown`: the sentences that the
-    reader is shown. `near_misses`: errors that a writer planted in its own sentences."""
+    """Return the control sentences for a call: as many true ones as planted errors.
+
+    `shown`: the sentences that the reader is shown. `near_misses`: errors that a writer planted in its own
+    sentences."""
     number = max(MIN_PLANTED, ceil(len(asked) / SENTENCES_A_CONTROL))
     seed = "\n".join(one.text for one in asked)
     texts = {normalise(one.text) for one in asked}
@@ -90,7 +92,7 @@ def controls(
 
 
 def mixed(sentences: Sequence[DraftClaim], planted: Sequence[Control]) -> list[DraftClaim | Control]:
-    """The sentences with the controls among them."""
+    """Return the sentences with the controls among them."""
     rows: list[DraftClaim | Control] = list(sentences)
     for one in planted:
         place = int.from_bytes(hashlib.sha256(one.sentence.text.encode()).digest()[:4]) % (len(rows) + 1)
@@ -118,7 +120,7 @@ def _errors(pool: _Pool) -> Iterator[tuple[str, Sentence, str]]:
 
 
 def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """A true sentence with one of its numbers exchanged for another one of its work."""
+    """Return a true sentence with one of its numbers exchanged for another one of its work."""
     plain = normalise(row.quote)
     own = figures(plain)
     stated = {value for number in own for value in number.values}
@@ -137,13 +139,13 @@ def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
 
 
 def _alike(one: Number, other: Number) -> bool:
-    """Whether one number may stand in the place of another without being noticed by its form."""
+    """Tell whether one number may stand in the place of another without being noticed by its form."""
     digits = one.shown[0].isdigit() and other.shown[0].isdigit()
     return digits and one.percent == other.percent and one.is_year == other.is_year and not one.code
 
 
 def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """A true sentence with two of its values exchanged."""
+    """Return a true sentence with two of its values exchanged."""
     plain = normalise(row.quote)
     values = [one for one in figures(plain) if one.percent is not False]
     for place, one in enumerate(values):
@@ -157,13 +159,13 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
 
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """A sentence under the label of another work."""
+    """Return a sentence under the label of another work."""
     other = next((one for one in pool.of_others(row.evidence_id) if not _says(pool, one, row)), None)
     return (normalise(row.quote), other) if other is not None else None
 
 
 def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """A sentence of another work, with the subject of this one put first."""
+    """Return a sentence of another work, with the subject of this one put first."""
     made = _of_another_work(pool, row)
     work = pool.documents.get(made[1].evidence_id) if made else None
     if made is None or work is None or not (subject := normalise(work.title).strip(" .?")):
@@ -172,13 +174,13 @@ def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] |
 
 
 def _says(pool: _Pool, one: Sentence, row: Sentence) -> bool:
-    """Whether the work of a sentence may say what another sentence says."""
+    """Tell whether the work of a sentence may say what another sentence says."""
     own = (other.quote for other in pool.rows if other.evidence_id == one.evidence_id)
     return any(fuzz.token_set_ratio(row.quote, quote) >= MAX_ALIKE for quote in own)
 
 
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """A true sentence without the one word that denies it."""
+    """Return a true sentence without the one word that denies it."""
     plain = normalise(row.quote)
     word = NEGATORS.get(language_of(plain))
     words = plain.split(" ")

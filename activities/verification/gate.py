@@ -83,8 +83,10 @@ def sentence(
     *,
     shown: Sequence[str] = (),
 ) -> Decision:
-    """A sentence of a draft. `documents`: what its writer was shown. `about`: question and plan, whose names
-    and numbers it may have. `shown`: the computations that its writer shows."""
+    """Decide on a sentence of a draft.
+
+    `documents`: what its writer was shown. `about`: question and plan, whose names and numbers it may have.
+    `shown`: the computations that its writer shows."""
     plain = normalise(text)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")
@@ -111,8 +113,9 @@ def sentence(
 def _exact(
     plain: str, works: Sequence[str], names: Sequence[str], items: int, *, numbers: bool = True
 ) -> Decision | None:
-    """The refusal of a text with a code that none of `names` has, or a number that no work has; None where
-    code finds nothing. `items`: how many works it may count."""
+    """Return the refusal of a text with a code that none of `names` has, or a number that no work has.
+
+    None where code finds nothing. `items`: how many works it may count."""
     if code := missing_code(plain, names):
         return refused("name_missing", name=code)
     missing = missing_number(plain, works) if numbers else ""
@@ -120,7 +123,7 @@ def _exact(
 
 
 def _counts(number: str, items: int) -> bool:
-    """Whether a number may be that of the works which a sentence rests on."""
+    """Tell whether a number may be that of the works which a sentence rests on."""
     return any(one.value <= items and one.value % 1 == 0 for one in read(number).numbers)
 
 
@@ -132,7 +135,7 @@ def whole(work: Evidence) -> str:
 
 
 def is_quote(text: str, quotes: Iterable[str]) -> bool:
-    """Whether a sentence is one of the quotes, a label of a part or a leading connective aside."""
+    """Tell whether a sentence is one of the quotes, a label of a part or a leading connective aside."""
     own = _bare(text)
     return any(own == _bare(quote) for quote in quotes)
 
@@ -144,7 +147,9 @@ def _bare(text: str) -> str:
 
 
 def decided(claim: C, decision: Decision) -> C:
-    """A sentence with what was decided of it. What it is its writer says, but for what its quotes show."""
+    """Return a sentence with what was decided of it.
+
+    What it is its writer says, but for what its quotes show."""
     kind = claim.kind
     if kind not in ("missing", "reservation", "transition"):
         works = {one.evidence_id for one in claim.support}
@@ -164,8 +169,10 @@ def decided(claim: C, decision: Decision) -> C:
 def confirmed(
     claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str
 ) -> Statement | None:
-    """Why a sentence does not stand after a second reader has answered; None where it does. A `yes` to a
-    sentence on works counts only with a sentence of these that carries it. `carrying`: those it named."""
+    """Tell why a sentence does not stand after a second reader has answered; None where it does.
+
+    A `yes` to a sentence on works counts only with a sentence of these that carries it. `carrying`: those it
+    named."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
     cited = {one.evidence_id for one in claim.support}
@@ -175,8 +182,10 @@ def confirmed(
 
 
 def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
-    """The quotes of a sentence that a second reader confirmed: of each work those of its writer, or those
-    that the reader named where these have more of its numbers or are nearer to its words."""
+    """Return the quotes of a sentence that a second reader confirmed.
+
+    Of each work those of its writer, or those that the reader named where these have more of its numbers or
+    are nearer to its words."""
     quotes: list[Support] = []
     for name in dict.fromkeys(one.evidence_id for one in claim.support):
         own, others = (tuple(s for s in side if s.evidence_id == name) for side in (claim.support, carrying))
@@ -192,7 +201,7 @@ def _nearness(text: str, row: Sequence[Support]) -> tuple[int, float]:
 
 
 def is_prose(quote: str) -> bool:
-    """Whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
+    """Tell whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
     plain = normalise(quote)
     return (
         quotable(plain)
@@ -206,7 +215,9 @@ def is_prose(quote: str) -> bool:
 
 
 def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
-    """A sentence of the editor, on the sentences it names. `about`: the question."""
+    """Decide on a sentence of the editor, on the sentences it names.
+
+    `about`: the question."""
     passages = [claim.text for claim in named]
     quotes = [support.quote for claim in named for support in claim.support]
     if is_quote(text, passages):
@@ -219,14 +230,16 @@ def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
-    """A title: in words of the question and the outline."""
+    """Decide on a title: in words of the question and the outline."""
     problem = _leading_problem(text, passages)
     return STANDS if problem is None else Decision("refused", problem)
 
 
 def transition(text: str, passages: Sequence[str]) -> Decision:
-    """A sentence that leads into a section. A question in words of the question and the outline states
-    nothing; about another sentence a second reader is asked."""
+    """Decide on a sentence that leads into a section.
+
+    A question in words of the question and the outline states nothing; about another sentence a second reader
+    is asked."""
     problem = _leading_problem(text, passages)
     if problem is None and text.rstrip().endswith(("?", "\uff1f")):
         return STANDS
@@ -234,7 +247,7 @@ def transition(text: str, passages: Sequence[str]) -> Decision:
 
 
 def _leading_problem(text: str, passages: Sequence[str]) -> Statement | None:
-    """Why a text may state a finding: a number, a name or a word that nothing known has."""
+    """Tell why a text may state a finding: a number, a name or a word that nothing known has."""
     if problem := _exact(normalise(text), passages, passages, 0):
         return problem.refusal
     held = {term for passage in passages for term in terms(passage)}
@@ -242,7 +255,7 @@ def _leading_problem(text: str, passages: Sequence[str]) -> Statement | None:
 
 
 def disagree(one: Claim, other: Claim) -> bool:
-    """Whether two sentences may be called contradictory: they rest on different works and share a word."""
+    """Tell whether two sentences may contradict each other: they rest on different works and share a word."""
     works = [{support.evidence_id for support in claim.support} for claim in (one, other)]
     return works[0] != works[1] and bool(set(terms(one.text)) & set(terms(other.text)))
 
@@ -251,7 +264,7 @@ def disagree(one: Claim, other: Claim) -> bool:
 
 
 def is_span(text: str, source: str) -> bool:
-    """Whether a text is copied from another one: word by word, numbers by their value."""
+    """Tell whether a text is copied from another one: word by word, numbers by their value."""
     language = language_of(source)
     own, theirs = _row(text, language), _row(source, language)
     if not own:
@@ -261,13 +274,13 @@ def is_span(text: str, source: str) -> bool:
 
 
 def are_spans(text: str, source: str) -> bool:
-    """Whether each part of a text is copied from another one."""
+    """Tell whether each part of a text is copied from another one."""
     parts = [part for part in _PARTS.split(normalise(text)) if part.strip()]
     return bool(parts) and all(is_span(part, source) for part in parts)
 
 
 def _row(text: str, language: str) -> str:
-    """The words of a text in comparison form, numbers by their value."""
+    """Return the words of a text in comparison form, numbers by their value."""
     plain = normalise(text)
     pieces, at = list[str](), 0
     for number in read(plain, language).numbers:
@@ -284,8 +297,9 @@ def _value(number: object) -> str:
 
 
 def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:
-    """A cell of the reader's table: copied from the sentence it is from. One of an effect is a number or a
-    measure."""
+    """Decide on a cell of the reader's table: copied from the sentence it is from.
+
+    One of an effect is a number or a measure."""
     if support is None:
         return refused("cites_nothing")
     if support.evidence_id != document.evidence_id:
@@ -298,33 +312,36 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
 
 
 def finding(text: str, support: Sequence[Support]) -> Decision:
-    """A judge's finding: copied from one of its sentences. In place of one that is not (`ask`) its
-    sentence is shown."""
+    """Decide on a judge's finding: copied from one of its sentences.
+
+    In place of one that is not (`ask`) its sentence is shown."""
     if not support:
         return refused("cites_nothing")
     return STANDS if any(are_spans(text, one.quote) for one in support) else ASK
 
 
 def field(text: str, corpus: str) -> Decision:
-    """A few words about a work: copied from it."""
+    """Decide on a few words about a work: copied from it."""
     return STANDS if are_spans(text, corpus) else refused("not_in_work")
 
 
 def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
-    """What is said of a candidate: each part in one passage of a work that is cited for it."""
+    """Decide on what is said of a candidate: each part in one passage of a work that is cited for it."""
     name_stems = stems(" ".join(names))
     in_works = bool(text) and place_of(text, passages_of(works), name_stems) is not None
     return STANDS if in_works else refused("not_in_work")
 
 
 def passages_of(works: Sequence[Evidence]) -> list[Passage]:
-    """The sentences of each work, each with the one after it, its title, and its facts with their names."""
+    """Return the sentences of each work, each with the one after it, and its title and facts."""
     return [(work, text, stems(text)) for work in works for text in _passages(work)]
 
 
 def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str]) -> list[Passage] | None:
-    """The passages that say a field, one for each part of it (a chain's links, a list's entries). None where
-    a part is said nowhere. `name_stems`: those of the candidate's own names, which need no support."""
+    """Return the passages that say a field, one for each part of it (a chain's links, a list's entries).
+
+    None where a part is said nowhere. `name_stems`: those of the candidate's own names, which need no
+    support."""
     places: list[Passage] = []
     for part in _LINK.split(text):
         words = stems(part) - name_stems
@@ -345,7 +362,7 @@ def _passages(work: Evidence) -> list[str]:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's words of content; words with digits as they are."""
+    """Return the stems of a text's words of content; words with digits as they are."""
     return frozenset(
         word.casefold()[:STEM_CHARS] if not any(map(str.isdigit, word)) else word.casefold()
         for word in _WORD.findall(normalise(text))
@@ -360,21 +377,21 @@ def _has_content(word: str) -> bool:
 
 
 def reason(text: str, corpus: str) -> Decision:
-    """Why a judge graded a work as it did: no number and no coded name that the work does not have."""
+    """Decide on why a judge graded a work as it did: no number and no coded name that the work does not have."""
     return _exact(normalise(text), [corpus], [corpus], 0) or STANDS
 
 
 def participants(number: int, corpus: str) -> Decision:
-    """A number of participants: the work states it, in words or in digits."""
+    """Decide on a number of participants: the work states it, in words or in digits."""
     return STANDS if number > 0 and number in stated(corpus).values else refused("not_in_work")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in the form they are compared in."""
+    """Return the words of a text in the form they are compared in."""
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
 
 
 def names(name: str, text: str) -> bool:
-    """Whether the words of a name stand side by side in a text."""
+    """Tell whether the words of a name stand side by side in a text."""
     wanted = " ".join(words(name))
     return bool(wanted) and f" {wanted} " in f" {' '.join(words(text))} "

@@ -35,7 +35,9 @@ class QuoteChecker:
         self._text = cache(lambda name: normalise(documents[name].text))
 
     def supports(self, supports: Iterable[Support]) -> Checked:
-        """The quotes that stand, and why the others do not. Never raises."""
+        """Return the quotes that stand, and why the others do not.
+
+        Never raises."""
         kept: dict[tuple[str, str], Support] = {}
         refused: list[Statement] = []
         retracted: list[str] = []

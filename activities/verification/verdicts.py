@@ -29,14 +29,15 @@ C = TypeVar("C", DraftClaim, EditedSentence)
 
 
 def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
-    """The sentences about which a second reader is asked."""
+    """Return the sentences about which a second reader is asked."""
     return tuple(one for one in sentences if one.state == "ask")
 
 
 def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
-    """What the second reader's verdicts make of a sentence. One without a verdict stays open; a verdict on a
-    sentence that was not asked about changes nothing. What a reader confirms that let too many planted errors
-    pass is not confirmed."""
+    """Return what the second reader's verdicts make of a sentence.
+
+    One without a verdict stays open; a verdict on a sentence that was not asked about changes nothing. What a
+    reader confirms that let too many planted errors pass is not confirmed."""
     by_id = {verdict.id: verdict for verdict in verdicts.verdicts}
     read = verdicts.vigilance
     doubt = Statement.of("not_confirmed", noticed=read.noticed, planted=read.planted)
@@ -55,21 +56,23 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
 
 
 def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = True) -> SectionDraft:
-    """A draft after its second reader. `counted`: how well that read is added to the counts of this draft,
-    and not to those of another one that was read in the same call."""
+    """Return a draft after its second reader.
+
+    `counted`: how well that read is added to the counts of this draft, and not to those of another one that
+    was read in the same call."""
     change = by_verdict(verdicts)
     read = verdicts.vigilance if counted else Vigilance()
     return draft.changed(lambda one: (change(one),)).replace(vigilance=draft.vigilance + read)
 
 
 def was_read(sentence: DraftClaim) -> bool:
-    """Whether a second reader has said something of a sentence."""
+    """Tell whether a second reader has said something of a sentence."""
     problem = sentence.problem.code if sentence.problem is not None else ""
     return sentence.stands_by == "reader" or problem in READ
 
 
 def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
-    """The sentences of a draft, those that lean on others with these."""
+    """Return the sentences of a draft, those that lean on others with these."""
     for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs):
         yield from in_place(paragraph.claims)
     yield from draft.reservations
@@ -77,7 +80,7 @@ def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
 
 
 def in_place(claims: Iterable[C]) -> Iterator[C]:
-    """The sentences of a paragraph, each that leans on others with these."""
+    """Return the sentences of a paragraph, each that leans on others with these."""
     before = ""
     for one in claims:
         before = before if one.leans else ""
@@ -86,14 +89,17 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
 
 
 def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
-    """The paragraphs that the writer is to write once more: those with sentences that `is_rewordable`."""
+    """Return the paragraphs that the writer is to write once more.
+
+    Those with sentences that `is_rewordable`."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
     return tuple(paragraph for paragraph in paragraphs if any(map(is_rewordable, paragraph.claims)))
 
 
 def is_rewordable(one: DraftClaim) -> bool:
-    """Whether a sentence has quotes and was refused in its first wording, and not because its reader is not
-    believed."""
+    """Tell whether a sentence has quotes and was refused in its first wording.
+
+    Not because its reader is not believed."""
     first = one.state == "refused" and bool(one.support) and not one.reworded
     return first and (one.problem is None or one.problem.code != "not_confirmed")
 
@@ -113,7 +119,7 @@ def leaning_on_refused(claims: Sequence[DraftClaim]) -> set[str]:
 
 
 def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDraft:
-    """The draft with second wordings in the place of first ones, which are recorded."""
+    """Return the draft with second wordings in the place of first ones, which are recorded."""
     new = {one.id: one for one in rewordings.claims}
     gone: list[Refused] = []
 
@@ -131,7 +137,9 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
 
 
 def printed(draft: SectionDraft) -> SectionDraft:
-    """The draft as a reader sees it: with quotes in the place of what does not stand, each listed as refused.
+    """Return the draft as a reader sees it.
+
+    With quotes in the place of what does not stand, each listed as refused.
 
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
       printed there already; of what its writer left out, and of what quotes nothing, none is.
@@ -176,7 +184,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
 
 def _fallen(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
-    """The sentences of a paragraph, those refused that lean on refused ones."""
+    """Return the sentences of a paragraph, those refused that lean on refused ones."""
     leaning, problem = leaning_on_refused(claims), Statement.of("leans_on_refused")
     return tuple(
         one.replace(state="refused", problem=problem) if one.id in leaning and one.state == "stands" else one
@@ -189,7 +197,7 @@ def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
 
 
 def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
-    """The quotes that are printed in place of a sentence, under its id."""
+    """Return the quotes that are printed in place of a sentence, under its id."""
     if one.state == "out":
         return []
     quotes = [s for s in nearest_quotes(one) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
@@ -200,7 +208,7 @@ def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim
 
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
-    """The quote of each work that a claim cites which is nearest to its words, in the order cited."""
+    """Return the quote of each work that a claim cites which is nearest to its words, in the order cited."""
     by_work: dict[str, list[Support]] = {}
     for one in claim.support:
         by_work.setdefault(one.evidence_id, []).append(one)
@@ -210,7 +218,7 @@ def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
 
 
 def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
-    """A sentence as the record of what was refused."""
+    """Return a sentence as the record of what was refused."""
     return Refused(
         kind=kind,
         text=claim.text[:MAX_REFUSED_CHARS],

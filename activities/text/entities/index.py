@@ -66,7 +66,9 @@ class Names:
         return Entry(kind, identifier, name, tuple(names))
 
     def prefixes(self, text: str) -> list[str]:
-        """The keys that `text` begins with, the shortest first. `text` is made of piece keys and spaces."""
+        """Return the keys that `text` begins with, the shortest first.
+
+        `text` is made of piece keys and spaces."""
         return cast("list[str]", self._trie.prefixes(text))
 
     def found(self, name_key: str) -> list[tuple[int, int]]:
@@ -78,7 +80,9 @@ class Names:
         return [(at, how) for at, how in ((first, rule), (second, other)) if at != NOTHING]
 
     def without_salts(self, name_key: str) -> str:
-        """A key without salts and forms at its ends. Empty when nothing else is there."""
+        """Return a key without salts and forms at its ends.
+
+        Empty when nothing else is there."""
         words = name_key.split()
         while words and words[-1] in self.salts:
             words.pop()
@@ -98,6 +102,6 @@ def _read() -> Names:
 
 
 def names() -> Names:
-    """The index of this process, opened at the first call; other threads wait for it."""
+    """Return the index of this process, opened at the first call; other threads wait for it."""
     with _OPENING:
         return _read()

@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 
 
 def singular(word: str) -> str:
-    """A folded word without its plural ending.
+    """Return a folded word without its plural ending.
 
     The S-stemmer of Harman, "How effective is suffixing?", JASIS 42(1), 1991.
     """
@@ -53,7 +53,7 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
-    """The comparison form of one word without spaces."""
+    """Return the comparison form of one word without spaces."""
     folded = fold(word)
     american = BRITISH_ENGLISH_SPELLINGS.get(folded, folded)
     if len(american) >= _PLURAL_LENGTH:
@@ -62,7 +62,7 @@ def word_key(word: str) -> str:
 
 
 def pieces(text: str) -> list[Piece]:
-    """The words and numbers of a text in order, without possessive endings."""
+    """Return the words and numbers of a text in order, without possessive endings."""
     items: list[Piece] = []
     end = 0
     for match in _PIECE.finditer(text):
@@ -77,7 +77,9 @@ def pieces(text: str) -> list[Piece]:
 
 
 def key(name: str) -> str:
-    """The comparison form of a whole name. Empty for a name without a letter or digit."""
+    """Return the comparison form of a whole name.
+
+    Empty for a name without a letter or digit."""
     if name.isascii() and "'" not in name:  # nearly every name; without possessive endings
         return " ".join(map(word_key, _PIECE.findall(name)))
     return " ".join(piece.key for piece in pieces(name))

@@ -35,7 +35,7 @@ class Entity:
 
 @lru_cache(maxsize=4096)
 def link(text: str) -> tuple[Entity, ...]:
-    """The entities a text names, in order, none within another: the longest name counts.
+    """Return the entities a text names, in order, none within another: the longest name counts.
 
     A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
     About a millisecond for an abstract; the first call of a process opens the index.
@@ -64,7 +64,7 @@ def link(text: str) -> tuple[Entity, ...]:
 
 
 def _runs(parts: list[Piece]) -> list[str]:
-    """The keys from each piece on that one name may span, joined by spaces."""
+    """Return the keys from each piece on that one name may span, joined by spaces."""
     runs: list[str] = []
     run = ""
     for index in range(len(parts) - 1, -1, -1):
@@ -76,7 +76,7 @@ def _runs(parts: list[Piece]) -> list[str]:
 
 
 def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -> tuple[int, Entry] | None:
-    """The longest name that begins with piece `at`: the piece after it, and its entity."""
+    """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
     if at and parts[at].start == parts[at - 1].end:
         return None  # the middle of a code: CD4
     for name in reversed(lexicon.prefixes(run)):
@@ -96,7 +96,7 @@ def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -
 
 
 def _is_written(rule: int, text: str, start: int, end: int) -> bool:
-    """True when the name is written as its rule asks (see `index`)."""
+    """Tell whether the name is written as its rule asks (see `index`)."""
     surface = text[start:end]
     if rule == CAPITALS:
         return sum(c.isupper() for c in surface) * 2 > len(surface)
@@ -107,7 +107,7 @@ def _is_written(rule: int, text: str, start: int, end: int) -> bool:
 
 
 def _head(lexicon: Names, parts: list[Piece], at: int) -> tuple[int, Kind] | None:
-    """The head that the name before piece `at` belongs to: where it ends, and what it names."""
+    """Return the head that the name before piece `at` belongs to: where it ends, and what it names."""
     for index in range(at, min(at + _BETWEEN, len(parts))):
         piece = parts[index]
         if not piece.joined:
@@ -121,12 +121,12 @@ def _head(lexicon: Names, parts: list[Piece], at: int) -> tuple[int, Kind] | Non
 
 
 def _opposed(parts: list[Piece], at: int) -> bool:
-    """True for a substance after `anti-`: what is named works against it."""
+    """Tell whether a substance stands after `anti-`: what is named works against it."""
     return at > 0 and parts[at].joined and parts[at - 1].key == "anti"
 
 
 def _entries(name: str) -> tuple[Entry, ...]:
-    """The entities of a name that stands alone, however it is written; of its base for a salt."""
+    """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
     lexicon = names()
     own = key(name)
     matches = lexicon.found(own) or lexicon.found(lexicon.without_salts(own))
@@ -135,7 +135,7 @@ def _entries(name: str) -> tuple[Entry, ...]:
 
 
 def resolve(name: str) -> Entity | None:
-    """The entity of a name that stands alone (a table's cell, a user's word), or None."""
+    """Return the entity of a name that stands alone (a table's cell, a user's word), or None."""
     best = next(iter(_entries(name)), None)
     return best and Entity(best.kind, best.id, best.name, name, 0, len(name), best.names[1:])
 
@@ -148,7 +148,7 @@ def synonyms(name: str, limit: int = 8) -> tuple[str, ...]:
 
 
 def same(a: str, b: str) -> bool:
-    """True when two names are one entity's: spellings, synonyms, brands and salts of it."""
+    """Tell whether two names are one entity's: spellings, synonyms, brands and salts of it."""
     if key(a) == key(b):
         return bool(key(a))
     return bool({e.id for e in _entries(a)} & {e.id for e in _entries(b)})
