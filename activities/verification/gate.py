@@ -377,7 +377,7 @@ def _has_content(word: str) -> bool:
 
 
 def reason(text: str, corpus: str) -> Decision:
-    """Decide on why a judge graded a work as it did: no number and no coded name that the work does not have."""
+    """Decide on why a judge graded a work: no number and no coded name that the work does not have."""
     return _exact(normalise(text), [corpus], [corpus], 0) or STANDS
 
 
