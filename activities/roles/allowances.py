@@ -40,60 +40,50 @@ WORKS_A_TABLE_CALL = 6
 MAX_WEIGHED = 8
 """Works that a small model is asked about, the nearest ones, one a call."""
 
-ALLOWANCES: dict[Role, Allowance] = {
-    "clarifier": Allowance(input_tokens=2_000, output_tokens=400),
-    "query_parser": Allowance(input_tokens=2_000, output_tokens=600),
-    "planner": Allowance(input_tokens=2_000, output_tokens=800),
-    "observer": Allowance(input_tokens=3_000, output_tokens=600),
-    "gap_evaluator": Allowance(input_tokens=3_000, output_tokens=600),
-    "tool_selector": Allowance(input_tokens=3_000, output_tokens=800),
-    "judge": Allowance(input_tokens=15_000, output_tokens=2_200),
-    "reflector": Allowance(input_tokens=2_500, output_tokens=600),
-    "hypothesis_generator": Allowance(input_tokens=8_000, output_tokens=1_500),
-    "writer": Allowance(input_tokens=12_000, output_tokens=3_000),
-    "verifier": Allowance(input_tokens=16_000, output_tokens=1_800),
-    "editor": Allowance(input_tokens=8_000, output_tokens=1_800),
-    "extractor": Allowance(input_tokens=12_000, output_tokens=2_500),
-    "appraiser": Allowance(input_tokens=14_000, output_tokens=3_000),
-    "reviser": Allowance(input_tokens=14_000, output_tokens=4_000),
-    "manager": Allowance(input_tokens=3_000, output_tokens=700),
-    "analyst": Allowance(input_tokens=5_000, output_tokens=2_500),
-    "full_text_screener": Allowance(input_tokens=12_000, output_tokens=600),
-    "data_extractor": Allowance(input_tokens=14_000, output_tokens=3_000),
-    "bias_assessor": Allowance(input_tokens=14_000, output_tokens=3_000),
-    "screener": Allowance(input_tokens=14_000, output_tokens=2_000),
-    "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
-    "orderer": Allowance(input_tokens=1_900, output_tokens=1),
+_SIZES: dict[Role, tuple[int, ...]] = {
+    "clarifier": (2_000, 400),
+    "query_parser": (2_000, 600),
+    "planner": (2_000, 800),
+    "observer": (3_000, 600),
+    "gap_evaluator": (3_000, 600),
+    "tool_selector": (3_000, 800),
+    "judge": (15_000, 2_200, 20_000, 3_600),
+    "reflector": (2_500, 600),
+    "hypothesis_generator": (8_000, 1_500, 16_000, 2_500),
+    "writer": (12_000, 3_000, 28_000, 5_000),
+    "verifier": (16_000, 1_800, 34_000, 3_000),
+    "editor": (8_000, 1_800, 16_000, 3_000),
+    "extractor": (12_000, 2_500, 24_000, 5_000),
+    "appraiser": (14_000, 3_000, 24_000, 5_000),
+    "reviser": (14_000, 4_000, 28_000, 8_000),
+    "manager": (3_000, 700),
+    "analyst": (5_000, 2_500),
+    "full_text_screener": (12_000, 600, 24_000, 1_000),
+    "data_extractor": (14_000, 3_000, 28_000, 6_000),
+    "bias_assessor": (14_000, 3_000, 28_000, 6_000),
+    "screener": (14_000, 2_000),
+    "own_role": (5_000, 1_000),
+    "orderer": (1_900, 1),
 }
-"""Allowances of a model of normal size; `orderer` of a small one, which reads some 200 tokens a second."""
-LARGE: dict[Role, Allowance] = {
-    **ALLOWANCES,
-    "judge": Allowance(input_tokens=20_000, output_tokens=3_600),
-    "hypothesis_generator": Allowance(input_tokens=16_000, output_tokens=2_500),
-    "writer": Allowance(input_tokens=28_000, output_tokens=5_000),
-    "verifier": Allowance(input_tokens=34_000, output_tokens=3_000),
-    "editor": Allowance(input_tokens=16_000, output_tokens=3_000),
-    "extractor": Allowance(input_tokens=24_000, output_tokens=5_000),
-    "appraiser": Allowance(input_tokens=24_000, output_tokens=5_000),
-    "reviser": Allowance(input_tokens=28_000, output_tokens=8_000),
-    "full_text_screener": Allowance(input_tokens=24_000, output_tokens=1_000),
-    "data_extractor": Allowance(input_tokens=28_000, output_tokens=6_000),
-    "bias_assessor": Allowance(input_tokens=28_000, output_tokens=6_000),
-}
-"""Allowances of a model that reads more at once."""
+"""Tokens of input and output of a model of normal size, then of one that reads more at once where it differs;
+`orderer` of a small one, which reads some 200 tokens a second."""
+ALLOWANCES = {role: Allowance(input_tokens=size[0], output_tokens=size[1]) for role, size in _SIZES.items()}
+LARGE = {role: Allowance(input_tokens=size[-2], output_tokens=size[-1]) for role, size in _SIZES.items()}
 
 
 def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
-    """What a step of a role may spend with the model that serves it; nothing where code does it."""
+    """Return what a step of a role may spend with the model that serves it; nothing where code does it."""
     if not asks_model(role, choice):
         return Allowance(input_tokens=0, output_tokens=0)
     return (LARGE if choice.effort == "large" else ALLOWANCES)[role]
 
 
 def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowance:
-    """What this step of a role may spend: of a writer and its second reader as much as they need to read
-    every work whole that was judged to answer, of a judge as much as its batch needs. The context of the
-    model alone bounds what they are shown (`activities.models.tokens.room`)."""
+    """Return what this step of a role may spend.
+
+    A writer and its second reader get as much as they need to read every work whole that was judged to
+    answer, a judge as much as its batch needs. The context of the model alone bounds what they are shown.
+    """
     allowance = allowance_of(role, choice)
     if isinstance(step, JudgeInput):
         return allowance_to_judge([ref.chars for ref in step.evidence], choice)
@@ -121,8 +111,7 @@ def most_judged(choice: ModelChoice) -> int:
 
 
 def allowance_to_judge(chars: Sequence[int], choice: ModelChoice) -> Allowance:
-    """What one call of the judge needs for works of this many characters; never less than its usual
-    allowance."""
+    """Return what one call of the judge needs for works of this length, at least its usual allowance."""
     usual = allowance_of("judge", choice)
     if not usual.tokens:
         return usual
@@ -139,8 +128,10 @@ def _shown_tokens(chars: int) -> int:
 
 
 def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
-    """Works in batches that one call of the judge reads whole by its usual allowance: at most
-    `WORKS_A_BATCH`, and as few calls of about the same size as their prompts hold."""
+    """Put works into batches that one call of the judge reads whole by its usual allowance.
+
+    Each has at most `WORKS_A_BATCH`, and there are as few of about the same size as their prompts hold.
+    """
     at_most = works_a_batch(choice)
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
     sizes = [_shown_tokens(ref.chars) for ref in evidence]
@@ -160,6 +151,8 @@ def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[
 
 
 def asks_model(role: Role, choice: ModelChoice) -> bool:
-    """Whether a step is a call to this model; code does the others. A small model serves one role, and that
-    role is of no use to a model that judges."""
+    """Tell whether a step is a call to this model; code does the others.
+
+    A small model serves one role, and that role is of no use to a model that judges.
+    """
     return choice.backend != "extractive" and (role == "orderer") == (choice.effort == "small")

@@ -1,5 +1,7 @@
-"""Analyst: a program for effects that the fixed analysis lists and does not pool. Where it runs and what its
-numbers mean is not up to it (`activities.analysis.sandbox`, `activities.analysis.meta_analysis`)."""
+"""Analyst: a program for effects that the fixed analysis lists and does not pool.
+
+Where it runs and what its numbers mean is not up to it (`activities.analysis.sandbox`).
+"""
 
 import re
 from collections.abc import Sequence
@@ -64,7 +66,7 @@ def _numbers(effect: Effect) -> str:
 
 
 def accept(_step: AnalystInput, _prompt: Prompt, answer: AnalystAnswer) -> Accepted[Program]:
-    """The program without a block of Markdown around it; only the sandbox reads it."""
+    """Strip the block of Markdown around the program; only the sandbox reads it."""
     block = FENCE.match(answer.code)
     code = (block[1] if block else answer.code).strip()
     return Accepted(Program(code=code, method=line(answer.method, MAX_METHOD_CHARS)))

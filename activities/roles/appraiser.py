@@ -1,6 +1,8 @@
-"""Appraiser: the effects that works report on the outcomes of a comparing question, and what a model
-concludes. Numbers stand in the sentences they are from; what code makes of them is in
-`activities.analysis.conclusions`."""
+"""Appraiser: the effects that works report on outcomes of a comparing question, and what a model concludes.
+
+What code makes of the numbers, which stand in the sentences they are from, is in
+`activities.analysis.conclusions`.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated, get_args
@@ -37,7 +39,7 @@ TASK = "Give the effects of every work shown, then your conclusions. Answer with
 
 
 def _number(value: object) -> object:
-    """A number as text: `12.0` and `12` alike, `n = 12` as it is."""
+    """Return a number as text: `12.0` and `12` alike, `n = 12` as it is."""
     return "" if value is None or isinstance(value, bool) else str(value).removesuffix(".0")
 
 
@@ -104,9 +106,11 @@ def render(step: AppraiseInput, documents: Sequence[Evidence], room: int) -> Pro
 
 
 def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accepted[Appraisal]:
-    """Effects with a sentence of their own work. A figure stands where a sentence that was named has it, an
-    estimate beside its interval; one that fails is left out. A direction that the numbers contradict is
-    refused with them: one of the two was misread."""
+    """Accept effects with a sentence of their own work.
+
+    A figure stands where a sentence that was named has it, an estimate beside its interval. A direction that
+    the numbers contradict is refused with them: one of the two was misread.
+    """
     effects: list[StudyEffect] = []
     refused: list[Refused] = []
     for row in answer.effects[:MAX_EFFECTS]:
@@ -151,8 +155,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
 
 
 def _named(effects: Sequence[StudyEffect], proposed: Sequence[Proposed]) -> tuple[StudyEffect, ...]:
-    """Return the effects; the only outcome without a conclusion has the name of the only conclusion without
-    effects."""
+    """Give the only outcome without a conclusion the name of the only conclusion without effects."""
     read, concluded = ({one.outcome: 0 for one in rows} for rows in (effects, proposed))
     ours, theirs = read.keys() - concluded, concluded.keys() - read
     if len(ours) != 1 or len(theirs) != 1:
@@ -183,7 +186,7 @@ def _proposed(row: ConclusionAnswer) -> Proposed | None:
 
 
 def _with_figures(effect: StudyEffect, row: EffectAnswer) -> tuple[StudyEffect, tuple[str, ...]]:
-    """The effect with the figures that its sentences have, and the names of the others."""
+    """Return the effect with the figures that its sentences have, and the names of the others."""
     stated = {field: text for field in figures.FIELDS if (text := str(getattr(row, field)).strip())}
     quotes = [support.quote for support in effect.support]
 
@@ -198,7 +201,7 @@ def _with_figures(effect: StudyEffect, row: EffectAnswer) -> tuple[StudyEffect, 
 
 
 def _contradicts(effect: StudyEffect) -> bool:
-    """Whether the numbers lie on the other side of no effect than the direction that was read."""
+    """Tell whether the numbers lie on the other side of no effect than the direction that was read."""
     quotes = [support.quote for support in effect.support]
     name, outcome = effect.evidence_id, effect.outcome
     made = figures.read_effect(effect.figures, quotes, name, outcome, clustered=effect.clustered).effect

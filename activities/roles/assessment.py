@@ -36,8 +36,10 @@ def assess(
     profile: Profile,
     works: Iterable[EvidenceRef] = (),
 ) -> JudgeAssessment:
-    """One assessment of all batches of a round and of all judgements so far. `works` are the works judged:
-    their kinds and identifiers; one that is missing counts as an article."""
+    """Make one assessment of all batches of a round and of all judgements so far.
+
+    `works` are the works judged; one that is missing counts as an article.
+    """
     refs = {ref.evidence_id: ref for ref in works}
     judged = list({judgement.evidence_id: judgement for judgement in judgements}.values())
     criteria = [criterion.name for criterion in profile.criteria]
@@ -73,7 +75,7 @@ def assess(
 
 
 def relevant(judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]) -> tuple[str, ...]:
-    """Ids of the works that answer, by how directly and by the strength of their kind of study."""
+    """Rank the ids of the works that answer by how directly and by the strength of their kind of study."""
     answering = [j for j in judged if j.answers >= MIN_ANSWERS]
     answering.sort(key=lambda j: (-j.answers, -_weight(refs.get(j.evidence_id))))
     return tuple(j.evidence_id for j in answering)
@@ -86,7 +88,7 @@ def _weight(ref: EvidenceRef | None) -> float:
 def confidence(
     judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]
 ) -> tuple[float, float, tuple[Statement, ...]]:
-    """Confidence, 0 to `DEFINITE`; what the works carry without its ceiling, 0 to 1; and from what."""
+    """Compute confidence, 0 to `DEFINITE`, what the works carry without its ceiling, and from what."""
     studies: dict[str, tuple[float, float, WorkJudgement]] = {}
     for judgement in judged:
         if judgement.answers < MIN_ANSWERS:
@@ -116,8 +118,10 @@ def confidence(
 
 
 def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
-    """1 where all works that give a direction give the same one, 0.5 where they are split evenly; a work with
-    mixed results counts half for each side."""
+    """Return 1 where all works that give a direction give the same one, 0.5 where they are split evenly.
+
+    A work with mixed results counts half for each side.
+    """
     sides: dict[str, float] = defaultdict(float)
     for share, judgement in weights:
         if judgement.direction == "mixed":
@@ -130,7 +134,7 @@ def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
 
 
 def _merged(lists: Iterable[Sequence[str]], most: int | None = MAX_GAPS) -> tuple[str, ...]:
-    """Different texts, the first of every list before the second of any."""
+    """Merge lists into different texts, the first of every list before the second of any."""
     unique: dict[str, str] = {}
     for text in chain.from_iterable(zip_longest(*lists, fillvalue="")):
         if text:

@@ -1,9 +1,8 @@
-"""Editor: title, direct answer, executive summary, mechanism and transitions of a report whose claims are
-checked. It adds no fact.
+"""Editor: title, answer, summary, mechanism and transitions of a report whose claims are checked.
 
-The gate lets a sentence stand whose clauses follow the claims it names; a second reader is asked about
-others, and in place of one that falls its claims are printed. A claim is removed as a repetition only where
-another one that stays says the same by its words.
+It adds no fact. The gate lets a sentence stand whose clauses follow the claims it names; a second reader is
+asked about others, and in place of one that falls its claims are printed. A claim is removed as a repetition
+only where another one that stays says the same by its words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +66,7 @@ class EditAnswer(Loose):
 
 
 def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
-    """Label (`C1` of a claim, `A1` of the answer of a section) -> (section id, claim), in reading order."""
+    """Map labels (`C1` of a claim, `A1` of an answer) to (section id, claim), in reading order."""
     every = [(section, claim) for section, claims in parts.items() for claim in claims]
     return {f"{mark}{n}": one for n, one in enumerate(every, 1)}
 
@@ -104,7 +103,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edited]:
-    """What adds no fact; all else is listed as refused."""
+    """Accept what adds no fact, and list all else as refused."""
     claims = {label: one for label, one in labelled("C", step.claims).items() if label in prompt.claims}
     answers = {label: one for label, one in labelled("A", step.answers).items() if label in prompt.claims}
     refused: list[Refused] = []
@@ -132,8 +131,7 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
 def _sentence(
     step: EditInput, written: SentenceAnswer, claims: dict[str, tuple[str, Claim]], refused: list[Refused]
 ) -> EditedSentence | None:
-    """A sentence with what the gate decides of it; None for one that names nothing that was shown, which is
-    listed as refused."""
+    """Have the gate decide of a sentence; list one that names nothing that was shown as refused."""
     text = sentence_text(written.text)
     if not text:
         return None
@@ -156,7 +154,7 @@ def _outline(step: EditInput) -> list[str]:
 
 
 def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
-    """The title, if it is one: short, and in words of the question and the outline."""
+    """Return the title, if it is short and in words of the question and the outline."""
     text = " ".join(title.split())
     if not text:
         return step.title
@@ -168,7 +166,7 @@ def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
 
 
 def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[str, EditedSentence]:
-    """Sentences that lead into sections, one a section."""
+    """Accept sentences that lead into sections, one a section."""
     kept: dict[str, EditedSentence] = {}
     for one in written:
         text, section = sentence_text(one.text), one.section.strip()
@@ -179,7 +177,7 @@ def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[s
 
 
 def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:
-    """The pairs that may be called contradictory, each once."""
+    """Return the pairs that may be called contradictory, each once."""
     pairs: dict[tuple[str, str], None] = {}
     for pair in rows:
         if pair.one in claims and pair.other in claims:
@@ -192,8 +190,11 @@ def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> 
 def _repeated(
     rows: Sequence[RepeatedAnswer], claims: dict[str, tuple[str, Claim]], protected: set[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Claims that another one which stays says already: with the same numbers, in nearly the same words or
-    from the same quote. A claim that contradicts another stays."""
+    """Return claims that another one which stays says already.
+
+    It has the same numbers, in nearly the same words or from the same quote. A claim that contradicts
+    another stays.
+    """
     removed: dict[str, str] = {}
     most = int(MAX_REPEATED_SHARE * len(claims))
     for one in rows:

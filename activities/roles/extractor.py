@@ -1,5 +1,7 @@
-"""Extractor: fills the reader's columns for each work, every field with the sentence it is from, or lists the
-dated events and amounts that works state."""
+"""Extractor: fills the reader's columns for each work, or lists dated events and amounts.
+
+Every field and entry has the sentence it is from.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -85,8 +87,11 @@ def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prom
 
 
 def accept(step: ExtractInput, prompt: Prompt, answer: AnyExtract) -> Accepted[Extracted]:
-    """A row for every work that was shown. A field stands where a sentence of that very work has its words
-    and numbers; it is blank where the work does not say it."""
+    """Accept a row for every work that was shown.
+
+    A field stands where a sentence of that very work has its words and numbers; it is blank where the work
+    does not say it.
+    """
     if isinstance(answer, EntriesAnswer):
         return accept_entries(step, prompt, answer)
     rows: dict[str, dict[str, Cell]] = {item.evidence_id: {} for item in prompt.shown.values()}
@@ -121,13 +126,13 @@ def accept(step: ExtractInput, prompt: Prompt, answer: AnyExtract) -> Accepted[E
 
 
 def task_of(step: ExtractInput) -> str:
-    """What the extractor is told to list."""
+    """Word the task of listing entries."""
     asked = [words for kind, words in (("when", EVENTS), ("how_much", AMOUNTS)) if kind in step.asks]
     return ENTRIES_TASK.format(what=" and every ".join(asked))
 
 
 def accept_entries(step: ExtractInput, prompt: Prompt, answer: EntriesAnswer) -> Accepted[Extracted]:
-    """The entries whose words, date and amount are copied from their work, each once."""
+    """Accept the entries whose words, date and amount are copied from their work, each once."""
     entries: dict[tuple[str, str, str], Entry] = {}
     refused: list[Refused] = []
     works = {work.evidence_id: work for work in prompt.shown.values()}
@@ -168,7 +173,7 @@ def accept_entries(step: ExtractInput, prompt: Prompt, answer: EntriesAnswer) ->
 
 
 def _what(text: str, support: Support) -> str:
-    """A few words of a sentence, else the sentence."""
+    """Return a few words of a sentence, else the sentence."""
     words = line(text, MAX_WHAT_CHARS)
     return (
         words if words and gate.are_spans(words, support.quote) else line(support.quote, MAX_SENTENCE_CHARS)
@@ -176,8 +181,10 @@ def _what(text: str, support: Support) -> str:
 
 
 def day_of(text: str, work: Evidence, support: Support) -> str:
-    """Return the day that a copied date names, as an ISO date; empty where its work has no such date. A day
-    without a year is the one nearest to the date of its work."""
+    """Return the day that a copied date names, as an ISO date; empty where its work has no such date.
+
+    A day without a year is the one nearest to the date of its work.
+    """
     language, written = language_in(work), _iso(work.facts.get("date", ""))
     sources = (support.quote, work.text)
     stated = {one.day for source in sources for one in dates_in(source, language)}

@@ -42,14 +42,14 @@ def _texts(value: object) -> object:
 
 
 def _one(part: object) -> object:
-    """`{"gap": "..."}` for `"..."`: an object around a single text."""
+    """Read an object around a single text, `{"gap": "..."}`, as that text."""
     if isinstance(part, dict) and len(texts := [v for v in part.values() if isinstance(v, str)]) == 1:
         return texts[0]
     return _text(part)
 
 
 def _truth(value: object) -> object:
-    """`"yes"` and `true` alike; what is neither yes nor no is left open."""
+    """Read `"yes"` and `true` alike; leave open what is neither yes nor no."""
     text = str(value).strip().casefold()
     return True if text in ("true", "yes") else False if text in ("false", "no") else None
 
@@ -68,7 +68,7 @@ def _share(value: object) -> object:
 
 
 def _labels(value: object) -> object:
-    """`"S1, S3"` and `["[S1]", "S3"]` as labels. What holds no label stays as it is, to be refused."""
+    """Read `"S1, S3"` and `["[S1]", "S3"]` as labels; what holds none stays as it is, to be refused."""
     if value is None or value == "":
         return []
     parts = value if isinstance(value, list) else [value]
@@ -107,8 +107,10 @@ Share = Annotated[float, BeforeValidator(_share)]
 
 
 def limits(*, items: int | None = None, length: int | None = None, **also: Any) -> Any:  # noqa: ANN401
-    """A field whose JSON schema says how many items it may have and how long its text (or each item's) may
-    be. For the model only: what an answer has beyond that is cut by code, not refused."""
+    """Bound a field in its JSON schema: how many items it has and how long its text, or each item's, is.
+
+    For the model only: what an answer has beyond that is cut by code, not refused.
+    """
 
     def bound(schema: dict[str, Any]) -> None:
         if items is not None:

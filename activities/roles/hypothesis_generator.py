@@ -50,8 +50,10 @@ def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> P
 
 
 def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> Accepted[Hypotheses]:
-    """Only drugs that the shown items name and that a quote of a shown item supports; what is said of them
-    only in the items' words."""
+    """Accept only drugs that the shown items name and that a quote of a shown item supports.
+
+    What is said of them stands only in the items' words.
+    """
     corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
 
     def grounded(text: str, most: int) -> str:
@@ -98,7 +100,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
 
 
 def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support, ...]:
-    """The sentences that were named, of works that name the drug."""
+    """Return the sentences that were named, of works that name the drug."""
     works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.shown.values()}
     sentences, _ = cited(labels, prompt)
     return supports(one for one in sentences if gate.names(drug, works[one.evidence_id]))

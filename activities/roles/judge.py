@@ -1,5 +1,8 @@
-"""Judge: reads works whole and judges each one for the question. Whether the judgements suffice is decided by
-code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`)."""
+"""Judge: reads works whole and judges each one for the question.
+
+Code decides elsewhere whether the judgements suffice (`activities.roles.assessment`,
+`workflows.rules.stopping`).
+"""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, get_args
@@ -70,7 +73,7 @@ class ScoreAnswer(Loose):
 
 
 def _entries(value: object) -> object:
-    """`{"sources": 6}` as a list of entries."""
+    """Read `{"sources": 6}` as a list of entries."""
     if isinstance(value, dict) and not value.keys() & {"criterion", "score"}:
         return [{"criterion": name, "score": score} for name, score in value.items()]
     return value
@@ -115,8 +118,10 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[JudgeBatch]:
-    """Judgements of the works that were shown, each once; what a work does not say is left out of them.
-    Scores of the profile's criteria only, within 0 and 10; a criterion without a score has none."""
+    """Accept judgements of the works that were shown, each once, without what a work does not say.
+
+    Scores are of the profile's criteria only, within 0 and 10; a criterion without a score has none.
+    """
     refused: list[Refused] = []
     judged: dict[str, WorkJudgement] = {}
     for work in answer.works:
@@ -148,7 +153,7 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
 
 
 def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: list[Refused]) -> WorkJudgement:
-    """A judgement with what its own work bears out: sentences of that work, and fields that it says."""
+    """Make a judgement of what its own work bears out: sentences of that work, and fields that it says."""
     name = document.evidence_id
     sentences, unknown = cited(work.sentences, prompt)
     own = [one for one in sentences if one.evidence_id == name][:MAX_SUPPORT]
@@ -161,7 +166,7 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
     corpus = f"{document.title}\n{document.text}"
 
     def kept(field: str, text: str, decision: gate.Decision) -> str:
-        """What stands; what does not is listed as refused, under the name of its field."""
+        """Return what stands; list what does not as refused, under the name of its field."""
         if text and decision.refusal is not None:
             refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
@@ -192,8 +197,7 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
 def _design(
     work: WorkAnswer, document: Evidence, prompt: Prompt
 ) -> tuple[Design | Literal[""], tuple[Support, ...], str]:
-    """The design with the sentences of the work, or its title, that were named for it, and their words; no
-    design where none was named."""
+    """Return the design, the sentences that were named for it and their words; none where none was named."""
     sentences = [one for one in cited(work.design_from, prompt)[0] if one.evidence_id == document.evidence_id]
     by_title = work.work in work.design_from
     said = "\n".join((*((document.title,) if by_title else ()), *(one.quote for one in sentences)))

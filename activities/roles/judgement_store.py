@@ -1,6 +1,8 @@
-"""Judgements that were paid for: kept under the question and that of its run, the text of the work, the
-profile, the model and the prompt, and used again by later rounds, follow-ups and refreshes. No work is judged
-twice for one question."""
+"""Judgements that were paid for: no work is judged twice for one question.
+
+They are stored under the question and that of its run, the text of the work, the profile, the model and the
+prompt, and used again by later rounds, follow-ups and refreshes.
+"""
 
 import hashlib
 import json
@@ -36,7 +38,7 @@ class JudgementStore:
         self._store = store
 
     async def known(self, step: JudgeInput) -> dict[str, StoredJudgement]:
-        """The judgements of the step's works that were made before, by evidence id."""
+        """Return the judgements of the step's works that were made before, by evidence id."""
         judgements: dict[str, StoredJudgement] = {}
         key = _key_of(step)
         for ref in step.evidence:
@@ -67,9 +69,11 @@ class JudgementStore:
 
 
 def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
-    """A digest of everything that decides the judgement of a work: the prompt that was used is the role's
-    file or the text of a graph's node in its place; what a reviewer or the manager of a team said is part of
-    it."""
+    """Make the digest of everything that decides the judgement of a work.
+
+    The prompt is the role's file or the text of a graph's node in its place; what a reviewer or the manager
+    of a team said is part of it.
+    """
     used = prompt_file("judge", step.prompt, evidence=True)
     questions = [step.question, step.run_question]
     others = [
@@ -89,9 +93,11 @@ def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
 def with_known(
     step: JudgeInput, judgements: Mapping[str, StoredJudgement], batch: JudgeBatch, model: str
 ) -> JudgeBatch:
-    """A batch with the judgements that were known before it. Their recommendation to write holds only where
-    all works it rests on are there. Their gaps and next searches, which hold with fewer works all the more,
-    count where no work is judged anew, which would name its own."""
+    """Add the judgements that were known before to a batch.
+
+    Their recommendation to write holds only where all works it rests on are there. Their gaps and next
+    searches count where no work is judged anew, which would name its own.
+    """
     scores, reasons = dict(batch.scores), dict(batch.score_reasons)
     for stored in judgements.values():
         for name, score in stored.scores.items():

@@ -57,14 +57,14 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
 
 
 def _labels(step: ManagerInput) -> dict[str, str]:
-    """Label -> evidence id of the works that the manager sees: those that answer best, then the others."""
+    """Map labels to the works that the manager sees: those that answer best, then the others."""
     judged = [one.evidence_id for one in step.judgements if one.evidence_id in step.titles]
     names = list(dict.fromkeys((*judged, *step.titles)))[:MAX_WORKS]
     return {f"W{number}": name for number, name in enumerate(names, 1)}
 
 
 def _described(step: ManagerInput) -> list[str]:
-    """The works in a line each: title, and what was judged of it with its best sentence."""
+    """Describe each work in a line: title, and what was judged of it with its best sentence."""
     judgements = {one.evidence_id: one for one in step.judgements}
     rows = []
     for label, name in _labels(step).items():
@@ -78,8 +78,11 @@ def _described(step: ManagerInput) -> list[str]:
 
 
 def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accepted[TeamLedger]:
-    """Only a member of the team can be named; facts are added and never lost, and the plan stays until it is
-    to be made again. A fact names works by their ids; a label of no work is removed."""
+    """Accept a member of the team as next speaker, and facts, which are added and never lost.
+
+    The plan stays until it is to be made again. A fact names works by their ids; a label of no work is
+    removed.
+    """
     labels = _labels(step)
     facts = (LABEL.sub(lambda m: f"[{labels[m[1]]}]" if m[1] in labels else "", one) for one in answer.facts)
     ledger = TeamLedger(

@@ -1,5 +1,6 @@
-"""Orderer: does one work answer the question? The only role of a small model, which says one word; passages
-are put in order by how sure it was of it (`workflows.steps.ordering`). It writes nothing and judges nothing.
+"""Orderer: does one work answer the question? The only role of a small model, which says one word.
+
+Passages are put in order by how sure it was of it (`workflows.steps.ordering`).
 """
 
 from collections.abc import Sequence
@@ -18,8 +19,7 @@ question."""
 
 
 def render(step: WeighInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """The work first, the question after it: a server that keeps what it has read reads of another question
-    about that work only the question."""
+    """Put the work first, so that a server that keeps what it has read reads anew only the question."""
     file = prompt_file("orderer", evidence=False)
     task = f"Question: {clip(step.question, 400)}\nDoes the text answer this question? Answer yes or no."
     left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")
@@ -29,7 +29,7 @@ def render(step: WeighInput, documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def accept(_step: WeighInput, _prompt: Prompt, answer: YesOrNo) -> Accepted[Weighed]:
-    """How sure it was; nothing where it said another word."""
+    """Return how sure it was; nothing where it said another word."""
     return Accepted(Weighed(yes=answer.yes))
 
 

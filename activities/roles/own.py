@@ -36,9 +36,11 @@ Accept = TypeVar("Accept", bound=Callable[..., OwnStepOutput])
 
 
 def role(*, name: str, prompt: str, task: str = "Answer with JSON.") -> Callable[[Accept], OwnRole]:
-    """Declare a function `(OwnStepInput, answer) -> OwnStepOutput` as a role; the annotation of `answer` is
-    the pydantic model that the language model fills: small and flat, each field with a default. Raises
-    TypeError when it is none."""
+    """Declare a function `(OwnStepInput, answer) -> OwnStepOutput` as a role.
+
+    The annotation of `answer` is the pydantic model that the language model fills: small and flat, each field
+    with a default. Raises TypeError when it is none.
+    """
 
     def declare(function: Accept) -> OwnRole:
         annotations = list(get_type_hints(function).values())
@@ -52,12 +54,12 @@ def role(*, name: str, prompt: str, task: str = "Answer with JSON.") -> Callable
 
 @cache
 def own_roles() -> dict[str, OwnRole]:
-    """The roles of installed packages, loaded now."""
+    """Load the roles of installed packages."""
     return load("determinator.roles", OwnRole)
 
 
 def own_spec(name: str) -> AnySpec:
-    """What the runner needs of a role by its name. Raises KeyError."""
+    """Return what the runner needs of a role by its name. Raises KeyError."""
     role = own_roles()[name]
 
     def accept(step: OwnStepInput, _prompt: Prompt, answer: BaseModel) -> Accepted[OwnStepOutput]:

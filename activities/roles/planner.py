@@ -44,8 +44,10 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
-    """Sections up to the number asked for, each with a title and a question that is relevant to the
-    user's, no title twice. The title of the report is printed without a quote: it must be relevant too."""
+    """Accept sections up to the number asked for, with a title and a question relevant to the user's.
+
+    No title stands twice. The title of the report is printed without a quote: it must be relevant too.
+    """
     question = step.parsed.improved_query or step.question
     about = (question, *step.parsed.key_entities, *step.parsed.research_questions)
     usual = (

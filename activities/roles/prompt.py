@@ -34,7 +34,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-
 
 
 def fenced(name: str, text: str) -> str:
-    """Text that is data: between two marks it cannot contain."""
+    """Fence text that is data between two marks it cannot contain."""
     safe = _FENCE.sub(" ", _CONTROL.sub(" ", text))
     mark = f"{name}-{hashlib.sha256(safe.encode()).hexdigest()[:12]}"
     return f"<<<{mark}\n{safe}\n{mark}>>>"
@@ -61,8 +61,11 @@ def compose(
     works: Callable[[int], Works] | None = None,
     most: int = 0,
 ) -> Prompt:
-    """Put the prompt of a role together. `works`: the works that it reads, laid out in the tokens that are
-    left, in at most `most` where that is not 0; None for a role that reads none."""
+    """Put the prompt of a role together.
+
+    `works`: the works that it reads, laid out in the tokens that are left, in at most `most` where that is
+    not 0; None for a role that reads none.
+    """
     file = prompt_file(role, step.prompt, evidence=works is not None)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     system, before = f"{file.text}\n\n{guidance}", [*_asked(step), *filter(None, inputs)]
@@ -132,7 +135,7 @@ def _asked(step: StepContext) -> list[str]:
 
 
 def _languages(step: StepContext) -> str:
-    """The language of the answer and that of searches, in one line; empty where all is in English."""
+    """Name the language of the answer and that of searches in one line; empty where all is in English."""
     parts = []
     if step.is_foreign:
         name = english_name(step.language)
@@ -148,15 +151,17 @@ def _languages(step: StepContext) -> str:
 
 
 def left_out(shown: int, total: int) -> tuple[Statement, ...]:
-    """What the report must state when not all evidence was shown."""
+    """State that not all evidence was shown."""
     return (Statement.of("items_not_shown", missing=total - shown, of=total),) if shown < total else ()
 
 
 def findings(
     judgements: Sequence[WorkJudgement], titles: Mapping[str, str], most: int = 20, each: int = 320
 ) -> str:
-    """What was judged of the works found, those that answer best first, without those on another subject, and
-    titles of works that no one has judged, few where others were; as data. Empty without any."""
+    """List what was judged of the works, those that answer best first, without those on another subject.
+
+    Titles of works that no one has judged follow, few where others were. Empty without any.
+    """
     ranked = sorted((j for j in judgements if j.answers), key=lambda j: -j.answers)
     rows = [
         f"{clip(one_line(titles.get(j.evidence_id, j.evidence_id)), 90)} "
@@ -180,13 +185,13 @@ GRADES = ("another subject", "related", "answers in part", "answers")
 
 
 def clip(text: str, limit: int) -> str:
-    """One text at most so long, with a mark where it was cut."""
+    """Cut a text to a length, with a mark where it was cut."""
     text = text.strip()
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) -> str:
-    """A list of things earlier steps said, as data, with how many were left out; empty without any."""
+    """List things that earlier steps said, as data, with how many were left out; empty without any."""
     if not items:
         return ""
     lines = "\n".join(f"- {clip(one_line(item), each)}" for item in items[:limit])
@@ -202,13 +207,13 @@ _FOLLOW = (
 
 
 def concluded(lines: Sequence[str]) -> str:
-    """What code computed from the works, for who writes the answer; empty without any."""
+    """Tell who writes the answer what code computed from the works; empty without any."""
     told = listed("Computed from all works", lines, each=400)
     return f"{told}\n{_FOLLOW}" if told else ""
 
 
 def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
-    """The searches already made, the latest first."""
+    """List the searches already made, the latest first."""
     return listed(
         "Searches already made",
         [f"{s.source}: {s.asked or s.query} -> {s.status}, {s.kept} new" for s in reversed(searches)],
@@ -217,12 +222,12 @@ def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
 
 
 def earlier(records: Sequence[IterationRecord]) -> str:
-    """What earlier iterations were missing, searched, found and thought, as data; empty before the second."""
+    """List what earlier iterations were missing, searched and found, as data; empty before the second."""
     return listed("Earlier iterations", [*map(_iteration_line, records)], len(records), 420)
 
 
 def _iteration_line(record: IterationRecord) -> str:
-    """An iteration in one line, the shortest parts first: the end is what is cut."""
+    """Describe an iteration in one line, the shortest parts first: the end is what is cut."""
     answered = sum(search.status in ANSWERED for search in record.searches)
     scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
     titles = "; ".join(clip(work.title, 60) for work in record.findings[:2])
@@ -238,5 +243,5 @@ def _iteration_line(record: IterationRecord) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks and control characters: it cannot begin a line of its own in a prompt."""
+    """Strip line breaks and control characters: a text cannot begin a line of its own in a prompt."""
     return " ".join(_CONTROL.sub(" ", text).split())

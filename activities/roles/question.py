@@ -1,5 +1,8 @@
-"""Two roles that read the question: its kind and the smaller ones it is made of (query parser), and what is
-meant where its readings differ in what would be searched (clarifier)."""
+"""Query parser and clarifier: what kind of question it is, and what is meant where its readings differ.
+
+The first also names the smaller questions that it is made of; the second asks back before anything is
+searched.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -105,7 +108,7 @@ def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: in
 
 
 def _sources(step: ParseQueryInput, chars: int) -> list[str]:
-    """The sources that may be searched, with the beginning of what each covers."""
+    """List the sources that may be searched, with the beginning of what each covers."""
     rows = [
         f"- {o.info.name}: {line(o.info.covers, chars)}" if chars else f"- {o.info.name}"
         for o in step.sources
@@ -120,7 +123,7 @@ def names_of(step: ParseQueryInput) -> tuple[str, ...]:
 
 
 def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tuple[str, ...]:
-    """The sources that were chosen among those offered; too few are filled up from the profile's."""
+    """Return the sources that were chosen; too few are filled up from the profile's."""
     offered = names_of(step)
     chosen = dict.fromkeys(name for said in answer.sources if (name := one_of(said, offered)) is not None)
     more = (name for name in step.preferred(profile) if name in offered)
@@ -133,8 +136,10 @@ def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
 
 
 def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
-    """The user's words have priority: a rewrite that lost most of them is not used, nor a name they did not
-    contain. A follow-up without a usable rewrite has the names of the earlier question added."""
+    """Accept a rewrite that keeps most of the user's words, and names that these contain.
+
+    A follow-up without a usable rewrite has the names of the earlier question added.
+    """
     question = line(step.question, 4_000)
     text = " ".join((question, step.earlier_question, *step.earlier_answer))
     improved = line(answer.improved_query, 1_000)
@@ -195,7 +200,7 @@ def render_readings(step: ClarifyInput, _documents: Sequence[Evidence], room: in
 
 
 def accept_readings(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswer) -> Accepted[Clarified]:
-    """The first questions that have an assumed answer, each once."""
+    """Accept the first questions that have an assumed answer, each once."""
     readings: dict[str, Reading] = {}
     for one in answer.questions:
         question, assumed = line(one.question, READING_CHARS), line(one.assumed, READING_CHARS)

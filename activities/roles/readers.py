@@ -67,7 +67,7 @@ def totals(home: Path) -> Mapping[str, Vigilance]:
 
 
 def missed_share(vigilance: Vigilance) -> tuple[float, float, float]:
-    """The share of planted errors that a reader missed, with its 95 % interval (Wilson 1927)."""
+    """Compute the share of planted errors that a reader missed, with its 95 % interval (Wilson 1927)."""
     n = vigilance.planted
     share = vigilance.missed / n
     middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)

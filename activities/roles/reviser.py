@@ -1,4 +1,4 @@
-"""Reviser: which sentences of a finished report does an instruction touch, and how do they read then?
+"""Reviser: the sentences of a finished report that an instruction touches, and how they read then.
 
 It names labels; code finds what follows from them (sentences on works that go, sentences of the editor on
 sentences that go), and the gate decides of every new wording.
@@ -89,7 +89,7 @@ def _row(label: str, one: DraftClaim, works: Mapping[str, str]) -> str:
 
 
 def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted[Revised]:
-    """What was named, and what follows from it. Ids that were not shown are left out."""
+    """Accept what was named, and what follows from it; ids that were not shown are left out."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     works = {prompt.shown[label].evidence_id for label in answer.leave_out if label in prompt.shown}
     sections = tuple(name for name in dict.fromkeys(answer.remove_sections) if name in step.sections)
@@ -106,7 +106,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     no: list[Refused] = []
 
     def again(one: C, by: Callable[[C], Decision]) -> C | None:
-        """A touched sentence as it is to be read; None where it stays, or goes (`gone`)."""
+        """Return a touched sentence as it is to be read; None where it stays, or goes (`gone`)."""
         support = tuple(s for s in one.support if s.evidence_id not in works)
         if one.support and not support:
             gone.add(one.id)
@@ -128,8 +128,10 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     held = {one.id: one for one in (*step.sentences, *sentences)}
 
     def edited(one: EditedSentence) -> EditedSentence | None:
-        """A sentence of the editor: it goes with all the sentences it rests on, and is read again where some
-        of them go or read otherwise."""
+        """Have a sentence of the editor go with all the sentences it rests on.
+
+        It is read again where some of them go or read otherwise.
+        """
         left = tuple(name for name in one.claims if name not in gone)
         if one.claims and not left:
             gone.add(one.id)

@@ -20,6 +20,8 @@ MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
 MAX_COMPUTED = 4
 """Computations that one sentence shows."""
+MAX_CHARS = 1_500
+"""Characters of a work that are shown: what the sentences quote, its neighbours, and what is nearest."""
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
 
 
@@ -36,8 +38,7 @@ class AgainAnswer(Loose):
 
 
 def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """The prompt for paragraphs with sentences that were refused: each of these with the reason, and the
-    works they cite."""
+    """Show the paragraphs with refused sentences, the reason of each, and the works they cite."""
     named: dict[str, list[str]] = {}
     labels: dict[str, str] = {}
     rows: list[str] = []
@@ -61,6 +62,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         inputs=["Paragraphs:\n" + fenced("claims", "\n".join(rows))],
         named=named,
         task=TASK_AGAIN,
+        chars=MAX_CHARS,
     )
     choices = {**prompt.choices, "ClaimLabel": tuple(labels)}
     return replace(prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer)
@@ -74,7 +76,7 @@ def checked(
     unknown: Sequence[str] = (),
     kind: SentenceKind = "finding",
 ) -> DraftClaim:
-    """A sentence as a claim, with what the gate decides of it. `shown`: its computations."""
+    """Make a sentence a claim, with what the gate decides of it. `shown`: its computations."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     support = () if kind == "missing" else support
     claim = DraftClaim(text=text, support=support, kind=kind)
@@ -84,8 +86,10 @@ def checked(
 
 
 def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
-    """The second wordings under the ids of the first ones: of what was refused, and what leans on that. A
-    refused sentence that the model did not write again is left out."""
+    """Accept second wordings under the ids of the first ones: of what was refused, and what leans on that.
+
+    A refused sentence that the model did not write again is left out.
+    """
     rows = [one for paragraph in step.failed for one in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
     first = {one.id: one for one in rows if is_rewordable(one) or one.id in leaning}

@@ -1,5 +1,4 @@
-"""What makes a role: the prompt it sends, the answer it asks for, and which parts of that answer are
-accepted.
+"""A role: the prompt it sends, the answer it asks for, and which parts of that answer are accepted.
 
 A role is pure: it reads no file but its prompt and calls nothing. `render` shows the model what it needs,
 `accept` filters its answer: only items the model was shown, sources that are enabled and numbers within
@@ -64,9 +63,11 @@ class Accepted(Generic[Output]):
 
 @dataclass(frozen=True)
 class RoleSpec(Generic[Step, Answer, Output]):
-    """One role. Of the three back ends a model does all of them but one, the small model that one
-    (`orderer`), and `fallback` is what code does where no model serves the role
-    (`activities.roles.allowances.asks_model`)."""
+    """One role.
+
+    Of the three back ends a model does all of them but one, the small model that one (`orderer`), and
+    `fallback` is what code does where no model serves the role (`activities.roles.allowances.asks_model`).
+    """
 
     role: Role
     title: str
@@ -93,8 +94,10 @@ class RoleSpec(Generic[Step, Answer, Output]):
         return works
 
     def is_idle(self, step: Step, documents: Sequence[Evidence]) -> bool:
-        """Tell whether `fallback` answers since there is nothing to ask a model: by default where no work is
-        left to be read; retracted ones are not shown."""
+        """Tell whether `fallback` answers since there is nothing to ask a model.
+
+        That is so by default where no work is left to be read; retracted ones are not shown.
+        """
         if self.idle is not None:
             return self.idle(step, documents)
         return self.reads and all(document.standing == "retracted" for document in documents)
@@ -135,14 +138,13 @@ def prompt_text(name: str) -> str:
 
 @cache
 def evidence_rules() -> str:
-    """What every reader of works is told of them."""
+    """Return what every reader of works is told of them."""
     return prompt_text("evidence_rules")
 
 
 @lru_cache(maxsize=256)
 def prompt_file(role: Role, own: str = "", *, evidence: bool) -> PromptFile:
-    """The stable text of a role: its file, or the text that stands in its place, and the rules on evidence
-    where it sees any."""
+    """Return the stable text of a role, or the one in its place, with the rules on evidence for readers."""
     parts = [own.strip() or prompt_text(role), *([evidence_rules()] if evidence else [])]
     text = "\n\n".join(parts)
     return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

@@ -1,7 +1,7 @@
-"""Three roles between the rounds of a search: what is known so far (observer), what is still missing (gap
-evaluator), and whether the searches served the gaps that they were made for (reflector).
+"""Observer, gap evaluator and reflector: what is known between the rounds of a search, and what is missing.
 
-They read what was judged of the works, or their titles, not their texts.
+They read what was judged of the works, or their titles, not their texts; the reflector says whether the
+searches served the gaps that they were made for.
 """
 
 import re
@@ -86,7 +86,7 @@ class GapsAnswer(Loose):
 
 
 def _labelled(step: GapsInput) -> dict[str, str]:
-    """The instructions by label: `R1`."""
+    """Map labels to the instructions: `R1`."""
     return {f"R{n}": text for n, text in enumerate(step.steering[-MAX_INSTRUCTIONS:], 1)}
 
 
@@ -115,7 +115,7 @@ def render_gaps(step: GapsInput, _documents: Sequence[Evidence], room: int) -> P
 
 
 def accept_gaps(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepted[KnowledgeGapOutput]:
-    """Complete only without gaps. An answer that says neither falls back to what the judge missed."""
+    """Accept as complete only without gaps; an answer that says neither has what the judge missed."""
     gaps = lines(answer.outstanding_gaps, step.max_gaps)
     if not gaps and not answer.research_complete:
         gaps = lines(step.judged_gaps or (step.question,), step.max_gaps)
@@ -170,7 +170,7 @@ def render_reflection(step: ReflectInput, _documents: Sequence[Evidence], room: 
 
 
 def accept_reflection(step: ReflectInput, _prompt: Prompt, answer: ReflectionAnswer) -> Accepted[Reflection]:
-    """Searches that were made already are no better ones."""
+    """Accept better searches without those that were made already."""
     made = {" ".join((s.asked or s.query).casefold().split()) for s in step.searches}
     better = (q for q in answer.better_searches if " ".join(q.casefold().split()) not in made)
     return Accepted(

@@ -64,7 +64,7 @@ class RoleThinker:
         self._judgements = JudgementStore(store)
 
     async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
-        """Raises ModelError when no model and no fallback could answer; its usage is all that was paid."""
+        """Answer a step. Raises ModelError when nothing could answer; its usage is all that was paid."""
         spec = own_spec(step.name) if isinstance(step, OwnStepInput) else spec_of(role)
         documents = await self._store.get_many(spec.refs(step))
         spent = Usage()
@@ -101,7 +101,7 @@ class RoleThinker:
         raise worst
 
     async def order(self, step: OrderInput) -> Ordered:
-        """The works that are worth judging, the most promising first. Raises StoreError."""
+        """Put the works that are worth judging in order, the most promising first. Raises StoreError."""
         documents = await self._store.get_many((*step.evidence, *step.answered))
         return await asyncio.to_thread(selection.order, step, documents)
 
@@ -117,7 +117,7 @@ class RoleThinker:
         return await self._asked(spec, step, documents)
 
     async def _judge(self, spec: AnySpec, step: JudgeInput, documents: Sequence[Evidence]) -> StepAnswer[Any]:
-        """The judgements of a batch; the model is asked only about works without one."""
+        """Judge a batch; the model is asked only about works without a judgement."""
         earlier = await self._judgements.known(step)
         left = step.replace(evidence=tuple(r for r in step.evidence if r.evidence_id not in earlier))
         if not left.evidence:
@@ -131,8 +131,11 @@ class RoleThinker:
     async def _asked(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]
     ) -> StepAnswer[Any]:
-        """What the model answered to the role's prompt, checked, and its price. A prompt that its server
-        calls too long is made smaller, to what was learned of the server, and not repeated."""
+        """Ask the model, check its answer, and return it with its price.
+
+        A prompt that its server calls too long is made smaller, to what was learned of the server, and not
+        repeated.
+        """
         if self._model_of is None:
             raise ModelRefused(
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
@@ -213,7 +216,7 @@ async def _ask(
 
 
 def _of_role(spec: AnySpec, note: Statement | str) -> Statement | str:
-    """A note with the step it is about."""
+    """Return a note with the step it is about."""
     if isinstance(note, Statement):
         return note.replace(values={**note.values, "step": spec.title})
     return f"{spec.title}: {note}"

@@ -1,7 +1,7 @@
-"""Screener: does a record meet the criteria of a review?
+"""Screener: the criteria of a review that a record meets.
 
-Several records a call; each decision names the criterion and the sentences of its own record that it rests
-on.
+Several records are read in a call; each decision names the criterion and the sentences of its own record that
+it rests on.
 """
 
 from collections.abc import Sequence

@@ -37,7 +37,7 @@ DUPLICATE = 0.9
 
 
 def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
-    """The works worth judging, at most `step.most`, the most promising first."""
+    """Return the works worth judging, at most `step.most`, the most promising first."""
     held = {document.evidence_id: document for document in documents}
     queries = list(dict.fromkeys(step.queries))[-MAX_QUERIES:]
     texts = [text for text in dict.fromkeys((step.run_question, step.question, *queries)) if text.strip()]
@@ -69,8 +69,7 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
 
 
 def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> list[str]:
-    """The first works of every search, as its source ordered them: the first of each before the second of
-    any."""
+    """List the first works of every search as its source ordered them, each first before any second."""
     by_search: dict[str, list[str]] = defaultdict(list)
     for ref in refs:
         for search in ref.queries:
@@ -81,8 +80,10 @@ def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> l
 
 
 def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> list[str]:
-    """The works without those that say nearly the same as one before them, with the same numbers; of a user's
-    own documents only those that say the same: two bills differ in a month and an amount."""
+    """Leave out works that say nearly the same as one before them, with the same numbers.
+
+    Of a user's own documents only those that say the same: two bills differ in a month and an amount.
+    """
     kept: list[str] = []
     unlike = []
     for name in names:

@@ -51,7 +51,7 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
 
 
 def with_specialist(step: SelectInput) -> SelectInput:
-    """The step with what its specialist is told beside the prompt of the role."""
+    """Add to a step what its specialist is told beside the prompt of the role."""
     one = specialists_of(step.profile).get(step.specialist)
     if one is None or step.prompt:
         return step
@@ -61,9 +61,11 @@ def with_specialist(step: SelectInput) -> SelectInput:
 
 
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
-    """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
-    answered; searches chosen by code for the gaps that are left without one, and for the tests of
-    hypotheses, which come first."""
+    """Accept searches of enabled sources, at most `per_gap` for a gap, none that was answered already.
+
+    Code chooses searches for the gaps that are left without one, and for the tests of hypotheses, which come
+    first.
+    """
     sources = [o.info.name for o in step.sources if o.searchable]
     tasks = list(searching.hypothesis_tests(step))
     seen = searching.answered(step) | {(task.agent, fold(task.query)) for task in tasks}

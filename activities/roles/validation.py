@@ -29,7 +29,7 @@ Value = TypeVar("Value", bound=str)
 
 
 def one_of(text: str, values: Iterable[Value]) -> Value | None:
-    """The value that a text names, in any case and with its words joined or not; None for another text."""
+    """Return the value that a text names, in any case and with its words joined or not; None without one."""
     named = _code(text)
     return next((value for value in values if _code(value) == named), None)
 
@@ -39,7 +39,7 @@ def _code(text: str) -> str:
 
 
 def clamped(value: float, low: float, high: float) -> float:
-    """The value within the bounds; one that is no number is the lowest."""
+    """Return the value within the bounds; the lowest for one that is no number."""
     return min(max(value, low), high) if value == value else low
 
 
@@ -49,8 +49,10 @@ def line(text: str, limit: int) -> str:
 
 
 def sentence_text(text: str) -> str:
-    """A sentence of a model on one line without the citation marks that it put in: code numbers citations.
-    Years in brackets and intervals (`95% CI [2, 14]`) stay. One that is too long is cut."""
+    """Put a sentence of a model on one line without the citation marks that it put in.
+
+    Years in brackets and intervals (`95% CI [2, 14]`) stay. One that is too long is cut.
+    """
 
     def mark(match: re.Match[str]) -> str:
         return match.group() if _INTERVAL.search(text[: match.start()]) else ""
@@ -62,7 +64,7 @@ def sentence_text(text: str) -> str:
 
 
 def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
-    """Different, non-empty lines, at most so many."""
+    """Return different, non-empty lines, at most so many."""
     unique: dict[str, str] = {}
     for text in texts:
         one = line(text, limit)
@@ -72,7 +74,7 @@ def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
 
 
 def cited(labels: Iterable[str], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
-    """The sentences that labels stand for, each once, and the labels that were not shown."""
+    """Return the sentences that labels stand for, each once, and the labels that were not shown."""
     sentences: dict[str, Sentence] = {}
     unknown: list[str] = []
     for label in labels:
@@ -85,7 +87,7 @@ def cited(labels: Iterable[str], prompt: Prompt) -> tuple[tuple[Sentence, ...], 
 
 
 def supports(sentences: Iterable[Sentence]) -> tuple[Support, ...]:
-    """Sentences as quotes of their works, each once."""
+    """Return sentences as quotes of their works, each once."""
     quotes = (Support(evidence_id=one.evidence_id, quote=one.quote) for one in sentences)
     return tuple(dict.fromkeys(quotes))
 
@@ -93,7 +95,7 @@ def supports(sentences: Iterable[Sentence]) -> tuple[Support, ...]:
 def refusal(
     kind: RefusedKind, text: str, reason: Statement | str, evidence_ids: Iterable[str] = (), **values: str
 ) -> Refused:
-    """What is recorded of something that a check refused. `reason`: a statement, or the code of one."""
+    """Record something that a check refused. `reason`: a statement, or the code of one."""
     stated = Statement(code=reason, values=dict(values)) if isinstance(reason, str) else reason
     return Refused(
         kind=kind,
@@ -104,5 +106,5 @@ def refusal(
 
 
 def is_relevant(text: str, *about: str) -> bool:
-    """Whether a text has at least one significant word of its subject."""
+    """Tell whether a text has at least one significant word of its subject."""
     return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})

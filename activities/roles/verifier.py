@@ -147,8 +147,11 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
 
 
 def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepted[Verdicts]:
-    """Verdicts on the sentences that were asked about, as far as code can bear them out; of two on one
-    sentence the stricter one. A sentence without a verdict stays open. Control sentences are counted."""
+    """Accept verdicts on the sentences that were asked about, as far as code can bear them out.
+
+    Of two on one sentence the stricter one counts; a sentence without a verdict stays open. Control sentences
+    are counted.
+    """
     sentences = {sentence.id: sentence for sentence in step.sentences}
     strictest: dict[str, tuple[int, VerdictAnswer]] = {}
     for verdict in answer.verdicts:

@@ -58,11 +58,12 @@ def compose_works(
     passages: int | None = None,
     most: int = 0,
 ) -> Prompt:
-    """The prompt of a role that reads works; retracted ones are not shown. What did not fit is in its
-    notes. `judged`: of a writer and its second reader, who read the works that answer, under what was judged
-    of them and with the sentences named. `named`: see `show`. `chars`: of each work; of a longer one so many
-    of `passages`, by default as many. `most`: tokens that the works may have at most; 0 for all that are
-    left."""
+    """Put together the prompt of a role that reads works, with what did not fit in its notes.
+
+    Retracted works are not shown. `judged`: of a writer and its second reader, who read the works that
+    answer, under what was judged of them and with the sentences named. `named`: see `show`. `chars`: of each
+    work; of a longer one so many of `passages`, by default as many. `most`: tokens that the works may have.
+    """
     sound = [document for document in documents if document.standing != "retracted"]
     about: Mapping[str, str] = {}
     if judged is not None:
@@ -86,8 +87,11 @@ def show(
     passages: int | None = None,
     labelled: bool = True,
 ) -> Works:
-    """The documents that fit into `room` tokens, the first ones first. `about`: evidence id -> what
-    stands under the title of a work. `named`: evidence id -> quotes that are shown before all else."""
+    """Show the documents that fit into `room` tokens, the first ones first.
+
+    `about`: evidence id -> what stands under the title of a work. `named`: evidence id -> quotes that are
+    shown before all else.
+    """
     left = int(max(room, 0) * BYTES_PER_TOKEN)
     layouts = [
         _Layout.of(f"E{n}", one, (about or {}).get(one.evidence_id, ""), (named or {}).get(one.evidence_id))
@@ -115,8 +119,10 @@ def show(
 
 
 def _reserved(layouts: Sequence["_Layout"], room: int) -> list[int]:
-    """Bytes that are kept for each work before any gets more: what was named of it, with its neighbours where
-    that fits for all. The last works have none where not even what was named fits."""
+    """Keep bytes for what was named of each work, with its neighbours where that fits for all.
+
+    The last works have none where not even what was named fits.
+    """
     least = [layout.least(beside=True) for layout in layouts]
     if sum(least) > room:
         least = [layout.least(beside=False) for layout in layouts]
@@ -124,7 +130,7 @@ def _reserved(layouts: Sequence["_Layout"], room: int) -> list[int]:
 
 
 def heading(label: str, document: Evidence) -> str:
-    """One line that says what a work is; of a text of the user's own also who wrote or sent it, and when."""
+    """Say in one line what a work is; of a text of the user also who wrote or sent it, and when."""
     standing = "" if document.standing in ("none", "unknown") else document.standing.upper()
     own = document.evidence_type in OF_THE_USER
     date = (own and document.facts.get("date")) or str(document.year or "")
@@ -163,7 +169,7 @@ class _Layout:
         return cls(label, document, f"{head}\n({one_line(about)})" if about else head, parts, named)
 
     def least(self, *, beside: bool) -> int:
-        """Bytes that the work needs for what was named of it, `beside`: with its neighbours."""
+        """Return the bytes that what was named of the work needs, `beside`: with its neighbours."""
         costs = self._costs()
         wanted = [*self.named, *(self._neighbours() if beside else ())]
         needed = sum(costs[place] for place in wanted) + MAX_GAP_BYTES * len(self.named)
@@ -171,9 +177,10 @@ class _Layout:
         return len(self.head.encode()) + own + 2
 
     def block(self, question: str, limit: int, first: int) -> tuple[str, dict[str, Sentence]]:
-        """The work as it is shown, its quotable sentences labelled from `S<first>` on (0: without labels).
-        The lines that say where a text goes on may cost more than `limit` bytes of text leave: then less of
-        it is shown."""
+        """Show the work, its quotable sentences labelled from `S<first>` on (0: without labels).
+
+        The lines that say where a text goes on may cost more than `limit` leaves: then less of it is shown.
+        """
         rows, own = self._lines(question, limit, first)
         over = sum(len(row.encode()) + 1 for row in rows) - limit
         if self.named and over > 0:
@@ -233,9 +240,11 @@ class _Layout:
         ]
 
     def _within(self, question: str, limit: int) -> set[int]:
-        """Places of the parts that are shown: all where they fit, else what was named, its neighbours, and
-        passages: the quotable sentences nearest to the question, the first and the last of a text before
-        others that are as near, each with those around it."""
+        """Choose what is shown: all where it fits, else what was named, its neighbours, and passages.
+
+        Passages are the quotable sentences nearest to the question, each with those around it; of equally
+        near ones those at the beginning and the end of a text come first.
+        """
         parts, costs = self.parts, self._costs()
         if sum(costs) <= limit:
             return set(range(len(parts)))
@@ -276,13 +285,13 @@ def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Seq
 
 
 def _is_own_line(text: str) -> bool:
-    """Whether what stands between two sentences is a line by itself, such as a heading of one word."""
+    """Tell whether what stands between two sentences is a line by itself, such as a heading of one word."""
     first, *lines = (bool(line.strip()) for line in text.split("\n"))
     return bool(lines) and not first and not lines[-1] and sum(lines) == 1
 
 
 def _heading(text: str) -> str:
-    """The last line between two sentences, where it is a heading: short, and no sentence."""
+    """Return the last line between two sentences, where it is a heading: short, and no sentence."""
     line = one_line(next((line for line in reversed(text.splitlines()) if line.strip()), ""))
     fits = _LETTER.search(line) and len(line) <= MAX_HEADING_CHARS and not line.endswith((".", ";", ","))
     return line.rstrip(":") if fits else ""
@@ -296,7 +305,7 @@ def _gap(document: Evidence, start: int, heading: str) -> str:
 
 
 def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence | None:
-    """A sentence too short to be quoted alone (`Mortality was 0%.`): its quote has the one before it."""
+    """Quote a sentence too short to stand alone (`Mortality was 0%.`) with the one before it."""
     if before is None or not _SHORT.fullmatch(text):
         return None
     quote = f"{before.quote}{text.rstrip()}"
@@ -305,15 +314,17 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
 
 
 def _long(text: str, before: Sentence | None) -> Sentence | None:
-    """A sentence longer than those that are split off a text: results of several outcomes in one."""
+    """Quote a sentence longer than those that are split off a text: results of several outcomes in one."""
     quote = text.strip()
     is_prose = MAX_SENTENCE < len(quote) <= MAX_SENTENCE_CHARS and quote.endswith(".") and "\n" not in quote
     return replace(before, quote=quote) if before and is_prose else None
 
 
 def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:
-    """The works that a writer and its second reader read, those that answer best first. Related ones only
-    where none answers, and those on another subject only where none is related."""
+    """Return the works that a writer and its second reader read, those that answer best first.
+
+    Related ones are read only where none answers, and those on another subject only where none is related.
+    """
 
     def grade(document: Evidence) -> int:
         judgement = judged.get(document.evidence_id)
@@ -325,7 +336,7 @@ def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudge
 
 
 def _about(judgement: WorkJudgement) -> str:
-    """What was judged of a work, in a few words."""
+    """Describe what was judged of a work, in a few words."""
     parts = (
         f"judged: {GRADES[judgement.answers]}",
         "" if judgement.direction == "not_asked" else f"supports {judgement.direction}",

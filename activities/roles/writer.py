@@ -1,8 +1,7 @@
-"""Writer: the direct answer and the paragraphs of a section, each sentence with the labels of all sentences
-it rests on, of one or several works.
+"""Writer: the direct answer and the paragraphs of a section.
 
-Code fills in the quotes, and the gate decides of every sentence (`activities.verification.gate`). Those that
-were refused come back once (`WriteInput.failed`).
+Each sentence has the labels of all sentences it rests on. Code fills in the quotes, and the gate decides of
+every sentence (`activities.verification.gate`). Those that were refused come back once (`WriteInput.failed`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -147,8 +146,7 @@ def _foreign(step: WriteInput, documents: Iterable[Evidence]) -> bool:
 
 
 def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tuple[DraftClaim, ...]:
-    """The translations of sentences in another language than the answer, each once; one with a number that
-    its sentence does not have is left out."""
+    """Accept translations of sentences in another language than the answer, each once, with their numbers."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     made: dict[str, DraftClaim] = {}
     for one in answer.translations if isinstance(answer, TranslatedDraft) else ():
@@ -165,7 +163,7 @@ def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tupl
 
 
 def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[SectionDraft]:
-    """The draft: every sentence with its quotes and with what the gate decides of it."""
+    """Accept the draft: every sentence with its quotes and with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
     refused: list[Refused] = []
@@ -193,8 +191,10 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
 
 
 def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused]) -> tuple[DraftClaim, ...]:
-    """The sentences as claims, each once; one that may not go without a quote and names nothing that was
-    shown is recorded in `refused`."""
+    """Make sentences claims, each once.
+
+    One that may not go without a quote and names nothing that was shown is recorded in `refused`.
+    """
     claims: dict[str, DraftClaim] = {}
     for place, sentence in enumerate(written):
         text = sentence_text(sentence.text)
@@ -212,14 +212,14 @@ def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused
 
 
 def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClaim, ...]:
-    """The errors that the model planted on request, those that rest on sentences shown."""
+    """Return the errors that the model planted on request and that rest on sentences shown."""
     rows = ((sentence_text(one.text), supports(cited(one.rests_on, prompt)[0])) for one in written)
     made = [DraftClaim(text=text, support=support, state="ask") for text, support in rows if text and support]
     return tuple(made[:MAX_NEAR_MISSES])
 
 
 def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
-    """What the model says that the evidence cannot show, each once."""
+    """Accept what the model says that the evidence cannot show, each once."""
     works = {document.evidence_id: document for document in prompt.shown.values()}
     lines = dict.fromkeys(filter(None, map(sentence_text, texts)))
     return tuple(
@@ -232,7 +232,7 @@ def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...
 
 
 def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
-    """An answer many of whose sentences name labels that were not shown is asked for once more."""
+    """Ask once more for an answer many of whose sentences name labels that were not shown."""
     if not isinstance(answer, DraftAnswer):
         return Review()
     written = [*answer.answer, *(one for paragraph in answer.paragraphs for one in paragraph.sentences)]
@@ -253,8 +253,10 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
 
 
 def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
-    """The paragraphs of an answer that is still coming, those before its last one, with the quotes in place
-    of what is not verified. Empty when they are fewer than `least`."""
+    """Return the paragraphs of an answer that is still coming, but the last, from `least` on.
+
+    Quotes stand in the place of what is not verified.
+    """
     if prompt.answer is AgainAnswer:
         return ()
     answer = read_so_far(text, DraftAnswer)
