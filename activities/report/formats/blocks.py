@@ -41,6 +41,8 @@ class Quote:
     translation: str = ""
     note: int = 0
     """The number of its note; 0 for a quote without one."""
+    leads: bool = False
+    """Whether it is the first of its note."""
 
     @property
     def translated(self) -> str:
@@ -309,21 +311,28 @@ def quotes_in(value: object) -> Iterator[Quote]:
 def noted(chapters: Sequence[Chapter]) -> tuple[tuple[Chapter, ...], tuple[Quote, ...]]:
     """Give numbers to the quotes behind the sentences of chapters, each once.
 
-    A quote that its sentence says word for word needs no note; quotes of cells and fields are shown there.
+    The quotes that a sentence is the first to rest on are one note. A quote that its sentence says word for
+    word needs no note; quotes of cells and fields are shown there.
     """
     notes: dict[tuple[int, str], Quote] = {}
+    last = 0
 
     def numbered(value: V) -> V:
+        nonlocal last
         if isinstance(value, Quote):
             if value.same and not value.translation:
                 return value
-            first = notes.setdefault((value.number, value.text), replace(value, note=len(notes) + 1))
+            own = last + 1
+            leads = all(one.note != own for one in notes.values())
+            first = notes.setdefault((value.number, value.text), replace(value, note=own, leads=leads))
             return replace(value, note=first.note)
         if isinstance(value, tuple):
             return cast(V, tuple(map(numbered, value)))
         if not is_dataclass(value) or isinstance(value, Run | Table):
             return value
         update = {one.name: numbered(getattr(value, one.name)) for one in fields(value)}
+        if isinstance(value, Cite):
+            last = max((one.note for one in notes.values()), default=0)
         return cast(V, replace(cast(Block, value), **update))
 
     return numbered(tuple(chapters)), tuple(notes.values())

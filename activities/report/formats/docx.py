@@ -116,7 +116,8 @@ def _note(word: "Document", quote: page.Quote) -> None:
     from docx.shared import Pt
 
     paragraph = word.add_paragraph(style="Quote")
-    paragraph.add_run(f"{quote.note} ").font.superscript = True
+    if quote.leads:
+        paragraph.add_run(f"{quote.note} ").font.superscript = True
     text = f"[{quote.number}] \u201c{quote.text}\u201d{quote.behind}"
     paragraph.add_run(text).font.size = Pt(SMALL_POINTS)
 

@@ -1,6 +1,7 @@
 """The report as plain Markdown, without HTML and figures; the numbers of the figures are in its tables."""
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
@@ -42,7 +43,8 @@ def as_markdown(block: page.Block) -> str:
         case page.References():
             return "\n".join(f"{one.number}. {_line(one.parts)}" for one in block.items)
         case page.Notes():
-            return "\n\n".join(map(_note, block.quotes))
+            notes = groupby(block.quotes, key=lambda quote: quote.note)
+            return "\n\n".join(f"[^{note}]: {' · '.join(map(_quoted, quotes))}" for note, quotes in notes)
         case page.Group():
             return "\n\n".join(map(as_markdown, block.blocks))
 
@@ -104,10 +106,10 @@ def _cite(cite: page.Cite) -> str:
     return cite.text + "".join(f"[^{number}]" for number in cite.notes)
 
 
-def _note(quote: page.Quote) -> str:
+def _quoted(quote: page.Quote) -> str:
     behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
     # with the reference last it is no definition of a link where footnotes are not known
-    return f'[^{quote.note}]: "{_plain(quote.text)}"{behind} [{quote.number}]'
+    return f'"{_plain(quote.text)}"{behind} [{quote.number}]'
 
 
 def _plain(text: str) -> str:

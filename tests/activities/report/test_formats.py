@@ -241,6 +241,18 @@ def test_a_section_begins_with_its_conclusion_and_ends_with_its_reservations(nam
     assert last < text.index("reported in another section")
 
 
+def test_the_quotes_of_a_sentence_are_one_note_and_each_is_printed_once() -> None:
+    both = quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA))
+    again = quoting("Fewer had an infection.", ("pmid:11", INFECTION))
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(both, again)),))
+    update = {"sections": (section("s1", draft, "Gain"),), "edited": None}
+    text = render(build_report(STEP.model_copy(update=update), WORKS), "md").decode()
+    body, _, notes = text.rpartition("## Quotes")
+    assert body.count("[^1]") == 2
+    assert "[^2]" not in text
+    assert (notes.count("[^1]:"), notes.count(INFECTION), notes.count(PNEUMONIA)) == (1, 1, 1)
+
+
 @pytest.mark.parametrize("name", ["md", "docx", "pdf"])
 def test_quotes_stand_in_one_place_and_a_sentence_in_their_words_is_marked(name: str) -> None:
     report = build_report(STEP, WORKS)
