@@ -1,4 +1,8 @@
+import io
+import re
+
 import pytest
+from docx import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -267,6 +271,24 @@ def test_quotes_stand_in_one_place_and_a_sentence_in_their_words_is_marked(name:
     quoted = build_report(STEP.model_copy(update={"sections": (section("s1", own, "Harm"),)}), WORKS)
     shown = words_of(quoted, name)
     assert f"\u201c{INJURY}\u201d" in shown
+
+
+def test_each_note_at_a_sentence_is_numbered_and_has_its_quote() -> None:
+    report = build_report(STEP, WORKS)
+    text = render(report, "md").decode()
+    numbers = re.findall(r"^\[\^(\d+)\]: ", text, re.MULTILINE)
+    assert numbers == [str(n) for n in range(1, len(numbers) + 1)]
+    assert set(re.findall(r"\[\^(\d+)\](?!:)", text)) == set(numbers)
+    # where footnotes are not known no note is taken for the address of a link
+    page = page_of(MarkdownIt("gfm-like", {"linkify": False}).render(text))
+    assert all(str(address).startswith("https://") for address in page.xpath("//a/@href"))
+    raised = [
+        run.text
+        for paragraph in Document(io.BytesIO(render(report, "docx"))).paragraphs
+        for run in paragraph.runs
+        if run.font.superscript
+    ]
+    assert {number for text in raised for number in re.findall(r"\d+", text)} == set(numbers)
 
 
 def test_the_finding_of_a_work_has_few_words_in_the_table() -> None:
