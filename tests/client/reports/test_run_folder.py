@@ -52,7 +52,8 @@ async def test_a_disk_that_refuses_harms_no_run(
     async def nothing(*_: object) -> list[object]:
         return []
 
-    monkeypatch.setattr("worker.run_folder._pages", nothing)
+    monkeypatch.setattr("worker.run_folder.evidence_index", nothing)
+    monkeypatch.setattr("worker.run_folder.iterations", nothing)
     monkeypatch.setattr("worker.run_folder.activity.client", lambda: None)
     monkeypatch.setattr(run_folder, "write_whole", refuse)
     store = EvidenceStore.at(str(tmp_path / "evidence"))
