@@ -1,14 +1,14 @@
-"""Query parser and clarifier: what kind of question it is, and what is meant where its readings differ.
+"""Query parser, clarifier and planner: what a question asks, what is meant, and which sections answer it.
 
-The first also names the smaller questions that it is made of; the second asks back before anything is
-searched.
+The first also names the smaller questions that it is made of; the second asks back where readings differ in
+what would be searched; the third plans a long report, each section with its first searches.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Statement
 from activities.contracts.plan import (
     MAX_READINGS,
     READING_CHARS,
@@ -17,6 +17,7 @@ from activities.contracts.plan import (
     ClarifyInput,
     ParsedQuery,
     ParseQueryInput,
+    PlanInput,
 )
 from activities.contracts.step import Reading
 from activities.extractive import planning
@@ -25,7 +26,7 @@ from activities.messages import english_name
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import CUT, compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import line, lines, one_of
+from activities.roles.validation import is_relevant, line, lines, one_of
 from activities.verification.gate import names, words
 
 MOST_ENTITIES = 8
@@ -211,4 +212,71 @@ def accept_readings(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswe
 
 CLARIFIER = RoleSpec(
     "clarifier", "Asking back", ClarifierAnswer, render_readings, accept_readings, lambda *_: Clarified()
+)
+
+
+MAX_QUERIES = 3
+"""First searches of a section."""
+MAX_QUERY_CHARS = 160
+
+
+class SectionAnswer(Loose):
+    title: Text = limits(length=100, default="")
+    key_question: Text = limits(length=240, default="")
+    queries: Texts = limits(items=MAX_QUERIES, length=MAX_QUERY_CHARS, default_factory=list)
+
+
+class PlanAnswer(Loose):
+    report_title: Text = limits(length=140, default="")
+    sections: list[SectionAnswer] = limits(items=8)
+
+
+def render_plan(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    parsed = step.parsed
+    sources = [f"{option.info.title}: {option.info.covers}" for option in step.sources]
+    return compose(
+        "planner",
+        step,
+        room=room,
+        inputs=[
+            listed("Sources that will be searched", sources, limit=len(sources), each=120),
+            listed("Named in the question", parsed.key_entities),
+            listed("Smaller questions", parsed.research_questions),
+            listed("Usual sections of this profile", tuple(aspect.title for aspect in step.profile.aspects)),
+        ],
+        task=f"Plan the report in at most {step.max_sections} sections. Answer with JSON.",
+    )
+
+
+def accept_plan(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
+    """Accept sections up to the number asked for, with a title and a question relevant to the user's.
+
+    No title stands twice. The title of the report is printed without a quote: it must be relevant too.
+    """
+    question = step.parsed.improved_query or step.question
+    about = (question, *step.parsed.key_entities, *step.parsed.research_questions)
+    usual = (
+        *(aspect.title for aspect in step.profile.aspects),
+        *(c.description for c in step.profile.criteria),
+    )
+    sections: dict[str, ReportPlanSection] = {}
+    for section in answer.sections:
+        title, key_question = line(section.title, 120), line(section.key_question, 400)
+        if title and key_question and is_relevant(f"{title} {key_question}", *about, *usual):
+            queries = lines(section.queries, MAX_QUERIES, MAX_QUERY_CHARS)
+            planned = ReportPlanSection(title=title, key_question=key_question, queries=queries)
+            sections.setdefault(title.casefold(), planned)
+    outline = tuple(sections.values())[: step.max_sections]
+    notes = () if outline else (Statement.of("no_section"),)
+    title = line(answer.report_title, 200)
+    plan = ReportPlan(
+        report_title=title if is_relevant(title, *about) else line(question, 200),
+        report_outline=outline
+        or (ReportPlanSection(title=line(question, 120), key_question=line(question, 400)),),
+    )
+    return Accepted(plan, notes)
+
+
+PLANNER = RoleSpec(
+    "planner", "Planning", PlanAnswer, render_plan, accept_plan, lambda step, _: planning.plan(step)
 )

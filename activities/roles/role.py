@@ -109,6 +109,7 @@ ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "own_
 FILES: dict[Role, str] = {
     "clarifier": "question",
     "query_parser": "question",
+    "planner": "question",
     "observer": "rounds",
     "gap_evaluator": "rounds",
     "reflector": "rounds",

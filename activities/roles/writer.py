@@ -4,31 +4,24 @@ Each sentence has the labels of all sentences it rests on. Code fills in the quo
 every sentence (`activities.verification.gate`). Those that were refused come back once (`WriteInput.failed`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
-from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Refused
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
 from activities.extractive import passages
 from activities.messages import N_, english_name
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
-from activities.roles.fields import Loose, OneSentence, SentenceLabels, Text, Texts, Truth, limits
-from activities.roles.prompt import concluded, listed
-from activities.roles.rewording import (
-    MAX_COMPUTED,
-    MAX_LABELS,
-    AgainAnswer,
-    accept_again,
-    checked,
-    render_again,
-)
-from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.report.formats.statements import sentence as in_words
+from activities.roles.fields import Loose, OneClaim, OneSentence, SentenceLabels, Text, Texts, Truth, limits
+from activities.roles.prompt import concluded, fenced, listed
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_text
 from activities.roles.validation import cited, line, refusal, sentence_text, supports
 from activities.roles.works import compose_works
 from activities.text.numbers import missing_numbers
@@ -36,7 +29,7 @@ from activities.text.sentences import language_in
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
-from activities.verification.verdicts import printed
+from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
 
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
@@ -70,6 +63,13 @@ BESIDE_OTHERS = (
 WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 """What a writer calls its sentences; the first one where it says nothing."""
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
+MAX_LABELS = 16
+"""Sentences that one sentence may rest on."""
+MAX_COMPUTED = 4
+"""Computations that one sentence shows."""
+MAX_REWORDING_CHARS = 1_500
+"""Characters of a work that are shown: what the sentences quote, its neighbours, and what is nearest."""
+TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
 
 
 class NearMiss(Loose):
@@ -105,6 +105,18 @@ class TranslatedDraft(DraftAnswer):
     """The answer where works are in another language than the report."""
 
     translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
+
+
+class WrittenAgain(Loose):
+    claim: OneClaim = ""
+    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
+    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
+    computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    leans: Truth = None
+
+
+class AgainAnswer(Loose):
+    sentences: list[WrittenAgain]
 
 
 AnyDraft = DraftAnswer | AgainAnswer
@@ -272,6 +284,86 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     )
     draft = printed(accept(step, prompt, whole).output)
     return draft.texts if len(draft.paragraphs) >= least else ()
+
+
+def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    """Show the paragraphs with refused sentences, the reason of each, and the works they cite."""
+    named: dict[str, list[str]] = {}
+    labels: dict[str, str] = {}
+    rows: list[str] = []
+    for paragraph in step.failed:
+        if rows:
+            rows.append("")
+        leaning = leaning_on_refused(paragraph.claims)
+        for claim in paragraph.claims:
+            labels[label := f"C{len(labels) + 1}"] = claim.id
+            why = in_words(claim.problem) if claim.problem else "not verified"
+            refused = f" (refused: {why})" if claim.state != "stands" else ""
+            rows.append(f"{label}: {claim.text}{refused}{' (leans on it)' if claim.id in leaning else ''}")
+            if refused or claim.id in leaning:
+                for support in claim.support:
+                    named.setdefault(support.evidence_id, []).append(support.quote)
+    prompt = compose_works(
+        "writer",
+        step.replace(prompt=prompt_text("rewording")),
+        [document for document in documents if document.evidence_id in named],
+        room=room,
+        inputs=["Paragraphs:\n" + fenced("claims", "\n".join(rows))],
+        named=named,
+        task=TASK_AGAIN,
+        chars=MAX_REWORDING_CHARS,
+    )
+    choices = {**prompt.choices, "ClaimLabel": tuple(labels)}
+    return replace(prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer)
+
+
+def checked(
+    text: str,
+    support: tuple[Support, ...],
+    prompt: Prompt,
+    shown: Sequence[str] = (),
+    unknown: Sequence[str] = (),
+    kind: SentenceKind = "finding",
+) -> DraftClaim:
+    """Make a sentence a claim, with what the gate decides of it. `shown`: its computations."""
+    documents = {document.evidence_id: document for document in prompt.shown.values()}
+    support = () if kind == "missing" else support
+    claim = DraftClaim(text=text, support=support, kind=kind)
+    if unknown and support:
+        return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
+    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question, shown=shown))
+
+
+def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
+    """Accept second wordings under the ids of the first ones: of what was refused, and what leans on that.
+
+    A refused sentence that the model did not write again is left out.
+    """
+    rows = [one for paragraph in step.failed for one in paragraph.claims]
+    leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
+    first = {one.id: one for one in rows if is_rewordable(one) or one.id in leaning}
+    again: dict[str, DraftClaim] = {}
+    for written in answer.sentences:
+        name = prompt.claims.get(written.claim)
+        text = sentence_text(written.text)
+        if name is None or name not in first or name in again or not text:
+            continue
+        sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
+        support = supports(sentences) or (first[name].support if name in leaning else ())
+        claim = checked(text, support, prompt, written.computed, unknown)
+        again[name] = claim.replace(id=name, reworded=True, leans=written.leans is True)
+
+    def second(one: DraftClaim) -> Iterator[DraftClaim]:
+        claim = again.get(one.id)
+        if claim is not None and claim.state != "refused":
+            yield claim
+        elif claim is not None and one.state == "refused":  # its first quotes stand in its place
+            yield one.replace(problem=claim.problem, reworded=True)
+        elif claim is None and one.state == "refused":
+            yield one.replace(state="out")
+
+    claims = tuple(new for one in first.values() for new in second(one))
+    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),) if claims else ())
 
 
 WRITER = RoleSpec(

@@ -6,7 +6,7 @@ import pytest
 from temporalio.client import WorkflowUpdateFailedError
 
 from activities.contracts.plan import PlanInput
-from activities.roles import planner
+from activities.roles import question
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import a_plan, a_section, at_the_plan
 from workflows.context import number_sections
@@ -69,5 +69,5 @@ async def test_the_planner_is_told_what_will_be_searched(stage: Stage) -> None:
     (step,) = (call.step for call in stage.fakes.of("planner"))
     assert isinstance(step, PlanInput)
     assert [option.info.name for option in step.sources] == ["alpha"]
-    prompt = planner.PLANNER.render(step, (), 4_000)
+    prompt = question.PLANNER.render(step, (), 4_000)
     assert f"{step.sources[0].info.title}: {step.sources[0].info.covers}" in prompt.user

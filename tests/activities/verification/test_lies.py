@@ -23,10 +23,9 @@ from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, Sent
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.fields import Loose
 from activities.roles.judge import JudgeAnswer, WorkAnswer
-from activities.roles.rewording import AgainAnswer, WrittenAgain
 from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
-from activities.roles.writer import DraftAnswer, Written, WrittenParagraph
+from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain, WrittenParagraph
 from activities.text.normal_form import normalise
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
