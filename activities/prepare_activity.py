@@ -20,8 +20,7 @@ from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.library.source import LibrarySource, info_of
-from activities.sources.reachability import unreachable
-from activities.sources.registry import options, why_closed
+from activities.sources.registry import options, unreachable, why_closed
 from activities.text.language import language_of_question
 
 

@@ -1,10 +1,11 @@
 """What a language model is asked for and answers with (`activities.models.client`)."""
 
+import math
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from activities.contracts.evidence import Usage
+from activities.contracts.evidence import Allowance, Usage
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -33,3 +34,28 @@ class Review(BaseModel):
     """Whether the answer is used all the same when the repair turn returns no better one."""
     failures: int = 0
     """How many parts are wrong: of two usable answers the one with fewer is kept."""
+
+
+BYTES_PER_TOKEN = 2.5
+"""UTF-8 bytes a token. English prose has 4 to 4.5 with today's tokenizers, tables of numbers and gene names
+about 3: the estimate is meant to be high."""
+PER_MESSAGE = 8
+"""What a chat template adds to each message."""
+PROMPT_SHARE = 0.8
+"""The share of the input allowance, for the prompt; the rest is for a repair turn."""
+LEAST_OUTPUT = 64
+"""The shortest useful answer."""
+
+
+def estimate(*texts: str) -> int:
+    """Tokens of messages with these texts, estimated high."""
+    return sum(math.ceil(len(text.encode()) / BYTES_PER_TOKEN) + PER_MESSAGE for text in texts)
+
+
+def room(allowance: Allowance, context_tokens: int) -> int:
+    """Return the tokens a first prompt may use.
+
+    The answer, and mostly a repair turn too, still fit into the allowance and into the model's context.
+    """
+    within_context = context_tokens - min(allowance.output_tokens, context_tokens // 2)
+    return max(min(math.floor(allowance.input_tokens * PROMPT_SHARE), within_context), 0)

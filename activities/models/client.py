@@ -28,7 +28,7 @@ from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models import progress
 from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
-from activities.models.base import Completion, Review, YesOrNo
+from activities.models.base import BYTES_PER_TOKEN, LEAST_OUTPUT, Completion, Review, YesOrNo, estimate
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import (
     Answer,
@@ -45,7 +45,6 @@ from activities.models.response import Pieces, probability_of_yes
 from activities.models.servers import Servers
 from activities.models.stream import EVENTS, FIRST_WORD_FACTOR, events_of, read_stream, values_of
 from activities.models.structured import Unreadable, read, schema_of
-from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
 
 if TYPE_CHECKING:

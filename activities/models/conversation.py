@@ -12,10 +12,9 @@ from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.models.address import Address
 from activities.models.answer_store import RawAnswer, key_of
-from activities.models.base import Completion
+from activities.models.base import LEAST_OUTPUT, Completion
 from activities.models.capabilities import Capabilities
 from activities.models.structured import Unreadable, without_bounds
-from activities.models.tokens import LEAST_OUTPUT
 
 Answer = TypeVar("Answer", bound=BaseModel)
 REPAIR_SYSTEM = "You correct JSON. Answer with one JSON object that matches the schema, and nothing else."

@@ -1,7 +1,7 @@
 """What one step of each role may spend at most, its repair turn included, and how much is asked of a model.
 
 Workflows reserve allowances before they start a step, so this module is pure data. Sized by the client's
-cautious estimate (`activities.models.tokens`), which reads English about a third too high: what providers
+cautious estimate (`activities.models.base`), which reads English about a third too high: what providers
 report, and what a reservation is settled to, is usually well under.
 """
 
@@ -12,7 +12,7 @@ from activities.contracts.evidence import Allowance, EvidenceRef, ModelChoice
 from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import VerifyInput, WriteInput
-from activities.models.tokens import BYTES_PER_TOKEN, PROMPT_SHARE
+from activities.models.base import BYTES_PER_TOKEN, PROMPT_SHARE
 from activities.roles.assessment import MIN_ANSWERS
 
 MAX_WORK_CHARS = 4_000

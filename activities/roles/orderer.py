@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Weighed, WeighInput
-from activities.models.base import YesOrNo
-from activities.models.tokens import estimate
+from activities.models.base import YesOrNo, estimate
 from activities.roles.prompt import clip, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
 from activities.roles.works import show

@@ -15,9 +15,8 @@ from activities.contracts.write import Verdicts
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models import progress
-from activities.models.base import Completion, YesOrNo
+from activities.models.base import Completion, YesOrNo, estimate, room
 from activities.models.failures import UNEXPLAINED
-from activities.models.tokens import estimate, room
 from activities.own_step_activity import OwnStepInput
 from activities.roles import readers, selection
 from activities.roles.allowances import asks_model

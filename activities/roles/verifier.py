@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
-from activities.models.tokens import BYTES_PER_TOKEN
+from activities.models.base import BYTES_PER_TOKEN
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, limits
 from activities.roles.prompt import clip, fenced, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec

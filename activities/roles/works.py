@@ -17,7 +17,7 @@ from math import log
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
-from activities.models.tokens import BYTES_PER_TOKEN
+from activities.models.base import BYTES_PER_TOKEN
 from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import GRADES, Works, clip, compose, left_out, one_line

@@ -6,14 +6,18 @@ async function declared with `activities.sources.declared.source`.
 
 A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
 to fix it, empty when it is ready. One that needs the network says where it asks in an optional attribute
-`address: str`, so that a run can leave out what cannot be reached (`activities.sources.reachability`).
+`address: str`, so that a run can leave out what cannot be reached (`activities.sources.registry`).
 """
 
+import asyncio
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Literal, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Query, SourceInfo, SourceOption
@@ -117,3 +121,43 @@ def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Sour
             info, f"cannot be loaded ({type(error).__name__}: {error}); fix {point.value}", "not_loaded"
         )
     return made
+
+
+PATIENCE = 3.0
+"""Time in seconds for a host to accept a connection."""
+
+
+async def unreachable(addresses: Mapping[str, str]) -> dict[str, str]:
+    """Return why each source that cannot be reached cannot; empty behind a proxy.
+
+    A direct connection says nothing there.
+    """
+    if getproxies():
+        return {}
+    hosts = {name: _host(address) for name, address in addresses.items()}
+    different = list(dict.fromkeys(hosts.values()))
+    answers = dict(
+        zip(different, await asyncio.gather(*(_accepts(*host) for host in different)), strict=True)
+    )
+    return {
+        name: f"cannot be reached from here ({host[0]} does not accept a connection)"
+        for name, host in hosts.items()
+        if not answers[host]
+    }
+
+
+def _host(address: str) -> tuple[str, int]:
+    parts = urlsplit(address)
+    return parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
+
+
+async def _accepts(host: str, port: int) -> bool:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return True

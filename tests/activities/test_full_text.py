@@ -14,9 +14,8 @@ from activities.full_text_activity import FullTextActivities, ReadInFull, Way
 from activities.report import works
 from activities.report.formats.references import badges
 from activities.settings import Settings
-from activities.sources.http.addresses import networks
 from activities.sources.http.client import Http, open_http
-from activities.sources.http.pages import SafePages
+from activities.sources.http.pages import SafePages, networks
 from tests.replay import RECORDED, ReplayServer, Reply
 
 ABSTRACT = "Bisphenol A was measured in canned food of 1,200 households."

@@ -25,9 +25,8 @@ from activities.models.transport import open_client as open_model
 from activities.proxies import is_here, is_this_machine, proxy_fault
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.http.addresses import networks
 from activities.sources.http.client import open_http
-from activities.sources.http.pages import SafePages
+from activities.sources.http.pages import SafePages, networks
 from activities.sources.mcp import McpToolSource
 from client import connection as tracing
 from client.checkup import check_model

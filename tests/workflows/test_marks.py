@@ -22,7 +22,7 @@ from activities.contracts.plan import (
 from activities.contracts.profile import Specialist
 from activities.contracts.step import Reading, Role
 from activities.contracts.write import Edited, SectionDraft
-from activities.models.tokens import room
+from activities.models.base import room
 from activities.roles.role import ROLES, spec_of
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE, document

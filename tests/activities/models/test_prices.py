@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
+from activities.models.base import room
 from activities.models.prices import context_window, cost_microusd, price_of
-from activities.models.tokens import room
 from activities.settings import Settings
 
 LISTED = ModelChoice(backend="openai", model="gpt-4o-mini")

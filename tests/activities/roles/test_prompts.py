@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import Claim, Evidence, SourceInfo, SourceOption, Statement, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
+from activities.models.base import PER_MESSAGE, estimate, room
 from activities.models.client import OpenAIModel
 from activities.models.structured import without_bounds
-from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.roles import prompt, question, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.prompt import WORKS_FIRST

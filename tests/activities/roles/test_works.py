@@ -8,7 +8,7 @@ from activities.contracts.evidence import Claim, Evidence, EvidenceRef, ModelCho
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
 from activities.contracts.write import WriteInput
-from activities.models.tokens import PER_MESSAGE, estimate, room
+from activities.models.base import PER_MESSAGE, estimate, room
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_for, allowance_of
 from activities.roles.role import Prompt, spec_of

@@ -14,8 +14,7 @@ from activities.contracts.evidence import Query
 from activities.report.strength import best_grade
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.graph_schema import BUNDLED, load_schema
-from activities.sources.neo4j import Neo4jSource, names_in
+from activities.sources.neo4j import BUNDLED, Neo4jSource, load_schema, names_in
 from activities.text.normal_form import verbatim
 from tests.activities.sources.bolt import bolt_server
 

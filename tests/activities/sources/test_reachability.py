@@ -10,8 +10,7 @@ from activities.contracts.prepare import PrepareInput
 from activities.prepare_activity import PrepareActivities
 from activities.settings import Settings
 from activities.sources.http.client import open_http
-from activities.sources.reachability import unreachable
-from activities.sources.registry import build_sources
+from activities.sources.registry import build_sources, unreachable
 from tests.replay import ReplayServer
 
 

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from activities.contracts.errors import Refused, Unavailable
-from activities.sources.http.addresses import check_url, is_public, networks, resolve
+from activities.sources.http.pages import check_url, is_public, networks, resolve
 
 INWARD = """
 127.0.0.1 127.8.9.10 0.0.0.0 10.0.0.1 172.16.0.1 192.168.1.1 100.64.0.1 169.254.169.254 168.63.129.16

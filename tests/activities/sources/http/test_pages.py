@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.sources.http.addresses import networks
-from activities.sources.http.pages import MAX_REDIRECTS, SafePages
+from activities.sources.http.pages import MAX_REDIRECTS, SafePages, networks
 from tests.replay import ReplayServer, Reply
 
 LOOPBACK = networks(["127.0.0.0/8"])
