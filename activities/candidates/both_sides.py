@@ -1,4 +1,4 @@
-"""What a model offers as speaking for or against a candidate: a second reader says whether it does. Pure."""
+"""Quotes that a model offers for or against a candidate, as a second reader finds them. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ STATEMENTS: Mapping[Side, str] = {
     "support": "{name} helped here, or there is a reason why it may help.",
     "against": "{name} did not help here, or did harm.",
 }
-"""What a work must say to stand on a side."""
+"""The sentence that a work must bear out to stand on a side."""
 
 
 def to_read(candidates: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
@@ -46,7 +46,7 @@ def with_verdicts(
 
 
 def _offered(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate, Side, Support]]:
-    """Every quote with an id, its candidate and its side."""
+    """Yield every quote with an id, its candidate and its side."""
     for number, candidate in enumerate(candidates, start=1):
         for side in STATEMENTS:
             quotes: tuple[Support, ...] = getattr(candidate, side)

@@ -13,7 +13,7 @@ from activities.messages import N_
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What is known of a field before anybody is asked."""
+    """A field of a page, before anybody is asked."""
 
     label: str
     sources: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ class _Asking:
     failures: dict[str, SourceError] = field(default_factory=dict)
 
     async def ask(self, source: str, text: str, limit: int, **options: str) -> list[Evidence]:
-        """Every exchange of one search; what came before a failure is kept."""
+        """Make every exchange of a search; what came before a failure is kept."""
         records: list[Evidence] = []
         if source not in self.sources:
             return records

@@ -276,7 +276,7 @@ class Standing:
 
     @property
     def quotes(self) -> tuple[Support, ...]:
-        """What each record says, word for word."""
+        """The words of each record."""
         section = section_of(self.label, "indications_and_usage") if self.label else ""
         pairs = (
             (self.label, shortened(section)),

@@ -37,7 +37,7 @@ class RawAnswer(Frozen):
 
     @property
     def said(self) -> str:
-        """What there is to read: the content, or else the arguments of tool calls."""
+        """The text to read: the content, or else the arguments of tool calls."""
         return self.text if self.text.strip() else "\n".join(self.tool_calls)
 
     @property

@@ -1,4 +1,4 @@
-"""What a language model is asked for and answers with (`activities.models.client`)."""
+"""Answers of a language model (`activities.models.client`), and the tokens that prompts need."""
 
 import math
 from typing import TypeVar
@@ -14,11 +14,11 @@ class Completion(BaseModel):
     model: str
     usage: Usage
     notes: tuple[str, ...] = ()
-    """What the report must state, such as usage that the provider did not report and was estimated."""
+    """Notes for the report, such as usage that the provider did not report and was estimated."""
 
 
 class YesOrNo(BaseModel):
-    """How sure a model was of one of two words."""
+    """The certainty of a model of one of two words."""
 
     yes: float | None = None
     """Probability of "yes" against "no", 0 to 1; 1 or 0 where the server gives none; None for another
@@ -26,21 +26,21 @@ class YesOrNo(BaseModel):
 
 
 class Review(BaseModel):
-    """What a role finds wrong with an answer that has the right form."""
+    """The faults that a role finds in an answer that has the right form."""
 
     problem: str = ""
     """In words for the repair turn; empty when all is well."""
     usable: bool = False
     """Whether the answer is used all the same when the repair turn returns no better one."""
     failures: int = 0
-    """How many parts are wrong: of two usable answers the one with fewer is kept."""
+    """The number of wrong parts: of two usable answers the one with fewer is kept."""
 
 
 BYTES_PER_TOKEN = 2.5
 """UTF-8 bytes a token. English prose has 4 to 4.5 with today's tokenizers, tables of numbers and gene names
 about 3: the estimate is meant to be high."""
 PER_MESSAGE = 8
-"""What a chat template adds to each message."""
+"""Tokens that a chat template adds to each message."""
 PROMPT_SHARE = 0.8
 """The share of the input allowance, for the prompt; the rest is for a repair turn."""
 LEAST_OUTPUT = 64

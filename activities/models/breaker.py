@@ -33,7 +33,7 @@ class Breaker:
 
     @contextmanager
     def passage(self) -> Iterator[None]:
-        """Around a call. Raises ModelDown when none is to be made; `retry_after` says for how long."""
+        """Enclose a call. Raises ModelDown when none is to be made; `retry_after` says for how long."""
         begun = self._clock()
         self._admit(begun)
         try:

@@ -1,4 +1,4 @@
-"""What a server can do: learned from its refusals, once, and remembered for the address and the model."""
+"""The abilities of a server: learned from its refusals, once, and remembered for address and model."""
 
 import hashlib
 import json
@@ -30,12 +30,12 @@ _NO = re.compile(
     re.IGNORECASE,
 )
 _UNSUPPORTED = re.compile(r"unsupported|not support|not implemented|literal_error", re.IGNORECASE)
-"""What a refusal says that comes as a 500, as llama-cpp-python's does."""
+"""Words of a refusal that comes as a 500, as llama-cpp-python's does."""
 _AT_MOST = re.compile(
     r"(?:at most|less than or equal to|maximum (?:value )?(?:of|is)|<=)\s*`?(\d{2,7})", re.IGNORECASE
 )
 _BOUNDS = re.compile(r"max(?:items|length)|pattern|grammar|repetitions", re.IGNORECASE)
-"""What OpenAI, vLLM (xgrammar) and llama.cpp name when a schema's bounds are the trouble."""
+"""Names that OpenAI, vLLM (xgrammar) and llama.cpp give to bounds of a schema that they refuse."""
 _CONTEXT_SIZES = (
     re.compile(r"maximum context length is (\d+)", re.IGNORECASE),  # vLLM, OpenAI
     re.compile(r"exceeds? (?:the )?available context size \((\d+)", re.IGNORECASE),  # llama.cpp
@@ -146,7 +146,7 @@ _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
     ),
     (re.compile(r"\bstream(ing)?\b"), lambda old, _: old.without("stream", "stream_usage")),
 )
-"""What a refusal is about -> (capabilities, its words) -> the new ones; the first match decides."""
+"""Subject of a refusal -> (capabilities, its words) -> the new ones; the first match decides."""
 
 
 def context_size(message: str, sent: int) -> int | None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 MOST_ADAPTATIONS = 10
-"""How many refusals one call learns from; each changes one capability."""
+"""Refusals that one call learns from; each changes one capability."""
 PATH = "/chat/completions"
 OVER = ("deadline",)
 """Finish reasons after which there is no time for a repair turn."""
@@ -228,7 +228,7 @@ class OpenAIModel:
         return second if first.value is None or second.failures < first.failures else first
 
     async def _turn(self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int) -> RawAnswer:
-        """One question and its answer, charged. Raises ModelError with all that was paid."""
+        """Ask a question, and charge its answer. Raises ModelError with all that was paid."""
         question = talk.question(sent, estimated)
         try:
             raw, paid = await self._paid(question, talk)
@@ -326,7 +326,7 @@ class OpenAIModel:
         before: Usage,
         keep: Callable[[Pieces], None],
     ) -> str:
-        """One request; returns why reading ended, empty when the server ended it.
+        """Send a request; return why reading ended, empty when the server ended it.
 
         A stream fills `pieces` as it comes, so that what was paid is known if it breaks off; leaving
         it, by cancellation too, closes the connection.
@@ -402,7 +402,7 @@ class OpenAIModel:
         return counted.replace(cost_microusd=cost, seconds=pieces.seconds)
 
     async def _failed(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
-        """Our error for the library's; with the usage when words had already arrived.
+        """Return our error for the library's, with the usage when words had already arrived.
 
         How much the model can read is remembered, when the failure is that it was given more.
         """

@@ -98,7 +98,7 @@ def repair(
 
 @dataclass(slots=True)
 class Conversation(Generic[Answer]):
-    """What one call of `ask` knows: the question, and what it has cost so far."""
+    """The state of one call of `ask`: the question, and its cost so far."""
 
     choice: ModelChoice
     address: Address
@@ -175,7 +175,7 @@ class Attempt(Generic[Answer]):
     """None for one that cannot be used."""
     notes: tuple[str, ...] = ()
     problem: Unreadable | None = None
-    """What a repair turn is told; None where there is nothing to repair."""
+    """The problem that a repair turn names; None where there is nothing to repair."""
     failures: int = 0
 
 

@@ -49,7 +49,7 @@ SHORTEST_SECRET = 6
 _BEARER = re.compile(r"Bearer\s+\S+", re.IGNORECASE)
 _TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
 _MESSAGES = ("message", "msg", "detail", "error")
-"""Where servers put the words of an error."""
+"""Keys under which servers put the words of an error."""
 
 
 class ReportedError(Exception):

@@ -1,4 +1,4 @@
-"""What a model costs and how much it can read: the user's own table over `genai-prices`.
+"""Prices and context windows of models: the user's own table over `genai-prices`.
 
 A model is only looked up at the provider its address belongs to. A server at any other address may carry the
 same model name for nothing or for more, so its price is unknown unless the user's table names it.

@@ -21,7 +21,7 @@ class Progress:
     """For a turn at the server."""
     characters: int = 0
     usage: Callable[[], Usage] | None = None
-    """What the step has cost so far; estimated while an answer is coming."""
+    """The cost of the step so far; estimated while an answer is coming."""
     begun: float = field(default_factory=time.monotonic)
     answer_so_far: Callable[[], str] = str
     """The text of the answer that is coming; set by the client."""

@@ -45,7 +45,7 @@ class Pieces:
         self.answered = False
         """Whether anything that looks like an answer came."""
         self._error: object = None
-        """What came in place of an answer and says why."""
+        """The error that came in place of an answer."""
         self._began = time.monotonic()
 
     @cached_property
@@ -55,7 +55,7 @@ class Pieces:
 
     @property
     def reported(self) -> Usage | None:
-        """What the provider says the call used; None when it says nothing."""
+        """The usage that the provider reports; None when it reports none."""
         return usage_of(self.usage) if self.usage is not None else None
 
     @property

@@ -1,4 +1,4 @@
-"""What a server reports about itself: its context, how many calls it serves at once, the size of its model.
+"""Facts that a server reports about itself: its context, the calls it serves at once, the size of its model.
 
 Asked are `/props` (llama.cpp), `/v1/models` (all; vLLM and llama.cpp add facts), Ollama's `/api/ps` and
 `/api/show`, and LM Studio's `/api/v0/models`. Only servers on this machine or in a private network are asked:

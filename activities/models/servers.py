@@ -31,7 +31,7 @@ class Servers:
         self._clients: dict[str, AsyncOpenAI] = {}
         self._breakers: dict[tuple[str, str], Breaker] = {}
         self._turns: dict[str, tuple[Turn, Callable[[], Turn]]] = {}
-        """Of each server, those of this process and those of all processes of the home."""
+        """Turns at each server: those of this process and those of all processes of the home."""
         self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
 
     async def aclose(self) -> None:
@@ -53,7 +53,7 @@ class Servers:
 
     @asynccontextmanager
     async def turn(self, where: Address, choice: ModelChoice) -> AsyncIterator[None]:
-        """Around a call: waits until the server has a slot for it.
+        """Enclose a call, which waits until the server has a slot for it.
 
         So many at once as are set, else as the server says; at a local one that does not say one, at
         a provider's any number.

@@ -1,4 +1,4 @@
-"""Which effort a model is worth, by its size and by what its server can read."""
+"""The effort that a model is worth, by its size and by what its server can read."""
 
 from typing import TYPE_CHECKING
 

@@ -24,9 +24,9 @@ EVENTS = "text/event-stream"
 DONE = "[DONE]"
 """The data of the last event."""
 END_SECONDS = 0.1
-"""How long the end of the body may be away after the last event."""
+"""Seconds in which the end of the body comes after the last event."""
 FIRST_WORD_FACTOR = 4
-"""How many times longer than for the next word to wait for the first: a local model first reads the
+"""Times longer to wait for the first word than for the next: a local model first reads the
 prompt."""
 MOST_CHARACTERS = 400_000
 """Characters of one answer, reasoning included. The longest output cap in use is some 60,000 characters."""

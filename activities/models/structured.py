@@ -46,7 +46,7 @@ _THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"```(?:[\w-]*[ \t]*\n)?")
 _BRACKET = re.compile(r"[{\[]")
 _KEPT = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$ref", "$defs"}
-"""What of a JSON schema goes out. Other keywords and defaults are for the validator: strict servers refuse
+"""Keywords of a JSON schema that go out. Others and defaults are for the validator: strict servers refuse
 them."""
 BOUNDS = frozenset({"maxItems", "maxLength", "pattern"})
 """Keywords that keep a small model from generating without end; sent where the server accepts them."""

@@ -36,14 +36,14 @@ LARGEST_BODY = 8 * 2**20
 LARGEST_STREAM = 64 * 2**20
 """Bytes of a stream: servers spend some 300 bytes a token."""
 GATHER_SECONDS, GATHER_SHARE = 0.0025, 0.1
-"""How long the words of a stream gather before they are read on: at most so long for each stream that is
+"""Seconds in which words of a stream gather before they are read on: at most so long for each stream that is
 read at the same time, and this share of the time since the first word. An answer whose last word waits is
 bought again when the process is killed then, so a few streams wait for next to nothing. A model says up to a
 hundred a second, each in a packet of its own, and a packet takes a fifth of a millisecond to read however
 short it is: forty answers at once took most of a processor."""
 MAX_GATHER_SECONDS = 0.1
 AT_HAND_SECONDS = 0.005
-"""What was read together takes less than this to go through."""
+"""Seconds, more than it takes to go through what was read together."""
 LAST = b"[DONE]"
 """In the last event of a stream."""
 NO_KEY = "no-key"
@@ -159,7 +159,7 @@ def open_client(
 
 
 def translated(question: Question, error: Exception, secrets: Sequence[str]) -> ModelError:
-    """Our error for one of the `openai` package or of the HTTP library under it."""
+    """Return our error for one of the `openai` package or of the HTTP library under it."""
     import openai
 
     name, where = question.where, question.address.shown

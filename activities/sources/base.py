@@ -24,7 +24,7 @@ MAX_EXCHANGES = 20
 class Exchange:
     records: tuple[Evidence, ...] = ()
     hits: int = 0
-    """How many records the source says match, as far as this exchange knows."""
+    """The number of records that match by the words of the source, as far as this exchange knows."""
     set_aside: int = 0
     """Records in the answer that could not be read; each is logged, and the others are kept."""
     absent: tuple[AbsentWord, ...] = ()
@@ -98,7 +98,7 @@ async def read_all_listed(source: Lister, query: Query) -> AsyncIterator[Exchang
 
 
 def unread(records: Sequence[Evidence], chosen: int) -> str:
-    """How many of the results that were chosen could not be read; empty when all were."""
+    """Say how many of the chosen results could not be read; empty when all were."""
     count = chosen - sum(PAGE_NOT_READ not in record.facts for record in records)
     return f"{count} of {chosen} pages could not be read" if count else ""
 

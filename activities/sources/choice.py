@@ -1,4 +1,4 @@
-"""Which results of the searches of a round are read: by title and snippet, before any text is requested.
+"""The choice among the results of a round, by title and snippet, before any text is requested.
 
 Reciprocal rank fusion (`activities.text.ranking`) of the order that each search gave its results and of the
 words of title and snippet. Of those that come first so the encoder reads the titles, and what is far from the

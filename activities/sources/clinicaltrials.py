@@ -48,7 +48,7 @@ REFUSES_EVERYTHING = (
 RESULTS = "/resultsSection/outcomeMeasuresModule/outcomeMeasures"
 NAMES, ABOUT = "/identificationModule", "/descriptionModule"
 STATUS, DESIGN = "/statusModule", "/designModule"
-"""Where a registration has what it says; everything but the NCT number may be absent."""
+"""Places of what a registration says; everything but the NCT number may be absent."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 """A sign of Markdown behind its backslash."""
 

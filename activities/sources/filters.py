@@ -52,7 +52,7 @@ MESH_PHASES: Mapping[str, str] = {
 }
 """Phase of a trial, in the codes of ClinicalTrials.gov -> publication type of MeSH."""
 TYPES: tuple[EvidenceType, ...] = tuple(MESH)
-"""What a search can be narrowed to."""
+"""Types that a search can be narrowed to."""
 
 
 def canonical(name: str) -> str:

@@ -101,7 +101,7 @@ class McpToolSource:
         return items
 
     def _evidence(self, item: JsonValue) -> Evidence:
-        """One item as evidence. Raises SetAside without a text, ValueError for another shape."""
+        """Read an item as evidence. Raises SetAside without a text, ValueError for another shape."""
         fields = self._chosen.map
         text = plain(pointed(item, fields.text))[:MAX_TEXT_CHARS]
         if not text.strip():

@@ -36,7 +36,7 @@ HTTP_SECONDS = 30.0
 EVENT_SECONDS = 300.0
 """A server may hold a stream of events open for so long without a word."""
 ERRORS: dict[str, type[SourceError]] = {kind.__name__: kind for kind in (Malformed, Refused, Unavailable)}
-"""What goes wrong here, by the name it has in the answer."""
+"""Failures of a search, by their names in the answer."""
 
 
 def main() -> None:

@@ -17,5 +17,5 @@ def info_of(name: str) -> SourceInfo:
 
 
 def source_names() -> list[str]:
-    """Every source that can be named, those of installed plugins included; nothing is loaded."""
+    """Return every source that can be named, those of installed plugins included; nothing is loaded."""
     return [*_ROWS, *(point.name for point in points("determinator.sources"))]

@@ -37,7 +37,7 @@ _NOTES = {
     "warninglist/quotedphrasesnotfound": "quoted phrases not found: ",
     "warninglist/outputmessages": "",
 }
-"""Where an answer of esearch says what was not searched for."""
+"""Places where an answer of esearch says what was not searched for."""
 T = TypeVar("T")
 _OUTAGE_WORDS = ("backend", "timeout", "timed out", "temporar", "unavailable", "internal", "try again")
 

@@ -57,7 +57,7 @@ class PathPattern(BaseModel, frozen=True, extra="forbid"):
 
 class GraphSchema(BaseModel, frozen=True, extra="forbid"):
     title: str
-    """What a reader calls the graph."""
+    """The name of the graph for readers."""
     name: str
     """The property by which nodes are found and shown."""
     id: str = ""
@@ -92,7 +92,7 @@ class GraphSchema(BaseModel, frozen=True, extra="forbid"):
 
     @cached_property
     def statements(self) -> tuple["Statement", ...]:
-        """Every statement, those in which a question names both ends first, short paths first."""
+        """The statements, those in which a question names both ends first, short paths first."""
         both = [(path, (0, len(path.kinds) - 1)) for path in self.paths]
         single = [
             (path, (end,)) for path in self.paths if not path.both_ends for end in (0, len(path.kinds) - 1)
@@ -236,7 +236,7 @@ class Neo4jSource:
         raise AssertionError("unreachable")
 
     async def _asked(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
-        """One attempt. Raises SourceError."""
+        """Attempt it once. Raises SourceError."""
         try:
             from neo4j import READ_ACCESS
             from neo4j.exceptions import ClientError, DriverError, Neo4jError, ServiceUnavailable

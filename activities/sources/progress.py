@@ -1,4 +1,4 @@
-"""How far a source is with work that takes minutes, as reading a folder for the first time."""
+"""Progress of a source with work that takes minutes, as reading a folder for the first time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,5 +38,5 @@ def reporting(report: Report) -> Iterator[None]:
 
 
 def current_report() -> Report | None:
-    """Where to report, None when nobody listens. To be called in the task of the search, not in a thread."""
+    """Return where to report, None when nobody listens. To be called in the task of the search."""
     return _REPORT.get()

@@ -1,4 +1,4 @@
-"""What literature databases say of a publication in the same words: its type, and notices about it.
+"""The words that literature databases share: types of publications, and notices about them.
 
 PubMed, PubMed Central and Europe PMC share NLM's vocabulary of publication types
 (https://www.nlm.nih.gov/mesh/pubtypes.html) and of links between a work and the notices on it
@@ -200,7 +200,7 @@ def read_marks(record: Evidence, types: Sequence[str] = ()) -> Evidence | None:
 
 
 def _marked_in(record: Evidence, types: Sequence[str]) -> str:
-    """Where a record says that it is retracted; empty when it does not."""
+    """Return the part of a record that says it is retracted; empty when none does."""
     if title_mark(record.title):
         return "title"
     if standing(types, ()) == "retracted":

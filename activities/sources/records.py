@@ -1,4 +1,4 @@
-"""What sources of APIs have in common: asking one, and reading the records of its answer.
+"""Asking an API, and reading the records of its answer.
 
 A record that cannot be read, or that has no text to quote, is set aside, logged and counted; the others are
 kept.
@@ -61,7 +61,7 @@ def pointed(data: JsonValue, pointer: str) -> JsonValue:
 class Listed(NamedTuple):
     items: list[JsonValue]
     total: int
-    """How many match, by what the API says; else how many were sent."""
+    """The number that match, as the API says; else the number sent."""
 
 
 class Json:
@@ -135,7 +135,7 @@ class ApiSource:
     rate_with_email: float | None = None
     """Requests a second of those who say who they are, where they are more."""
     group: str | None = None
-    """What sources that share a rate have in common."""
+    """The name of a rate that several sources share."""
 
     def __init__(self, settings: Settings, http: Http) -> None:
         self.address = settings.source_url(self.info.name, self.url)

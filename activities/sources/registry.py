@@ -45,7 +45,7 @@ class ClosedSource:
 
 
 def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
-    """Every source by its name, those that cannot be used included (they refuse; see `options`).
+    """Return every source by its name, those that cannot be used included (they refuse; see `options`).
 
     An entry point cannot replace a built-in name. A source of a user's own that cannot be loaded does not
     stop the others.
@@ -89,7 +89,7 @@ def enabled(settings: Settings, sources: Mapping[str, Source]) -> dict[str, Sour
 
 
 def why_closed(settings: Settings, source: Source) -> str:
-    """One sentence that says why a source may not be used; empty when it may."""
+    """Return a sentence that says why a source may not be used; empty when it may."""
     info = source.info
     if info.name in settings.disabled_sources:
         return "disabled; remove it from disabled_sources (DETERMINATOR_DISABLED_SOURCES) to use it"

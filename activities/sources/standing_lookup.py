@@ -40,19 +40,19 @@ _OWN: dict[Standing, Kind] = {"retracted": "retraction", "concern": "concern", "
 
 
 class StandingVerdict(Frozen):
-    """What is known of one work's standing, and from whom."""
+    """The standing of a work, and who reports it."""
 
     standing: Standing
     notices: tuple[StandingNotice, ...] = ()
     """One for each notice, naming every authority that reports it; oldest first, undated last."""
     asked: tuple[str, ...] = ()
     reported: dict[str, Standing] = Field(default_factory=dict)
-    """What each authority that knows the work says by itself."""
+    """The standing by each authority that knows the work."""
     failures: tuple[str, ...] = ()
 
 
 class Answer(NamedTuple):
-    """What an authority that was asked about a work says of it."""
+    """The answer of an authority about a work."""
 
     notices: tuple[StandingNotice, ...] | None = None
     """None for a work that it does not know."""

@@ -1,4 +1,4 @@
-"""What the web search engines have in common: results are candidates, pages are evidence.
+"""Searches of the web: results of an engine are candidates, pages are evidence.
 
 The engine is asked first; of what all searches of a round name, those pages are read that a judge can be
 shown (`search_activity`), all at once with a bound a host. A quote is checked against the page's own text;
@@ -43,7 +43,7 @@ class WebSource(ApiSource, ABC):
     fields: tuple[str, ...] = ("url", "title", "content", "date")
     """The engine's names for a result's address, title, snippet and, where it gives one, date."""
     place = "/results"
-    """Where an answer has the list of results."""
+    """The place of the list of results in an answer."""
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)
@@ -53,7 +53,7 @@ class WebSource(ApiSource, ABC):
 
     @abstractmethod
     async def ask_engine(self, query: Query, wanted: int) -> Listing:
-        """One request to the engine: the results that have a usable address. Raises SourceError."""
+        """Ask the engine once for results that have a usable address. Raises SourceError."""
 
     def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Ask the engine, or read every page that it named. Raises SourceError for the engine only."""
@@ -142,7 +142,7 @@ class WebSource(ApiSource, ABC):
 
 
 def candidate(url: object, title: object, snippet: object, date: object = "") -> Preview | None:
-    """One result as an engine gave it; None without an http(s) address."""
+    """Return a result as an engine gave it; None without an http(s) address."""
     if not isinstance(url, str):
         return None
     url = url.encode("utf-8", errors="replace").decode().strip()  # JSON may hold lone surrogates

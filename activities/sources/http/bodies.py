@@ -11,7 +11,7 @@ from collections.abc import AsyncIterable
 from activities.contracts.errors import Malformed
 
 CODINGS = "gzip, deflate"
-"""What is asked for in `Accept-Encoding`."""
+"""The codings that are asked for in `Accept-Encoding`."""
 _STEP = 65_536
 
 

@@ -265,7 +265,7 @@ def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[st
 
 
 class SourceClock:
-    """How long one search may still wait for the answers of its source. Waiting for a turn does not count."""
+    """The time that one search may still wait for answers. Waiting for a turn does not count."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds

@@ -333,7 +333,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _redirected(url: str, target: str) -> str:
-    """Where a redirect leads. Raises Refused for what is no address, such as `http://[::1`."""
+    """Return where a redirect leads. Raises Refused for what is no address, such as `http://[::1`."""
     try:
         return urljoin(url, target)
     except ValueError as error:

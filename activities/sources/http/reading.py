@@ -79,11 +79,11 @@ def read_xml(response: httpx.Response, source: str) -> etree._Element:
 
 
 _TREE = "determinator_xml"
-"""Where a response keeps its tree, so that it is parsed only once."""
+"""The place where a response keeps its tree, so that it is parsed only once."""
 
 
 def count_elements(body: bytes, source: str) -> int:
-    """How many elements an XML answer has, parsed in a process of its own (`answers.check_large_xml`).
+    """Count the elements of an XML answer, in a process of its own.
 
     Raises Malformed.
     """
@@ -104,7 +104,7 @@ T = TypeVar("T")
 
 
 def start_of(response: httpx.Response) -> bytes:
-    """How an answer begins, which tells XML and HTML: the media type is only the sender's claim."""
+    """Return the start of an answer, which tells XML from HTML: the media type is only a claim."""
     return response.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
 
 
