@@ -48,7 +48,7 @@ from activities.models.structured import Unreadable, read, schema_of
 from activities.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import APIStatusError
 
 
 MOST_ADAPTATIONS = 10
@@ -117,11 +117,11 @@ class OpenAIModel:
         `review` examines a valid answer; the problems it finds are sent back once. `seconds` is how long the
         step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the same.
         """
-        talk = await self._talk(choice, answer, schema_of(answer, choices), allowance, scope, seconds)
-        estimated = estimate(system, user, json.dumps(talk.schema))
-        best = await self._attempt(talk, (system, user), estimated, review)
+        schema, prompt = schema_of(answer, choices), (system, user)
+        talk = await self._talk(choice, answer, schema, prompt, allowance, scope, seconds, review)
+        best = await self._attempt(talk, prompt, estimate(*prompt, json.dumps(schema)))
         if best.problem is not None:
-            best = await self._repaired(talk, system, user, best, best.problem, review)
+            best = await self._repaired(talk, best, best.problem)
         assert best.value is not None
         return best.value, talk.completion(*best.notes)
 
@@ -136,8 +136,9 @@ class OpenAIModel:
         seconds: float | None = None,
     ) -> tuple[YesOrNo, Completion]:
         """Ask for one word, one token. Raises ModelError."""
-        talk = await self._talk(choice, YesOrNo, {}, allowance, scope, seconds)
-        raw = await self._turn(talk, (system, user), estimate(system, user))
+        prompt = system, user
+        talk = await self._talk(choice, YesOrNo, {}, prompt, allowance, scope, seconds, lambda _: Review())
+        raw = await self._turn(talk, prompt, estimate(*prompt))
         return YesOrNo(yes=probability_of_yes(raw.said, raw.words)), talk.completion()
 
     async def _talk(
@@ -145,9 +146,11 @@ class OpenAIModel:
         choice: ModelChoice,
         answer: type[Answer],
         schema: dict[str, Any],
+        prompt: tuple[str, str],
         allowance: Allowance,
         scope: str,
         seconds: float | None,
+        review: Callable[[Answer], Review],
     ) -> Conversation[Answer]:
         if choice.temperature is None:
             choice = choice.replace(temperature=self._settings.temperature)
@@ -156,6 +159,8 @@ class OpenAIModel:
             address=self._servers.address(choice),
             answer=answer,
             schema=schema,
+            prompt=prompt,
+            review=review,
             allowance=allowance,
             window=await self.context(choice),
             scope=scope,
@@ -163,11 +168,7 @@ class OpenAIModel:
         )
 
     async def _attempt(
-        self,
-        talk: Conversation[Answer],
-        sent: tuple[str, str],
-        estimated: int,
-        review: Callable[[Answer], Review],
+        self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int
     ) -> Attempt[Answer]:
         """Take a turn; return what its answer says and what is wrong with it."""
         raw = await self._turn(talk, sent, estimated)
@@ -182,20 +183,14 @@ class OpenAIModel:
                 if raw.said.strip() and not problem.found_json and not raw.cut:
                     await self._memory.lower_format(talk.address.shown, name)
             return Attempt(raw, size, problem=problem)
-        verdict = review(value)
+        verdict = talk.review(value)
         notes = (f"{name} {CUT[raw.finish_reason]}; what was complete is used",) if raw.cut else ()
         wrong = Unreadable(verdict.problem, found_json=False) if verdict.problem else None
         used = value if wrong is None or verdict.usable else None
         return Attempt(raw, size, used, notes, wrong, verdict.failures)
 
     async def _repaired(
-        self,
-        talk: Conversation[Answer],
-        system: str,
-        user: str,
-        first: Attempt[Answer],
-        problem: Unreadable,
-        review: Callable[[Answer], Review],
+        self, talk: Conversation[Answer], first: Attempt[Answer], problem: Unreadable
     ) -> Attempt[Answer]:
         """Take the one repair turn.
 
@@ -209,15 +204,15 @@ class OpenAIModel:
 
         if first.raw.finish_reason in OVER:
             return kept(problem, "before its time was over")
-        sent = repair(system, user, first.raw.said, talk.schema, problem)
+        sent = repair(*talk.prompt, first.raw.said, talk.schema, problem)
         estimated = estimate(*sent, json.dumps(talk.schema))
         if not problem.found_json:
             # the prompt again: its length is known now
-            estimated = min(estimated, first.prompt_tokens + estimate(sent[1][len(user) :]))
+            estimated = min(estimated, first.prompt_tokens + estimate(sent[1][len(talk.prompt[1]) :]))
         if talk.room(estimated) < LEAST_OUTPUT:
             return kept(problem, "and the allowance left none for a repair")
         try:
-            second = await self._attempt(talk, sent, estimated, review)
+            second = await self._attempt(talk, sent, estimated)
         except ModelError as failed:
             if first.value is None:
                 raise
@@ -281,14 +276,13 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        client = self._servers.client(question.address)
         server = question.address.shown, question.choice.model
         trial: Capabilities | None = None
         for _ in range(MOST_ADAPTATIONS):
             capabilities = trial or await self._memory.of(*server)
             pieces = Pieces()
             try:
-                ending = await self._send(client, question, capabilities, pieces, seconds, before, keep)
+                ending = await self._send(question, capabilities, pieces, seconds, before, keep)
                 if trial is not None:
                     await self._memory.remember(*server, trial)
                 return self._raw(question, pieces, ending)
@@ -318,7 +312,6 @@ class OpenAIModel:
 
     async def _send(
         self,
-        client: "AsyncOpenAI",
         question: Question,
         capabilities: Capabilities,
         pieces: Pieces,
@@ -333,7 +326,7 @@ class OpenAIModel:
         """
         from openai import AsyncStream
 
-        request = body(question, capabilities)
+        client, request = self._servers.client(question.address), body(question, capabilities)
         silence = self._settings.model_silence
         shown = progress.CURRENT.get() or progress.Progress("")
         shown.answer_so_far = lambda: pieces.text

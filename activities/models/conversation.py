@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +12,7 @@ from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.models.address import Address
 from activities.models.answer_store import RawAnswer, key_of
-from activities.models.base import LEAST_OUTPUT, Completion
+from activities.models.base import LEAST_OUTPUT, Completion, Review
 from activities.models.capabilities import Capabilities
 from activities.models.structured import Unreadable, without_bounds
 
@@ -104,6 +104,9 @@ class Conversation(Generic[Answer]):
     address: Address
     answer: type[Answer]
     schema: dict[str, Any]
+    prompt: tuple[str, str]
+    """Its stable part, and what changes."""
+    review: Callable[[Answer], Review]
     allowance: Allowance
     window: int
     scope: str

@@ -11,7 +11,7 @@ from activities.contracts.errors import Malformed, RateLimited, Refused, SourceE
 from activities.settings import Settings
 from activities.sources.http import cache as cache_module
 from activities.sources.http import client as http_module
-from activities.sources.http.cache import HttpCache, no_older_than
+from activities.sources.http.cache import no_older_than
 from activities.sources.http.client import Http, open_http
 from activities.sources.http.failures import retry_after
 from tests.replay import ReplayServer, Reply
@@ -115,14 +115,6 @@ async def test_a_status_that_is_accepted_is_not_cached_and_a_post_is_asked_once(
         await http.read("x", httpx.Response.json, f"{server.url}/a", json_body={"q": question})
     assert server.count("/none") == 3
     assert [asked.json()["q"] for asked in server.asked if asked.path == "/a"] == [1, 2]
-
-
-async def test_an_answer_past_its_time_is_asked_again(server: ReplayServer, tmp_path: Path) -> None:
-    server.on("/a", GOOD)
-    async with Http(httpx.AsyncClient(), HttpCache(tmp_path, seconds=0)) as http:
-        for _ in range(2):
-            await http.get("x", f"{server.url}/a")
-    assert len(server.asked) == 2
 
 
 async def test_no_key_reaches_disk_or_log_and_another_key_finds_the_same_answer(
