@@ -3,7 +3,8 @@
 Invariants:
 
 - Works that report one study count once. Two works report one study when they share a trial registration
-  number or a DOI but for its version, or have one title and first author, as versions of a review have.
+  number or a DOI but for its version, or have one title and first author, as versions of a review have. Title
+  and first author of two abstracts under the DOI of their supplement differ: they are two.
   Others are joined by meaning (`activities.report.works`).
 - A review may include the trials cited beside it. It counts as another study only beside works that appeared
   after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
@@ -13,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType
-from activities.contracts.identifiers import fingerprint, first_author
+from activities.contracts.identifiers import differ, fingerprint, first_author
 from activities.text.drugs import drugs_named
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
@@ -38,8 +39,12 @@ def studies(items: Sequence[Evidence]) -> dict[str, int]:
     """Evidence id -> number of the study it reports, counted from 1 in order of appearance."""
     number: dict[tuple[str, ...], int] = {}
     numbers: dict[str, int] = {}
+    named: dict[tuple[str, ...], tuple[str, str]] = {}
     for item in items:
-        keys = _keys(item)
+        name = fingerprint(item.title, None), first_author(item.authors)
+        keys = [
+            key for key in _keys(item) if key[0] != "doi" or not differ(named.setdefault(key, name), name)
+        ]
         own = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
         for key in keys:
             number.setdefault(key, own)

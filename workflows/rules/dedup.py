@@ -113,7 +113,8 @@ def _named_apart(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) ->
             same_id.append(work := [])
         work.append(ref)
         if work is not same_id[0]:
-            apart[place] = ref.replace(evidence_id=f"{ref.evidence_id}#{fingerprint(work[0].title, None)}")
+            own = fingerprint(f"{ref.evidence_id} {work[0].title}", None)
+            apart[place] = ref.replace(evidence_id=f"doc:{own}")
     return apart
 
 

@@ -11,7 +11,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType
-from activities.contracts.identifiers import fingerprint, is_preprint_doi, may_hold
+from activities.contracts.identifiers import differ, fingerprint, is_preprint_doi, may_hold
 
 Work = list[EvidenceRef]
 """Records of one work."""
@@ -185,17 +185,13 @@ def contradict(one: EvidenceRef, other: EvidenceRef) -> bool:
 
 
 def share_a_doi_alone(one: EvidenceRef, other: EvidenceRef) -> bool:
-    """Whether two records are works of their own under one DOI, as that of a supplement is.
-
-    Another title may be the same in another language, and another author that of a group: both differ.
-    """
-    shared = {
-        kind for kind, value in one.identifiers.items_in_order() if getattr(other.identifiers, kind) == value
-    }
+    """Whether two records are works of their own under one DOI, as that of a supplement is."""
+    ours, theirs = one.identifiers, other.identifiers
+    shared = {kind for kind, value in ours.items_in_order() if getattr(theirs, kind) == value}
     if "doi" not in shared or shared - {"doi", "url"}:
         return False
-    titles = {fingerprint(one.title, None), fingerprint(other.title, None)}
-    return len(titles) == 2 and "" not in titles and not _one_author(one, other)
+    first, second = ((fingerprint(ref.title, None), ref.first_author) for ref in (one, other))
+    return differ(first, second)
 
 
 def _one_version(one: EvidenceRef, other: EvidenceRef) -> bool:

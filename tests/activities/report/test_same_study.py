@@ -50,6 +50,13 @@ def test_a_preprint_and_its_article_under_a_reworded_title_count_as_one_study() 
     assert "Also published as [2]" in words_of(report, "md")
 
 
+def test_abstracts_under_the_doi_of_their_supplement_are_two_studies() -> None:
+    other = OTHER.replace(identifiers=ARTICLE.identifiers, authors=("Anna Lund",))
+    again = other.replace(evidence_id="doc:1")
+    works = [ARTICLE.replace(authors=("Ito K",)), other, again, PREPRINT.replace(authors=("Ito K",))]
+    assert list(studies(works).values()) == [1, 2, 2, 3]
+
+
 def test_a_year_an_identifier_or_another_drug_says_that_two_works_are_two() -> None:
     assert may_be_one(ARTICLE, PREPRINT)
     assert not may_be_one(ARTICLE, PREPRINT.replace(year=2019))
