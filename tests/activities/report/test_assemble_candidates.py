@@ -16,8 +16,7 @@ from tests.activities.cases import (
     quoting,
     ref_of,
 )
-from tests.activities.report.citations import citation_faults
-from tests.activities.report.rendered import built, codes, faults, stated
+from tests.activities.report.rendered import built, citation_faults, codes, faults, stated
 
 
 def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from activities.contracts.evidence import Evidence, SearchRecord
-from activities.contracts.publish import IterationUse
+from activities.contracts.evidence import Evidence, Length, SearchRecord
+from activities.contracts.publish import IterationUse, PrismaCounts
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
@@ -23,8 +23,8 @@ from tests.activities.cases import (
     publish_input,
     quoting,
 )
-from tests.activities.report.citations import citation_faults
-from tests.activities.report.rendered import EVERY_FORMAT, REPORT, hostile, page_of, words_of
+from tests.activities.report.rendered import EVERY_FORMAT, REPORT, citation_faults, hostile, page_of, words_of
+from tests.activities.report.wide import RICH
 from tests.activities.report.written import (
     FEWER,
     INFECTION,
@@ -306,3 +306,32 @@ def test_what_was_left_open_is_a_gap_also_of_one_section(name: str) -> None:
     assert "trials in women" not in words_of(build_report(STEP, WORKS), name)
     unjudged = use.replace(open=(STEP.question,))
     assert "Left open" not in words_of(build_report(STEP.replace(spent_by=(unjudged,)), WORKS), name)
+
+
+NUMBER = st.integers(min_value=0, max_value=500)
+
+
+@given(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER)
+def test_identified_works_are_duplicates_screened_or_not_screened(
+    identified: int, duplicates: int, different: int, screened: int, included: int
+) -> None:
+    counts = PrismaCounts(identified=identified, duplicates=min(duplicates, identified))
+    made = counts.added_up(different, screened, included)
+    assert made.identified == made.duplicates + made.screened + made.not_screened
+    assert made.screened == made.included + made.not_cited
+    assert min(made.model_dump().values()) >= 0
+    assert made.included == included
+
+
+def test_what_a_run_holds_beside_what_was_screened_is_said() -> None:
+    made = PrismaCounts(identified=75, duplicates=46).added_up(29, 21, 9)
+    assert (made.duplicates, made.screened, made.not_screened, made.not_cited) == (46, 21, 8, 12)
+
+
+@pytest.mark.parametrize("report", [RICH, build_report(STEP, WORKS)], ids=["rich", "written"])
+def test_the_full_report_has_all_that_the_standard_one_has(report: Report) -> None:
+    def lines(length: Length) -> set[str]:
+        text = render(report.replace(length=length), "md").decode()
+        return {line.strip() for line in text.splitlines() if line.strip()}
+
+    assert lines("standard") - lines("full") == set()

@@ -12,9 +12,8 @@ from activities.contracts.evidence import Evidence
 from activities.report.formats import render
 from activities.report.formats.references import words_of
 from activities.report.schema import Report
-from tests.activities.report.citations import citation_faults
 from tests.activities.report.generated import generated
-from tests.activities.report.rendered import faults
+from tests.activities.report.rendered import citation_faults, faults
 
 
 def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool = True) -> list[str]:
