@@ -35,8 +35,8 @@ class Access:
         self._handles: OrderedDict[str, tuple[Run, str]] = OrderedDict()
 
     async def run(self, run_id: str, user: str) -> Run:
-        """A run that the user may see. Raises NoSuchRun for one of another user as for one that does not
-        exist, and what `Determinator.run` raises."""
+        """Return a run that the user may see. Raises NoSuchRun for one of another user as for one that does
+        not exist, and what `Determinator.run` raises."""
         name = await self._own_id(run_id, user) if self.shared else run_id
         if name in self._handles:
             self._handles.move_to_end(name)
@@ -57,8 +57,8 @@ class Access:
         return handle
 
     async def _own_id(self, name: str, user: str) -> str:
-        """The id of the user's own run that a name stands for; the name itself where none of the newest does,
-        so that an older one is found by its whole id. Raises SeveralRuns with the user's own."""
+        """Return the id of the user's own run that a name stands for; the name itself where none of the
+        newest does, so that an older one is found by its whole id. Raises SeveralRuns with the user's own."""
         if name in self._handles:
             return name
         own = [row.run_id for row in await self.runs(user)]
@@ -70,7 +70,7 @@ class Access:
         return fitting[0] if fitting else name
 
     async def runs(self, user: str) -> list[Row]:
-        """The runs that the user may see, the newest first."""
+        """Return the runs that the user may see, the newest first."""
         return await self.client.runs(LISTED, Filter(user=user if self.shared else None))
 
     def forget(self, run_id: str) -> None:
@@ -79,7 +79,7 @@ class Access:
 
 
 def unknown_run(name: str) -> NoSuchRun:
-    """The error for a run that the user may not see, whether there is one or not."""
+    """Return the error for a run that the user may not see, whether there is one or not."""
     return NoSuchRun(f"there is no run {name[:100]}")
 
 
@@ -101,15 +101,15 @@ class Folders:
     """The folders below which a caller may name files, with their links resolved."""
 
     def __init__(self, allowed: Sequence[Path]) -> None:
-        """Raises BadInput for what is not a folder."""
+        """Raise BadInput for what is not a folder."""
         for folder in allowed:
             if not folder.is_dir():
                 raise BadInput(f"{folder} is not a folder; --allow names one that exists")
         self._allowed = tuple(folder.resolve() for folder in allowed)
 
     def check(self, name: str) -> str:
-        """The path, resolved. Raises BadInput for one outside, however it is written, and says no more of it:
-        not even whether it exists."""
+        """Return the path, resolved. Raises BadInput for one outside, however it is written, and says no more
+        of it: not even whether it exists."""
         try:
             path = Path(name).expanduser().resolve()
         except (OSError, RuntimeError, ValueError):
@@ -123,8 +123,8 @@ class Folders:
 
 
 def folder_of(options: SharedOptions, settings: Settings, folders: Folders) -> str | None:
-    """The folder that a caller's question searches, resolved. Raises BadInput for one that may not be read,
-    and for a model that the settings do not name."""
+    """Return the folder that a caller's question searches, resolved. Raises BadInput for one that may not be
+    read, and for a model that the settings do not name."""
     model, library = options.get("model"), options.get("library")
     if model not in (None, "extractive", *models_of(settings)):
         raise BadInput(f"the model {str(model)[:100]!r} is not offered here")

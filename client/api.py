@@ -100,7 +100,8 @@ class Determinator:
             self._blocking.close()
 
     def blocking(self) -> "BlockingDeterminator":
-        """The same methods for a program without an event loop, or a notebook; `close` ends its thread."""
+        """Return the same methods for a program without an event loop, or a notebook; `close` ends its
+        thread."""
         return BlockingDeterminator.of(self)
 
     @property
@@ -166,7 +167,7 @@ class Determinator:
     async def _request(
         self, question: str, follow_up: str | None, options: "AskOptions"
     ) -> "ResearchRequest":
-        """The request of a question, which the embedded worker can run where that one serves."""
+        """Return the request of a question, which the embedded worker can run where that one serves."""
         from client.runs.destinations import destinations
         from client.runs.estimating import estimated
         from client.runs.request import build_request, checked
@@ -265,8 +266,8 @@ class Determinator:
         return await revise(self, name, "decide", note, by=by, sentence=sentence, upheld=upheld)
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
-        """A connection to the configured server, else to the embedded one, which is started when it is not
-        running. With `worker`, an embedded server gets a background worker with these settings; with
+        """Return a connection to the configured server, else to the embedded one, which is started when it is
+        not running. With `worker`, an embedded server gets a background worker with these settings; with
         `for_run`, that worker is kept as it is until the connection is released. Raises NoConnection and
         BadConnectionSettings."""
         config = configured(self.address, self.settings)
@@ -276,8 +277,8 @@ class Determinator:
         return Connection(await open_client(config), embedded=False, address=address, task_queue=queue)
 
     async def run(self, name: str = "last", *, worker: bool = True) -> "Run":
-        """The run with an id, an unambiguous part of one, or `last`. With `worker`, an embedded server gets a
-        worker for the queue of the run. Raises NoSuchRun, NoConnection, BadConnectionSettings."""
+        """Return the run with an id, an unambiguous part of one, or `last`. With `worker`, an embedded server
+        gets a worker for the queue of the run. Raises NoSuchRun, NoConnection, BadConnectionSettings."""
         from client.run import Run
 
         if self.is_new:
@@ -314,7 +315,8 @@ class Determinator:
         return Review(self.settings, connection, run_id)
 
     async def review(self, name: str = "last") -> "Review":
-        """The review with an id, an unambiguous part of one, or `last`. Raises NoSuchRun, NoConnection."""
+        """Return the review with an id, an unambiguous part of one, or `last`. Raises NoSuchRun,
+        NoConnection."""
         from client.reviews.review import Review
         from client.reviews.start import find_review
 
@@ -330,7 +332,7 @@ class Determinator:
         return Review(self.settings, connection, run_id)
 
     async def reviews(self) -> list[str]:
-        """The ids of all reviews, the newest first. Raises NoConnection."""
+        """Return the ids of all reviews, the newest first. Raises NoConnection."""
         from client.reviews.start import review_ids
 
         if self.is_new:
@@ -338,7 +340,7 @@ class Determinator:
         return list(dict.fromkeys(await review_ids((await self.connect(worker=False)).client)))
 
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
-        """Runs, the newest first. Raises NoConnection."""
+        """Return runs, the newest first. Raises NoConnection."""
         if self.is_new:
             return []
         connection = await self.connect(worker=False)
@@ -423,13 +425,14 @@ class Determinator:
         return self._http
 
     async def sources(self) -> "tuple[SourceOption, ...]":
-        """The sources, which of them are enabled, and how to enable the others."""
+        """Return the sources, which of them are enabled, and how to enable the others."""
         from client.runs.destinations import available
 
         return await available(self.settings)
 
     async def _follow_up(self, name: str, question: str, options: "AskOptions") -> "ResearchRequest":
-        """The request of a question that builds on a finished run: what its report cites comes first."""
+        """Return the request of a question that builds on a finished run: what its report cites comes
+        first."""
         from activities.contracts.prepare import FollowUp
         from activities.evidence_store import EvidenceStore
         from activities.report.archive import standings
@@ -471,7 +474,7 @@ class BlockingDeterminator(Blocking[Determinator]):
 
     @classmethod
     def of(cls, client: Determinator) -> Self:
-        """The blocking methods of a client that is there."""
+        """Return the blocking methods of a client that is there."""
         made = cls.__new__(cls)
         Blocking.__init__(made, client, Loop())
         return made

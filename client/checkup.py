@@ -243,7 +243,7 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
 
 
 def advice(error: str) -> str:
-    """The error and, where the cause is known, how to go on."""
+    """Return the error and, where the cause is known, how to go on."""
     if " 403" in error:
         return (
             f"{error}; a source that answers 403 to everything may refuse this network or this HTTP client: "

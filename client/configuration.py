@@ -22,7 +22,7 @@ NAMED_KEYS = 12
 
 
 def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
-    """The configuration in force; flags go over it.
+    """Return the configuration in force; flags go over it.
 
     The key of the environment goes to an address of this machine only where that address is configured too:
     whoever listens at one that a flag names is not known. Raises BadInput.
@@ -100,7 +100,7 @@ def source_names() -> list[str]:
 
 
 def check_source_names(settings: "Settings") -> None:
-    """Raises BadInput for settings of a source that does not exist."""
+    """Raise BadInput for settings of a source that does not exist."""
     from activities.configuration.origins import origins
 
     names = source_names()
@@ -121,7 +121,7 @@ def is_secret(name: str, value: object) -> bool:
 
 
 def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = ()) -> frozenset[str]:
-    """The values that must not leave: keys, and what addresses carry of them. `environment` is looked
+    """Return the values that must not leave: keys, and what addresses carry of them. `environment` is looked
     through for variables with such names, like Temporal's own key."""
     secrets: set[str] = set()
     for name, value in settings:
@@ -136,7 +136,7 @@ def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = (
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """The text, plain or JSON, with every secret removed."""
+    """Return the text, plain or JSON, with every secret removed."""
     for secret in sorted(secrets, key=len, reverse=True):
         for spelling in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
             text = text.replace(spelling, REMOVED)

@@ -43,8 +43,8 @@ class NoTracing(Exception):
 
 
 def tracing(environment: Mapping[str, str] = os.environ) -> list[Interceptor]:
-    """The interceptors that trace a client and the workers on it; none where no collector is named. Raises
-    NoTracing."""
+    """Return the interceptors that trace a client and the workers on it; none where no collector is named.
+    Raises NoTracing."""
     if not any(environment.get(name) for name in VARIABLES):
         return []
     try:
@@ -58,7 +58,7 @@ def tracing(environment: Mapping[str, str] = os.environ) -> list[Interceptor]:
 
 @cache
 def provider() -> "TracerProvider":
-    """What sends the spans of this process. Raises ImportError."""
+    """Return what sends the spans of this process. Raises ImportError."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -134,7 +134,7 @@ class Connection:
 
 
 def configured(address: str | None = None, settings: Settings | None = None) -> ClientConnectConfig | None:
-    """The configured connection, or None when there is none and the embedded server serves.
+    """Return the configured connection, or None when there is none and the embedded server serves.
 
     `address` wins over Temporal's own variables and profile file, and these over the settings; TLS and API
     key always come from Temporal's own. Raises BadConnectionSettings.
@@ -180,8 +180,8 @@ def plain_address(address: str) -> str:
 
 @cache
 def silent_runtime() -> Runtime:
-    """The SDK's native core without its own log, which would go to stdout, between the data. Its errors are
-    raised to the caller anyway."""
+    """Return the SDK's native core without its own log, which would go to stdout, between the data. Its
+    errors are raised to the caller anyway."""
     return Runtime(telemetry=TelemetryConfig(logging=None))
 
 
@@ -219,7 +219,7 @@ async def open_client(
 
 @cache
 def short_path(path: Path) -> str:
-    """The path of a socket; a long one by its folder, which this process keeps open (Linux)."""
+    """Return the path of a socket; a long one by its folder, which this process keeps open (Linux)."""
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES or not Path("/proc/self/fd").exists():
         return str(path)
     return f"/proc/self/fd/{os.open(path.parent, os.O_PATH | os.O_DIRECTORY)}/{path.name}"
@@ -233,7 +233,7 @@ def compression(address: str) -> GrpcCompression:
 
 
 def reason(error: BaseException) -> str:
-    """The innermost cause in a Rust client's error text, on one line."""
+    """Return the innermost cause in a Rust client's error text, on one line."""
     text = " ".join(str(error).split())
     return next((plain for mark, plain in PLAIN.items() if mark in text), text[:200])
 

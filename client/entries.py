@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def read_entries(path: Path, kind: TypeAdapter[dict[str, T]]) -> dict[str, T]:
-    """The entries of a JSON file. Raises BadInput."""
+    """Return the entries of a JSON file. Raises BadInput."""
     try:
         return kind.validate_json(path.read_bytes())
     except OSError as error:
@@ -33,7 +33,7 @@ class Entries(Generic[T]):
     """The entries of a file, read again when it changes; none while it cannot be used."""
 
     def __init__(self, path: Path, kind: TypeAdapter[dict[str, T]]) -> None:
-        """Raises BadInput."""
+        """Raise BadInput."""
         self._path = path
         self._kind = kind
         self._version = version_of(path)  # before it is read: a change in between is seen
@@ -52,7 +52,7 @@ class Entries(Generic[T]):
 
 
 def version_of(path: Path) -> tuple[int, ...]:
-    """What changes when a file does; nothing for one that is not there."""
+    """Return what changes when a file does; nothing for one that is not there."""
     try:
         status = path.stat()
     except OSError:

@@ -36,12 +36,12 @@ class Hint:
     arguments: str = ""
 
     def worded(self, command: Callable[[str, str], str]) -> str:
-        """The clause, with what `command` makes of the verb and its arguments."""
+        """Return the clause, with what `command` makes of the verb and its arguments."""
         return self.text.format(command(self.verb, self.arguments))
 
 
 def in_shell(verb: str, arguments: str = "") -> str:
-    """A verb as a command of the shell."""
+    """Return a verb as a command of the shell."""
     return f"`{' '.join(filter(None, ('determinator', verb, arguments)))}`"
 
 
@@ -107,14 +107,14 @@ class OlderRun(BadInput):
 
 
 def no_such_run(name: str) -> NoSuchRun:
-    """The error for a name that no run has; `last` is that of the newest."""
+    """Return the error for a name that no run has; `last` is that of the newest."""
     if name == "last":
         return NoSuchRun("there are no runs yet", Hint("ask", "start one with {}"))
     return NoSuchRun(f"no run is called {name[:100]}", Hint("list", "{} shows the runs"))
 
 
 def unknown(value: str, names: Sequence[str]) -> str:
-    """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
+    """Return `'pumbed' is not known; did you mean pubmed? There are: ...`."""
     return f"{value!r} is not known{did_you_mean(value, names) or '.'} There are: {', '.join(names)}."
 
 
@@ -128,8 +128,8 @@ def faults_of(error: "ValidationError", whole: str) -> str:
 
 
 def as_failure(error: Exception) -> Failure | None:
-    """An error of the client or the server as one with an exit code and one line for people; None for one
-    that nobody expects."""
+    """Return an error of the client or the server as one with an exit code and one line for people; None for
+    one that nobody expects."""
     from temporalio.client import WorkflowUpdateFailedError
     from temporalio.service import RPCError, RPCStatusCode
 
@@ -160,7 +160,7 @@ _naming: ContextVar[Callable[[str], str]] = ContextVar("naming", default=in_pyth
 
 
 def named(option: str) -> str:
-    """The option `max_cost` as the reader gives it: `--max-cost` on a command line."""
+    """Return the option `max_cost` as the reader gives it: `--max-cost` on a command line."""
     return _naming.get()(option)
 
 

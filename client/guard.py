@@ -58,7 +58,7 @@ class Guard:
 
 
 def refused(path: str, headers: Headers) -> PlainTextResponse | None:
-    """The answer to a request that is not for this page; None for one that is."""
+    """Return the answer to a request that is not for this page; None for one that is."""
     if not is_own_origin(headers):
         return PlainTextResponse("this request comes from a page of another address", 403)
     length, most = headers.get("content-length", "0"), most_bytes(path)
@@ -83,7 +83,7 @@ def is_own_origin(headers: Headers) -> bool:
 
 
 def limited(receive: Receive, most: int = MAX_BODY_BYTES) -> Receive:
-    """The same body, cut off where it is longer than it may be: its length need not be announced."""
+    """Return the same body, cut off where it is longer than it may be: its length need not be announced."""
     size = 0
 
     async def counted() -> Message:

@@ -51,13 +51,13 @@ class Row:
 
 
 def shortest_name(run_id: str) -> str:
-    """The hash at the end of an id, which names the run as well; an id without one as it is."""
+    """Return the hash at the end of an id, which names the run as well; an id without one as it is."""
     return run_id[-8:] if re.search(r"-[0-9a-f]{8}$", run_id) else run_id
 
 
 async def find_run(client: Client, name: str) -> str:
-    """The id for a full id, any unambiguous part of one, or `last`. A part at the beginning goes over one
-    elsewhere. Raises NoSuchRun."""
+    """Return the id for a full id, any unambiguous part of one, or `last`. A part at the beginning goes over
+    one elsewhere. Raises NoSuchRun."""
     if name == "last":
         rows = await list_runs(client, limit=50)
         if not rows:
@@ -76,7 +76,7 @@ async def find_run(client: Client, name: str) -> str:
 
 
 def matching(names: Iterable[str], part: str) -> list[str]:
-    """The name that is the part itself, else those that begin with it, else those that contain it."""
+    """Return the name that is the part itself, else those that begin with it, else those that contain it."""
     fitting = [name for name in names if part in name]
     return (
         [name for name in fitting if name == part]
@@ -86,7 +86,8 @@ def matching(names: Iterable[str], part: str) -> list[str]:
 
 
 async def run_ids(client: Client, beginning: str = "") -> list[str]:
-    """The ids of research runs without their sections, sorted; `MAX_IDS` executions are read at most."""
+    """Return the ids of research runs without their sections, sorted; `MAX_IDS` executions are read at
+    most."""
     query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
     if beginning:
         query += f" AND WorkflowId STARTS_WITH '{beginning}'"
@@ -111,7 +112,7 @@ class Filter:
     user: str | None = None
 
     def query(self) -> str:
-        """The part that the server decides, as a visibility query."""
+        """Return the part that the server decides, as a visibility query."""
         parts = [RESEARCH, "ExecutionStatus != 'ContinuedAsNew'"]
         if self.status is not None:
             # only running runs have a phase
@@ -123,7 +124,7 @@ class Filter:
         return " AND ".join(parts)
 
     def admits(self, row: Row) -> bool:
-        """The part that is decided here: not every server has our search attributes."""
+        """Return the part that is decided here: not every server has our search attributes."""
         if self.mode is not None and row.mode != self.mode:
             return False
         if self.user is not None and row.user != self.user:
@@ -167,7 +168,7 @@ async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> li
 
 
 async def describe(client: Client, run_id: str) -> Row:
-    """What the server itself knows of a run. Raises NoSuchRun."""
+    """Return what the server itself knows of a run. Raises NoSuchRun."""
     described = await description(client, run_id)
     if described is None:
         raise no_such_run(run_id)
@@ -175,7 +176,7 @@ async def describe(client: Client, run_id: str) -> Row:
 
 
 async def description(client: Client, run_id: str) -> WorkflowExecutionDescription | None:
-    """The server's description of a run; None when there is no such run. Raises RPCError."""
+    """Return the server's description of a run; None when there is no such run. Raises RPCError."""
     try:
         return await client.get_workflow_handle(run_id).describe()
     except RPCError as error:
@@ -185,12 +186,12 @@ async def description(client: Client, run_id: str) -> WorkflowExecutionDescripti
 
 
 def status_of(execution: WorkflowExecution) -> str:
-    """The execution's status in lower case."""
+    """Return the execution's status in lower case."""
     return execution.status.name.lower() if execution.status else "unknown"
 
 
 async def as_row(execution: WorkflowExecution) -> Row:
-    """A run that was encrypted with a key that is not here says so, and the others are listed all the
+    """Return a run that was encrypted with a key that is not here says so, and the others are listed all the
     same."""
     try:
         memo: Mapping[str, object] = await execution.memo()

@@ -42,8 +42,8 @@ class LocalServer:
 
 
 async def local_servers() -> list[LocalServer]:
-    """The model servers that answer on their usual ports of this machine. They are asked for the list of
-    their models and for nothing else."""
+    """Return the model servers that answer on their usual ports of this machine. They are asked for the list
+    of their models and for nothing else."""
     servers = await asyncio.gather(*(_look(kind, port) for kind, port in LOCAL_PORTS.items()))
     return [server for server in servers if server is not None]
 
@@ -73,7 +73,8 @@ def client_of(
     timeout: float = ASK_SECONDS,
     headers: dict[str, str] | None = None,
 ) -> "httpx.AsyncClient":
-    """A client that asks one server: without a proxy where it is on this machine, and while `offline`."""
+    """Return a client that asks one server: without a proxy where it is on this machine, and while
+    `offline`."""
     import httpx
 
     direct = None if reads_proxies(address, offline=offline) else httpx.AsyncHTTPTransport()
@@ -81,7 +82,7 @@ def client_of(
 
 
 def model_names(answer: "httpx.Response") -> tuple[str, ...]:
-    """The ids in a list of models; empty when it is no such list."""
+    """Return the ids in a list of models; empty when it is no such list."""
     try:
         return tuple(str(entry["id"]) for entry in answer.json()["data"])
     except (ValueError, KeyError, TypeError):
@@ -89,14 +90,14 @@ def model_names(answer: "httpx.Response") -> tuple[str, ...]:
 
 
 def server_of(settings: Settings) -> tuple[str, dict[str, str]]:
-    """The address of the configured server, and the headers that it is asked with."""
+    """Return the address of the configured server, and the headers that it is asked with."""
     key = settings.openai_api_key
     headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return (settings.openai_base_url or OPENAI).rstrip("/"), headers
 
 
 async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:
-    """The address of the configured server, for people, and the models that it lists."""
+    """Return the address of the configured server, for people, and the models that it lists."""
     import httpx
 
     address, headers = server_of(settings)
@@ -108,7 +109,7 @@ async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:
 
 
 async def check_models(settings: Settings, models: list[str]) -> None:
-    """Raises BadInput for what is no address, and for a model that its server says it does not have.
+    """Raise BadInput for what is no address, and for a model that its server says it does not have.
 
     A server that lists the model is asked nothing more. One that lists others is asked for one token, since
     some answer under any name; a server that cannot be asked is left to the run, which waits or falls back.

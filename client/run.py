@@ -102,13 +102,13 @@ class Run:
     # its state
 
     async def row(self) -> Row:
-        """What the server knows of it; needs no worker. An embedded server that has ended is started again:
-        a page or an interface that is open for days would wait for it for ever."""
+        """Return what the server knows of it; needs no worker. An embedded server that has ended is started
+        again: a page or an interface that is open for days would wait for it for ever."""
         described = describe(self.connection.client, self.id)
         return await (keep_alive(self.settings, described) if self.connection.embedded else described)
 
     async def progress(self) -> Progress | None:
-        """What the run itself reports; None, with a message, when no worker answers."""
+        """Return what the run itself reports; None, with a message, when no worker answers."""
         deadline = max(time.monotonic() + WORKER_SECONDS, self.connection.patient_until)
         while True:
             try:
@@ -171,16 +171,16 @@ class Run:
         return await self.draft()
 
     async def draft(self) -> RunReport:
-        """The report as it stands now. Raises NoReport."""
+        """Return the report as it stands now. Raises NoReport."""
         return RunReport.of(await latest_report(self.settings, self.connection, self.id))
 
     async def versions(self) -> tuple[Version, ...]:
-        """The later versions of its report, the oldest first, which a refresh or a change has made. Raises
-        NoReport."""
+        """Return the later versions of its report, the oldest first, which a refresh or a change has made.
+        Raises NoReport."""
         return (await report_and_versions(self.settings, self.connection, self.id))[1]
 
     async def version(self, number: int) -> RunReport:
-        """A version of its report; 1 is what it published. Raises BadInput, NoReport."""
+        """Return a version of its report; 1 is what it published. Raises BadInput, NoReport."""
         first, later = await report_and_versions(self.settings, self.connection, self.id)
         if not 1 <= number <= len(later) + 1:
             raise BadInput(f"{self.id} has no version {number} of its report; there are {len(later) + 1}")
@@ -189,17 +189,17 @@ class Run:
         return RunReport.of(await Archive(self.settings.evidence_url).version(later[number - 2]))
 
     async def found(self) -> tuple[EvidenceRef, ...]:
-        """References to the items it has found."""
+        """Return references to the items it has found."""
         refuse_older(await self.row(), ended=True)
         await self.progress()
         return await evidence_index(self.connection.client, self.id)
 
     async def use(self) -> Use | None:
-        """What its report cites and why not the rest; None while there is no report."""
+        """Return what its report cites and why not the rest; None while there is no report."""
         return await use_in_report(self.settings, self.connection, self.id)
 
     async def evidence_lines(self) -> AsyncIterator[EvidenceLine]:
-        """The items it has found with their full text, as `evidence --format jsonl` prints them."""
+        """Yield the items it has found with their full text, as `evidence --format jsonl` prints them."""
         refs, use = await self.found(), await self.use()
         store = EvidenceStore.at(self.settings.evidence_url)
         for start in range(0, len(refs), AT_ONCE):
@@ -210,7 +210,7 @@ class Run:
                 yield evidence_line(ref, item, *fields)
 
     async def evidence(self) -> list[EvidenceLine]:
-        """The same as a list of rows, for `pandas.DataFrame`."""
+        """Return the same as a list of rows, for `pandas.DataFrame`."""
         return [line async for line in self.evidence_lines()]
 
     async def iterations(self) -> tuple[IterationRecord, ...]:
@@ -220,7 +220,7 @@ class Run:
         return await all_iterations(self.connection.client, self.id)
 
     async def plan(self) -> PlanView:
-        """The plan of a deep run."""
+        """Return the plan of a deep run."""
         await self.progress()
         return await query(self.connection.client, self.id, "plan", PlanView)
 
@@ -347,7 +347,7 @@ class Run:
 
 
 def named(by: str | None) -> str:
-    """The person who acts: the one who is named, else the user of this process."""
+    """Return the person who acts: the one who is named, else the user of this process."""
     return by or user_name() or "unknown"
 
 

@@ -26,7 +26,7 @@ WIDE = 240
 
 
 def harmless(text: str) -> str:
-    """The text without control and direction characters; lines and tabs stay."""
+    """Return the text without control and direction characters; lines and tabs stay."""
     acts = ("Cc", "Cs")
     return "".join(c for c in text if c in "\n\t" or not (c in ACTING or unicodedata.category(c) in acts))
 
@@ -61,7 +61,7 @@ def interactive() -> bool:
 
 
 def print_error(message: str) -> None:
-    """The line on stderr that a command fails with, red on a terminal."""
+    """Print the line that a command fails with on stderr, red on a terminal."""
     import click
 
     from activities.credentials import redacted
@@ -116,8 +116,9 @@ def show_link(label: str, address: str, short: str) -> None:
 
 
 def short_path(path: Path, room: int) -> str:
-    """A path in at most `room` characters as a shell reads it, with `~` for the home folder and `*` for all
-    of the name but its last eight letters and its ending; the whole path where that is still too long."""
+    """Return a path in at most `room` characters as a shell reads it, with `~` for the home folder and `*`
+    for all of the name but its last eight letters and its ending; the whole path where that is still too
+    long."""
     whole = str(path)
     if len(whole) <= room or any(c in whole for c in " *?[]'\"\\$"):
         return whole
@@ -131,15 +132,15 @@ def short_path(path: Path, room: int) -> str:
 
 
 def to_stdout(width: int = WIDE) -> "Console":
-    """A console for tables: as wide as the terminal, and of this width where there is none, by default wide
-    enough for whole lines."""
+    """Return a console for tables: as wide as the terminal, and of this width where there is none, by default
+    wide enough for whole lines."""
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=width)
 
 
 def plain_table(*columns: str, right: Sequence[str] = ()) -> "Table":
-    """A table without lines, with these columns; those of `right` are aligned there."""
+    """Return a table without lines, with these columns; those of `right` are aligned there."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

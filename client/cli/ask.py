@@ -181,8 +181,8 @@ NAMED_MODELS = 8
 def with_files(
     settings: "Settings", question: str, audio: Path | None, image: Path | None, *, confirmed: bool
 ) -> str:
-    """The question with what a recording and a picture add to it. What was heard or read may be wrong: a
-    person sees it and may change it before it is asked, or has `confirmed` it. Raises BadInput."""
+    """Return the question with what a recording and a picture add to it. What was heard or read may be wrong:
+    a person sees it and may change it before it is asked, or has `confirmed` it. Raises BadInput."""
     from client.runs.spoken import question_of_file
     from client.terminal import interactive
 

@@ -139,7 +139,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 
 def say(message: str) -> None:
-    """A message on stderr, beside the data."""
+    """Print a message on stderr, beside the data."""
     click.echo(folded(harmless(message), sys.stderr), err=True)
 
 
@@ -213,7 +213,7 @@ def keep_logs_off_the_screen() -> None:
 
 
 def on_client(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
-    """A command of what it does with a client, which connects to nothing by itself. Adds --address."""
+    """Return a command of what it does with a client, which connects to nothing by itself. Adds --address."""
 
     @functools.wraps(body)
     def verb(*, address: str | None, **values: object) -> object:
@@ -231,7 +231,7 @@ def on_client(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
 
 
 def on_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
-    """A command of what it does with a run that exists. Adds RUN and --address."""
+    """Return a command of what it does with a run that exists. Adds RUN and --address."""
 
     @functools.wraps(body)
     async def with_run(client: "Determinator", run: str, **values: object) -> object:
@@ -241,7 +241,7 @@ def on_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
 
 
 def on_changed_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
-    """A command of what it changes of a run that exists. Adds RUN and --address."""
+    """Return a command of what it changes of a run that exists. Adds RUN and --address."""
 
     @functools.wraps(body)
     async def with_run(client: "Determinator", run: str | None, **values: object) -> object:
@@ -251,8 +251,8 @@ def on_changed_run(body: Callable[..., Awaitable[object]]) -> Callable[..., obje
 
 
 async def run_to_change(client: "Determinator", name: str | None) -> str:
-    """The name of the run that a command changes. Where none is given the person at the terminal is asked
-    whether the newest run is meant. Raises BadInput, NoSuchRun, NoConnection."""
+    """Return the name of the run that a command changes. Where none is given the person at the terminal is
+    asked whether the newest run is meant. Raises BadInput, NoSuchRun, NoConnection."""
     if name is not None:
         return name
     from client.listing import describe

@@ -130,7 +130,7 @@ DEFAULT = "default"
 
 
 def visible(settings: Settings) -> dict[str, object]:
-    """The settings with secrets as `set` or nothing, and addresses without what they may carry."""
+    """Return the settings with secrets as `set` or nothing, and addresses without what they may carry."""
     from client.configuration import is_secret
 
     shown: dict[str, object] = {}
@@ -195,7 +195,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def template() -> str:
-    """A configuration file with every key as a comment."""
+    """Return a configuration file with every key as a comment."""
     sections: dict[str, list[str]] = {"": []}
     for name, key in declared(Settings.model_fields).items():
         section, _, last = key.place(name).rpartition(".")
@@ -211,7 +211,7 @@ def template() -> str:
 
 
 def markdown() -> str:
-    """The table of docs/configuration.md; `python -m client.cli.config` prints it."""
+    """Return the table of docs/configuration.md; `python -m client.cli.config` prints it."""
     lines = ["| key | flag of `ask` | unit | default | |", "|---|---|---|---|---|"]
     for row in rows():
         flag = f"`{row['flag']}`" if row["flag"] else ""
@@ -224,7 +224,7 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def _example(name: str) -> str:
-    """The default as TOML; where the default is none, the one of a run."""
+    """Return the default as TOML; where the default is none, the one of a run."""
     field, key = Settings.model_fields[name], declared(Settings.model_fields)[name]
     value = field.get_default(call_default_factory=True)
     if value is None and key.limit:

@@ -89,7 +89,7 @@ class OfRun:
 
 
 async def _of_run(run: "Run") -> OfRun:
-    """The folder a run searched, what it found anywhere, and what its report made of it."""
+    """Return the folder a run searched, what it found anywhere, and what its report made of it."""
     from client.runs.history import request_of
 
     ids = frozenset(ref.evidence_id for ref in await run.found())
@@ -98,7 +98,7 @@ async def _of_run(run: "Run") -> OfRun:
 
 
 def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], int]":
-    """The files of a folder, and how many of its documents are not encoded yet."""
+    """Return the files of a folder, and how many of its documents are not encoded yet."""
     from activities.blas import one_blas_thread
 
     with one_blas_thread():
@@ -114,7 +114,7 @@ def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal while files are read; nothing in a pipe."""
+    """Yield a bar on the terminal while files are read; nothing in a pipe."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -78,7 +78,7 @@ async def edit(run: "Run", file: TextIO | None) -> None:
 
 
 def plan_lines(view: "PlanView") -> list[str]:
-    """The plan for a person; empty when there is none."""
+    """Return the plan for a person; empty when there is none."""
     if view.plan is None:
         return []
     state = "approved" if view.approved else "not approved" if view.asked else "runs without approval"
@@ -108,7 +108,7 @@ async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
 
 
 def from_editor(text: str) -> str | None:
-    """The text as edited; None when it was not saved. Raises BadInput without an editor."""
+    """Return the text as edited; None when it was not saved. Raises BadInput without an editor."""
     try:
         return click.edit(text, extension=".toml", require_save=True)
     except click.ClickException as error:
@@ -118,7 +118,7 @@ def from_editor(text: str) -> str | None:
 
 
 def read_plan(text: str) -> "ReportPlan":
-    """A plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
+    """Return a plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
     try:
         data: Any = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except ValueError as error:
@@ -134,7 +134,7 @@ def read_plan(text: str) -> "ReportPlan":
 
 
 def as_toml(plan: "ReportPlan") -> str:
-    """The plan as a person edits it. JSON's strings are valid TOML strings."""
+    """Return the plan as a person edits it. JSON's strings are valid TOML strings."""
 
     def quoted(text: str) -> str:
         # TOML knows no \/ and JSON writes none; DEL is the one control character JSON leaves bare
@@ -223,7 +223,7 @@ async def _show(run: "Run", seen: "Progress") -> None:
 
 
 async def _choice(run: "Run", seen: "Progress") -> Choice | None:
-    """The first letter of the answer; None when the gate no longer waits."""
+    """Return the first letter of the answer; None when the gate no longer waits."""
     editable = seen.waiting_for != "report"
     options = "[a]pprove [e]dit [r]eject [d]etach" if editable else "[a]pprove [r]eject [d]etach"
     while True:
@@ -236,7 +236,7 @@ async def _choice(run: "Run", seen: "Progress") -> Choice | None:
 
 
 async def _line(run: "Run", seen: "Progress", prompt: str) -> str | None:
-    """A line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
+    """Return a line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
     from client.runs.query import progress
 
     click.echo(prompt, nl=False, err=True)

@@ -64,7 +64,8 @@ def check(file: str) -> None:
 
 
 def as_tree(definition: "GraphDefinition") -> "Tree":
-    """The nodes in the order in which a run may reach them, and under each what it may be followed by."""
+    """Return the nodes in the order in which a run may reach them, and under each what it may be followed
+    by."""
     from rich.text import Text
     from rich.tree import Tree
 

@@ -51,7 +51,7 @@ def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
 
 
 def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
-    """A line for each model that read as second reader in any run of this home."""
+    """Return a line for each model that read as second reader in any run of this home."""
     from activities.roles.readers import missed_share
 
     lines: list[str] = []

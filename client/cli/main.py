@@ -190,7 +190,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def flag(option: str) -> str:
-    """What an option is called on a command line."""
+    """Return what an option is called on a command line."""
     from client.runs.options import FLAGS
 
     return FLAGS.get(option) or f"--{option.replace('_', '-')}"

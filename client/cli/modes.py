@@ -40,7 +40,7 @@ def modes(as_json: bool) -> None:
 
 
 def _beside(info: ModeInfo) -> tuple[str, str]:
-    """What a mode needs, and its own defaults."""
+    """Return what a mode needs, and its own defaults."""
     best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
     defaults = ", ".join(f"{name} {value}" for name, value in info.defaults.items())
     return ", ".join(info.needs) + best, defaults

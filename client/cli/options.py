@@ -109,7 +109,7 @@ def _help(name: str, key: Key, field: FieldInfo) -> str:
 
 
 def default_of(key: Key, field: FieldInfo) -> str:
-    """The default of a setting in words; empty where there is none to name."""
+    """Return the default of a setting in words; empty where there is none to name."""
     value = field.default
     if key.limit:
         from workflows.types import Limits

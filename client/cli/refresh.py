@@ -226,7 +226,7 @@ async def delete(client: "Determinator", name: str, as_json: bool) -> None:
 
 
 def line(one: "Scheduled") -> str:
-    """`refresh-ask-...  every 7d  next 2026-03-08 09:00  last ...`"""
+    """`refresh-ask-... every 7d next 2026-03-08 09:00 last ...`."""
     parts = [
         one.schedule_id,
         f"every {duration(one.every_seconds)}" if one.every_seconds else "",

@@ -158,8 +158,8 @@ async def open_run(client: "Determinator", run: str) -> None:
 
 
 async def find_report(client: "Determinator", name: str, number: int | None) -> "Report":
-    """The report that a run's name stands for: from the run, or from the evidence store where no server
-    answers or the server no longer knows the run."""
+    """Return the report that a run's name stands for: from the run, or from the evidence store where no
+    server answers or the server no longer knows the run."""
     from activities.report.archive import Archive
     from client.reports.finished import report_in_store
     from client.reports.load import load_report
@@ -211,7 +211,8 @@ def show_report(markdown: str) -> None:
 
 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
-    """A version of a report, by default the latest, saying so when there are several. Raises BadInput."""
+    """Return a version of a report, by default the latest, saying so when there are several. Raises
+    BadInput."""
     from activities.contracts.errors import StoreError
     from activities.report.archive import Archive
 

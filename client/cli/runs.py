@@ -164,7 +164,7 @@ def show_list(rows: "list[Row]") -> None:
 
 
 def short_id(run_id: str) -> str:
-    """The shortest name of a run, of which no more than a column's width is shown."""
+    """Return the shortest name of a run, of which no more than a column's width is shown."""
     name = shortest_name(run_id)
     return name if len(name) <= SHORT_ID else f"{name[: SHORT_ID - 3]}..."
 

@@ -114,7 +114,7 @@ def note_page(home: Path, host: str, port: int) -> None:
 
 
 def page_address(home: Path) -> str:
-    """The address of the page of a home where one is served; empty elsewhere."""
+    """Return the address of the page of a home where one is served; empty elsewhere."""
     try:
         note = json.loads((home / PAGE_NOTE).read_bytes())
         host, port = str(note["host"]), int(note["port"])
@@ -125,7 +125,7 @@ def page_address(home: Path) -> str:
 
 
 def shown_host(host: str) -> str:
-    """A host as an address names it that answers from this machine."""
+    """Return a host as an address names it that answers from this machine."""
     if host in LOOPBACK or host in WILDCARDS:
         return "[::1]" if host == "::1" else "127.0.0.1"
     return f"[{host}]" if ":" in host else host
@@ -249,7 +249,8 @@ def serve_http(
 
 
 def token(variable: str) -> str:
-    """The token callers need: that of the environment, or a new one, which is printed. Raises BadInput."""
+    """Return the token callers need: that of the environment, or a new one, which is printed. Raises
+    BadInput."""
     value = os.environ.get(variable)
     if not value:
         new = secrets.token_urlsafe(24)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 
 def verb(kind: type[Message]) -> click.Command:
-    """The verb that sends a message, with an option for each of its fields. A decision may also be on a
-    dispute of a finished report."""
+    """Return the verb that sends a message, with an option for each of its fields. A decision may also be on
+    a dispute of a finished report."""
     decides = issubclass(kind, Decision)
 
     async def send(
@@ -141,7 +141,7 @@ async def candidates(
 
 
 async def known(run: "Run") -> "Progress":
-    """What a run reports. Raises NoAnswer: without a worker nobody knows what it asks or has found."""
+    """Return what a run reports. Raises NoAnswer: without a worker nobody knows what it asks or has found."""
     seen = await run.progress()
     if seen is None:
         raise NoAnswer(f"no worker answers for {run.id}, and only the run knows this")

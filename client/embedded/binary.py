@@ -37,8 +37,8 @@ class NoServerBinary(NoConnection):
 
 
 def find_temporal() -> Path:
-    """The executable that `DETERMINATOR_TEMPORAL` names, else that of the environment this Python runs in,
-    else the one on PATH. Raises NoServerBinary."""
+    """Return the executable that `DETERMINATOR_TEMPORAL` names, else that of the environment this Python runs
+    in, else the one on PATH. Raises NoServerBinary."""
     if named := os.environ.get("DETERMINATOR_TEMPORAL"):
         if not os.access(named, os.X_OK):
             raise NoServerBinary(f"DETERMINATOR_TEMPORAL: {named} is not a program that can be run")
@@ -89,7 +89,7 @@ def check_binary(binary: Path, kept: Path) -> None:
 
 @cache
 def server_version(binary: Path) -> str:
-    """The server's version, as in `1.32.0`. Raises NoServerBinary when the executable does not run."""
+    """Return the server's version, as in `1.32.0`. Raises NoServerBinary when the executable does not run."""
     try:
         done = run([str(binary), "--version"], capture_output=True, timeout=30)
         done.check_returncode()
@@ -101,7 +101,8 @@ def server_version(binary: Path) -> str:
 
 
 def loopback_address() -> str:
-    """An address of this machine's loopback network for the Web UI, hard to guess where there is a choice.
+    """Return an address of this machine's loopback network for the Web UI, hard to guess where there is a
+    choice.
 
     The dev server's Web UI answers whatever `Host` it is asked for, so a web page whose name was rebound to
     127.0.0.1 could read runs through it. Linux serves all of 127.0.0.0/8, and a page cannot try 16 million
@@ -113,7 +114,7 @@ def loopback_address() -> str:
 
 
 def free_port(preferred: int | None = None, address: str = "127.0.0.1") -> int:
-    """A free port on a loopback address: the preferred one when it can be had."""
+    """Return a free port on a loopback address: the preferred one when it can be had."""
     for port in (preferred, 0):
         if port is None:
             continue

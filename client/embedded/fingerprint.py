@@ -37,8 +37,8 @@ CLIENT_ONLY = carried(Settings.model_fields) - {"task_queue"}
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
-    """The environment for a worker of the embedded server that runs in another folder: what is relative here
-    is made absolute, and what was meant for another Temporal server is left out."""
+    """Return the environment for a worker of the embedded server that runs in another folder: what is
+    relative here is made absolute, and what was meant for another Temporal server is left out."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     path = config_path().absolute()
@@ -67,7 +67,7 @@ def worker_environment(settings: Settings) -> dict[str, str]:
 
 
 def fingerprint(settings: Settings, places: Places) -> str:
-    """A keyed digest of everything that makes one worker differ from another, keys included.
+    """Return a keyed digest of everything that makes one worker differ from another, keys included.
 
     The key is random and stays in home, so that the digest of a short secret cannot be looked up.
     """
@@ -114,7 +114,7 @@ OURS = frozenset(
 
 
 def plugins() -> dict[str, str]:
-    """The installed plugins: name -> what it loads, with the version of its package."""
+    """Return the installed plugins: name -> what it loads, with the version of its package."""
     return {
         point.name: f"{point.value} {point.dist.version if point.dist else ''}"
         for point in entry_points(group=SOURCE_PLUGINS)
@@ -122,7 +122,7 @@ def plugins() -> dict[str, str]:
 
 
 def lane_of_settings(settings: Settings, places: Places) -> Lane:
-    """What the runs of a command with these settings need of a worker."""
+    """Return what the runs of a command with these settings need of a worker."""
     secret = random_key(places.fingerprint_key)
 
     def digest(value: object) -> str:

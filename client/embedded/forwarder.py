@@ -39,8 +39,9 @@ IsOurs = Callable[[Address, Address], bool]
 
 
 def listening_at(path: Path) -> socket.socket:
-    """The private socket of a home, in place of one that a former process has left. Where the file system of
-    the home has no sockets, it is in a folder of its own and the home has a link to it. Raises OSError."""
+    """Return the private socket of a home, in place of one that a former process has left. Where the file
+    system of the home has no sockets, it is in a folder of its own and the home has a link to it. Raises
+    OSError."""
     remove_socket(path)
     held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     former = os.open(".", os.O_RDONLY)
@@ -68,8 +69,8 @@ def remove_socket(path: Path) -> None:
 
 
 def published(address: Address) -> socket.socket:
-    """A port on which this process listens: that of the address, or another one when it is in use. Raises
-    OSError."""
+    """Return a port on which this process listens: that of the address, or another one when it is in use.
+    Raises OSError."""
     try:
         return listening(address)
     except OSError:
@@ -77,8 +78,8 @@ def published(address: Address) -> socket.socket:
 
 
 def listening(address: Address) -> socket.socket:
-    """A port on which this process listens from now on. Raises OSError when another process has it: listening
-    is what makes a port ours, since other users may bind it as well until somebody listens."""
+    """Return a port on which this process listens from now on. Raises OSError when another process has it:
+    listening is what makes a port ours, since other users may bind it as well until somebody listens."""
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     # a port of a server that has just died is in TIME_WAIT
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -159,7 +160,7 @@ async def serve_owner(
 
 
 async def head_of(reader: asyncio.StreamReader) -> bytes:
-    """The head of a request. Raises OSError, TimeoutError, LimitOverrunError."""
+    """Return the head of a request. Raises OSError, TimeoutError, LimitOverrunError."""
     try:
         return await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
     except asyncio.IncompleteReadError as error:

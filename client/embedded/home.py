@@ -97,7 +97,7 @@ class Places:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def check_space(self) -> None:
-        """Raises OSError when the disk of home is full."""
+        """Raise OSError when the disk of home is full."""
         if shutil.disk_usage(self.home).free < MIN_FREE_BYTES:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.home))
 
@@ -109,7 +109,7 @@ N = TypeVar("N", bound=Note)
 
 
 def read_note(path: Path, kind: type[N]) -> N | None:
-    """The note, or None when there is none that can be read."""
+    """Return the note, or None when there is none that can be read."""
     try:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -125,7 +125,7 @@ class Processes:
 
 
 def look(home: Path) -> Processes:
-    """The processes of a home, by its lock and notes; nothing is started."""
+    """Return the processes of a home, by its lock and notes; nothing is started."""
     places = Places(home)
     if not is_held(places.lock):
         return Processes(None, None)

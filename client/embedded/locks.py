@@ -71,7 +71,7 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> int | None:
-    """The pid of the process that holds the lock; None when no process does or it did not sign."""
+    """Return the pid of the process that holds the lock; None when no process does or it did not sign."""
     if not is_held(path):
         return None
     text = path.read_bytes()[:PID_CHARS].strip()

@@ -37,7 +37,7 @@ RETENTION = timedelta(days=90)
 
 
 def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttributes:
-    """The attributes a run starts with. They are not encrypted: a question to be kept private is given
+    """Return the attributes a run starts with. They are not encrypted: a question to be kept private is given
     empty."""
     return TypedSearchAttributes(
         [

@@ -39,17 +39,18 @@ class Sockets:
     """The kernel's table of the TCP sockets of this process's network."""
 
     def __init__(self) -> None:
-        """Raises OSError where there is no such table."""
+        """Raise OSError where there is no such table."""
         self._tables = [Path("/proc/net/tcp").open("rb", buffering=0)]  # noqa: SIM115 - read again and again
         with contextlib.suppress(FileNotFoundError):  # a system without IPv6
             self._tables.append(Path("/proc/net/tcp6").open("rb", buffering=0))  # noqa: SIM115
 
     def owner(self, local: Address, remote: Address) -> int | None:
-        """The uid that opened the socket `local` of an open connection to `remote`; None without one."""
+        """Return the uid that opened the socket `local` of an open connection to `remote`; None without
+        one."""
         return self._owner(local, remote, ESTABLISHED)
 
     def listener(self, address: Address) -> int | None:
-        """The uid of the process that listens at an address; None without one."""
+        """Return the uid of the process that listens at an address; None without one."""
         return self._owner(address, ("0.0.0.0", 0), LISTENING)  # noqa: S104 - of a row, nothing is opened
 
     def _owner(self, local: Address, remote: Address, state: bytes) -> int | None:
@@ -69,13 +70,13 @@ class Sockets:
 
 
 def _row_name(address: Address) -> bytes:
-    """An address as `/proc/net/tcp` writes it: the four bytes as a number of this machine."""
+    """Return an address as `/proc/net/tcp` writes it: the four bytes as a number of this machine."""
     (number,) = struct.unpack("=I", socket.inet_aton(address[0]))
     return f"{number:08X}:{address[1]:04X}".encode()
 
 
 def _row_name_6(address: Address) -> bytes:
-    """The same for `/proc/net/tcp6`, where sockets for both families are."""
+    """Return the same for `/proc/net/tcp6`, where sockets for both families are."""
     numbers = struct.unpack("=4I", socket.inet_pton(socket.AF_INET6, f"::ffff:{address[0]}"))
     return f"{''.join(f'{number:08X}' for number in numbers)}:{address[1]:04X}".encode()
 

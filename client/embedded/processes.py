@@ -107,7 +107,7 @@ class Child:
             await asyncio.sleep(PROBE_SECONDS)
 
     def reaped(self) -> int | None:
-        """The exit code of the process when it has ended, once."""
+        """Return the exit code of the process when it has ended, once."""
         code = self.process.poll() if self.process else None
         if code is not None:
             self.process = None
@@ -146,8 +146,8 @@ class WorkerSlot:
 
 
 def opened_log(log: Path) -> BinaryIO:
-    """A log to append to, readable by its owner only; a large one is renamed first, replacing the one renamed
-    before. Raises OSError."""
+    """Return a log to append to, readable by its owner only; a large one is renamed first, replacing the one
+    renamed before. Raises OSError."""
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(OSError):
         if log.stat().st_size > LOG_BYTES:
@@ -156,7 +156,7 @@ def opened_log(log: Path) -> BinaryIO:
 
 
 def last_lines(log: Path) -> list[str]:
-    """The lines at the end of a log; empty when it cannot be read."""
+    """Return the lines at the end of a log; empty when it cannot be read."""
     try:
         with log.open("rb") as file:
             file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
@@ -166,7 +166,8 @@ def last_lines(log: Path) -> list[str]:
 
 
 def last_error(log: Path) -> str:
-    """The last line of a log that begins with `Error:`, without that word; empty when there is none."""
+    """Return the last line of a log that begins with `Error:`, without that word; empty when there is
+    none."""
     error = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
     return error.removeprefix("Error:").strip()[:300]
 
@@ -179,7 +180,7 @@ def report(name: str, code: int) -> None:
 
 
 def now() -> str:
-    """The time as notes have it."""
+    """Return the time as notes have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -215,7 +216,7 @@ def is_alive(pid: int) -> bool:
 
 
 def command_of(pid: int) -> str:
-    """The command line of a process; empty where none can be read."""
+    """Return the command line of a process; empty where none can be read."""
     if Path("/proc/self").exists():
         with contextlib.suppress(OSError):
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")

@@ -70,7 +70,8 @@ async def start_embedded(
     restart: bool = False,
     say: Say = quiet,
 ) -> Connection:
-    """The embedded server, with a worker that has these settings, started where they are not there yet.
+    """Return the embedded server, with a worker that has these settings, started where they are not there
+    yet.
 
     `for_run` keeps the worker as it is until the connection is released; `restart` restarts it whatever it is
     busy with. The connection names the queue of the worker. Raises NoConnection.
@@ -207,7 +208,7 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
 
 
 def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
-    """What a supervisor is told: its folders, and how the server is started. Raises NoServerBinary."""
+    """Return what a supervisor is told: its folders, and how the server is started. Raises NoServerBinary."""
     binary = find_temporal()
     check_binary(binary, places.binary_digest)
     version = server_version(binary)
@@ -229,8 +230,8 @@ def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
 
 
 async def connected(places: Places, *, began: bool = False) -> tuple[Client, ServerNote]:
-    """A client of the server, once it answers; of one that began just now, once its namespace is set up.
-    Raises NoConnection."""
+    """Return a client of the server, once it answers; of one that began just now, once its namespace is set
+    up. Raises NoConnection."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         note = (await known(places)).server
@@ -250,7 +251,7 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
 
 
 async def known(places: Places) -> Answer:
-    """What the supervisor knows. Raises NoConnection."""
+    """Return what the supervisor knows. Raises NoConnection."""
     try:
         return await state_of(places)
     except NoSupervisor as error:

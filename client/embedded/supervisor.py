@@ -171,7 +171,7 @@ class Supervisor:
     # the server
 
     def _choose_ports(self, before: dict[str, Any]) -> None:
-        """The ports of last time where they can be had, so that links to the Web UI stay valid. Raises
+        """Choose the ports of last time where they can be had, so that links to the Web UI stay valid. Raises
         OSError."""
         ui_ip = before.get("ui_ip") or loopback_address()
         wanted: list[Address] = [("127.0.0.1", before.get("port") or 0)]
@@ -192,7 +192,7 @@ class Supervisor:
         }
 
     def _start_server(self) -> None:
-        """Raises OSError."""
+        """Raise OSError."""
         note = self._server_note
         command = [*self._given["command"], "--ip", "127.0.0.1", "--port", str(note["port"])]
         if note["web_ui"]:
@@ -228,13 +228,13 @@ class Supervisor:
         return self._sockets is not None and self._sockets.owner(peer, own) == os.geteuid()
 
     async def _connect(self, address: Address | None = None) -> socket.socket:
-        """A connection to the server, by default to its API, once it accepts some. Raises OSError,
+        """Return a connection to the server, by default to its API, once it accepts some. Raises OSError,
         TimeoutError."""
         await asyncio.wait_for(self._reached.wait(), CONNECT_SECONDS)
         return await self._connect_now(address)
 
     async def _connect_now(self, address: Address | None = None) -> socket.socket:
-        """Raises OSError, also when another user's process is at the other end."""
+        """Raise OSError, also when another user's process is at the other end."""
         address = address or ("127.0.0.1", self._server_note["port"])
         if self._private:
             if not self._spare:
@@ -253,7 +253,7 @@ class Supervisor:
         return made
 
     async def _visit(self, session: Session) -> socket.socket:
-        """A connection for a command or the worker. Raises OSError, TimeoutError."""
+        """Return a connection for a command or the worker. Raises OSError, TimeoutError."""
         self._remember(session)
         return await self._connect()
 
@@ -343,7 +343,7 @@ class Supervisor:
     # the workers
 
     def _start_worker(self, slot: WorkerSlot) -> None:
-        """Raises OSError."""
+        """Raise OSError."""
         if self._worker is not slot:
             return
         slot.child.start(self._worker_command(slot), slot.asked["environment"], self._lock)
@@ -459,7 +459,7 @@ class Supervisor:
         return data if isinstance(data, dict) else {}
 
     def _write(self, name: str, note: dict[str, Any]) -> None:
-        """Raises OSError."""
+        """Raise OSError."""
         write_whole(self._state / name, json.dumps(note, indent=2).encode() + b"\n")
 
 

@@ -52,13 +52,13 @@ class Answer:
 
 
 async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
-    """What runs, after what is asked for was done (`Supervisor._control`). One that asks to `hold` the worker
-    keeps it as it is until the answer's connection is closed. Raises NoSupervisor."""
+    """Return what runs, after what is asked for was done (`Supervisor._control`). One that asks to `hold` the
+    worker keeps it as it is until the answer's connection is closed. Raises NoSupervisor."""
     return await asyncio.to_thread(_ask, places, asked)
 
 
 async def state_of(places: Places) -> Answer:
-    """What runs. Raises NoSupervisor."""
+    """Return what runs. Raises NoSupervisor."""
     return await ask(places, {"do": "state"})
 
 
@@ -107,7 +107,7 @@ class Wanted:
 
     @classmethod
     def by(cls, settings: Settings, places: Places) -> "Wanted":
-        """Raises OSError."""
+        """Raise OSError."""
         lane = lane_of_settings(settings, places)
         lane.keep_in(places.lanes)
         return cls(settings, fingerprint(settings, places), lane)
@@ -143,7 +143,7 @@ class Wanted:
 
 
 def processes_of(settings: Settings) -> int:
-    """The number of processes of the worker: as set, else one for each processor."""
+    """Return the number of processes of the worker: as set, else one for each processor."""
     return min(settings.workers or os.cpu_count() or 1, MAX_PROCESSES)
 
 
@@ -190,7 +190,7 @@ def waiting_line(runs: list[str], lacking: list[str]) -> str:
 
 
 async def open_runs(client: Client, queue: str) -> list[str]:
-    """The ids of open research runs and refreshes of a queue. Raises RPCError."""
+    """Return the ids of open research runs and refreshes of a queue. Raises RPCError."""
     from client.listing import RESEARCH, description
 
     query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"

@@ -53,8 +53,8 @@ def build_app(
     allowed: Sequence[Path] = (),
     signed_in: SignedIn = nobody,
 ) -> FastAPI:
-    """The application. `allowed`: folders whose documents a caller may name; `signed_in`: who is signed in to
-    the page, where that is the same process. Raises BadInput."""
+    """Return the application. `allowed`: folders whose documents a caller may name; `signed_in`: who is
+    signed in to the page, where that is the same process. Raises BadInput."""
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
     desk = Desk(client, tokens, Folders(allowed), signed_in)
     app.include_router(responses(desk))
@@ -86,7 +86,7 @@ class Limited:
 
 
 def error_of(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """An error as clients of the protocols read it: one line, without secrets."""
+    """Return an error as clients of the protocols read it: one line, without secrets."""
     kind = KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
     body = {
         "message": redacted(" ".join(message.split())),
@@ -114,7 +114,7 @@ async def http_error(_: Request, error: Exception) -> JSONResponse:
 
 
 async def invalid(_: Request, error: Exception) -> JSONResponse:
-    """The answer to a body that is not what its route takes; values are not repeated."""
+    """Return the answer to a body that is not what its route takes; values are not repeated."""
     assert isinstance(error, RequestValidationError)
     faults = []
     for fault in error.errors():

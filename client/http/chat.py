@@ -60,7 +60,7 @@ class Conversation(Request):
     stream_options: StreamOptions | None = None
 
     def refuse_more(self) -> None:
-        """Raises BadInput for what the caller would wait for in vain. What tunes a model (temperature, seed)
+        """Raise BadInput for what the caller would wait for in vain. What tunes a model (temperature, seed)
         is ignored: prompts and models are those of the server."""
         for name, value in (self.model_extra or {}).items():
             if name in NOT_DONE and value not in NOTHING and value not in NOT_DONE[name]:
@@ -92,8 +92,8 @@ def chat(desk: Desk) -> APIRouter:
 
 
 async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tuple[Run, int]:
-    """The run that the last message is about, and the event after which it is new. Raises
-    BadInput for what cannot be done."""
+    """Return the run that the last message is about, and the event after which it is new. Raises BadInput for
+    what cannot be done."""
     body.refuse_more()
     options = options_of(body)
     if not body.messages or body.messages[-1].role != "user" or not body.messages[-1].text.strip():
@@ -142,8 +142,8 @@ class Reply:
         self.used = Usage()
 
     async def parts(self) -> AsyncGenerator[dict[str, Any], None]:
-        """The parts of its message: progress as reasoning, then the report, or the gate that waits. Raises
-        Failure for a run that left no report."""
+        """Yield the parts of its message: progress as reasoning, then the report, or the gate that waits.
+        Raises Failure for a run that left no report."""
         status = "running"
         while status == "running":
             async with aclosing(self.run.events_to_gate(self._after)) as events:
@@ -197,7 +197,7 @@ class Reply:
 
 
 async def sent(reply: Reply, *, usage: bool) -> AsyncGenerator[ServerSentEvent, None]:
-    """The answer as a stream of the protocol. An error is sent as one of its errors."""
+    """Yield the answer as a stream of the protocol. An error is sent as one of its errors."""
     try:
         head = await reply.head("chat.completion.chunk")
         yield chunk(head, {"role": "assistant", "content": ""})

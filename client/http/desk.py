@@ -54,7 +54,7 @@ class Case:
 
 
 def check_scope(token: Token, scope: Scope) -> None:
-    """Raises HTTPException for a token without this scope."""
+    """Raise HTTPException for a token without this scope."""
     if scope not in token.scopes:
         raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
 
@@ -80,7 +80,8 @@ class Desk:
         self._extending = asyncio.Lock()
 
     def needs(self, scope: Scope) -> Callable[..., AsyncGenerator[Token, None]]:
-        """A dependency of a route: the caller's token, which has this scope, until the answer is sent."""
+        """Return a dependency of a route: the caller's token, which has this scope, until the answer is
+        sent."""
 
         async def token(
             request: Request,
@@ -110,8 +111,8 @@ class Desk:
         return token
 
     def run_for(self, scope: Scope, *, changes: bool = False) -> Callable[..., Awaitable["Case"]]:
-        """A dependency of a route below `/runs/{run_id}`: the run, and its caller, whose token has the scope.
-        One that `changes` a run takes no `last`: the newest one may be another program's."""
+        """Return a dependency of a route below `/runs/{run_id}`: the run, and its caller, whose token has the
+        scope. One that `changes` a run takes no `last`: the newest one may be another program's."""
 
         async def case(run_id: str, token: Annotated[Token, Depends(self.needs(scope))]) -> Case:
             if changes and run_id == "last":
@@ -121,7 +122,7 @@ class Desk:
         return case
 
     async def run(self, name: str, token: Token) -> Run:
-        """A run of the caller. Raises NoSuchRun."""
+        """Return a run of the caller. Raises NoSuchRun."""
         return await self.access.run(name, token.user)
 
     async def ask(self, token: Token, asked: Question, once: str = "") -> Run:
@@ -155,7 +156,7 @@ class Desk:
             await message.send(case.run, case.by)
 
     def _checked(self, asked: Question, token: Token) -> Question:
-        """Raises BadInput for what this server does not offer to a caller."""
+        """Raise BadInput for what this server does not offer to a caller."""
         most = asked.get("max_cost")
         asked = {**asked, "library": folder_of(asked, self.client.settings, self._folders)}
         if token.max_cost is not None:
@@ -163,7 +164,7 @@ class Desk:
         return asked
 
     def _admit(self, token: Token, most: int, seconds: float, what: str) -> None:
-        """Raises HTTPException when the token has had as many."""
+        """Raise HTTPException when the token has had as many."""
         rate = self._rates.setdefault((most, seconds), RateLimit(most, seconds))
         if wait := rate.admit(token.sha256):
             after = {"Retry-After": str(math.ceil(wait))}

@@ -38,14 +38,14 @@ Json = dict[str, Any]
 
 
 def run_id_of(name: str) -> str:
-    """The id of the run that a response is. Raises NoSuchRun."""
+    """Return the id of the run that a response is. Raises NoSuchRun."""
     if not name.startswith(ID) or name == f"{ID}last":
         raise NoSuchRun(f"there is no response {name[:100]}")
     return name.removeprefix(ID)
 
 
 def text_of(report: Report) -> Json:
-    """The report in Markdown; each citation in it is annotated with its work."""
+    """Return the report in Markdown; each citation in it is annotated with its work."""
     text = render(report, "md").decode()
     return output_text(text, [*annotations(text, report.references)])
 
@@ -95,7 +95,7 @@ class Output:
         yield self._summary("part.added", part={"type": "summary_text", "text": ""})
 
     def event(self, event: AgentEvent) -> Iterator[Json]:
-        """An event of the run as progress; a gate as a request for approval."""
+        """Yield an event of the run as progress; a gate as a request for approval."""
         if event.type == "streaming":  # paragraphs of drafts, which later ones replace
             return
         line = f"{event.message}\n"
@@ -114,7 +114,7 @@ class Output:
             yield self._done(len(self.items) - 1, request)
 
     def end(self, text: Json | None) -> Iterator[Json]:
-        """What comes after the last event: the end of the progress, and the report."""
+        """Yield what comes after the last event: the end of the progress, and the report."""
         summary = "".join(self._lines)
         yield self._summary("text.done", text=summary)
         yield self._summary("part.done", part={"type": "summary_text", "text": summary})
@@ -175,7 +175,7 @@ class Output:
 
 
 async def response_of(run: Run, output: Output | None = None) -> Json:
-    """A run as a response now; `output`: its items where they are known."""
+    """Return a run as a response now; `output`: its items where they are known."""
     row = await run.row()
     over = row.status != "running"
     text, status, error = await ending(run, row.status) if over else (None, "in_progress", None)
@@ -202,7 +202,7 @@ async def response_of(run: Run, output: Output | None = None) -> Json:
 
 
 async def ending(run: Run, status: str) -> tuple[Json | None, str, Json | None]:
-    """The answer of a run that is over, how it ended, and what went wrong."""
+    """Return the answer of a run that is over, how it ended, and what went wrong."""
     try:
         report = await run.draft()
     except NoReport as error:
@@ -218,7 +218,7 @@ async def ending(run: Run, status: str) -> tuple[Json | None, str, Json | None]:
 
 
 async def stream(run: Run, after: int = -1) -> AsyncGenerator[Json, None]:
-    """The stream of a response behind a number, until its run ends."""
+    """Yield the stream of a response behind a number, until its run ends."""
     async with aclosing(_stream(run)) as events:
         async for event in events:
             if event["sequence_number"] > after:
@@ -240,7 +240,7 @@ async def _stream(run: Run) -> AsyncGenerator[Json, None]:
 
 
 def pending_approval(events: Iterable[AgentEvent]) -> str | None:
-    """The id of the request for approval that waits."""
+    """Return the id of the request for approval that waits."""
     waiting = None
     for event in events:
         if event.type == "awaiting_approval":

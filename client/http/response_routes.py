@@ -67,7 +67,8 @@ class Request(BaseModel):
 
 
 def options_of(body: Request) -> SharedOptions:
-    """What is asked beside the question. Raises BadInput, and HTTPException for a model that is no mode."""
+    """Return what is asked beside the question. Raises BadInput, and HTTPException for a model that is no
+    mode."""
     mode = mode_of(body.model)
     if body.tools:
         raise BadInput("this server runs no tools of its callers; leave out `tools`")
@@ -95,7 +96,7 @@ def responses(desk: Desk) -> APIRouter:
 
     @router.get("/models")
     async def models(token: Token = read) -> Json:
-        """A model for each mode."""
+        """Return a model for each mode."""
         return {"object": "list", "data": [model_of(mode) for mode in (AUTO, *MODES)]}
 
     @router.get("/models/{name:path}")
@@ -123,7 +124,7 @@ def responses(desk: Desk) -> APIRouter:
         stream: bool = False,
         starting_after: Annotated[int, Query(ge=-1)] = -1,
     ) -> JSONResponse | EventSourceResponse:
-        """A response as it is, or its stream behind a number."""
+        """Return a response as it is, or its stream behind a number."""
         run = await desk.run(run_id_of(name), token)
         return EventSourceResponse(sent(run, starting_after)) if stream else await answer(run)
 
@@ -147,7 +148,7 @@ def model_of(mode: str) -> Json:
 
 
 def mode_of(name: str) -> str:
-    """The mode that a model is named by. Raises HTTPException."""
+    """Return the mode that a model is named by. Raises HTTPException."""
     mode = name.removeprefix(MODELS)
     if mode not in (AUTO, *MODES):
         offered = ", ".join(f"{MODELS}{one}" for one in (AUTO, *MODES))
@@ -156,8 +157,8 @@ def mode_of(name: str) -> str:
 
 
 async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, int]:
-    """The run that a request is about, and the event after which it is new. Raises
-    BadInput for what cannot be done here."""
+    """Return the run that a request is about, and the event after which it is new. Raises BadInput for what
+    cannot be done here."""
     options = options_of(body)
     form = (body.text or {}).get("format", {}).get("type", "text")
     if form != "text":
@@ -173,8 +174,8 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
 
 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
-    """The run whose gate was decided, and its last event before that. Raises BadInput for a
-    request that does not wait."""
+    """Return the run whose gate was decided, and its last event before that. Raises BadInput for a request
+    that does not wait."""
     check_scope(token, "decide")
     request = APPROVAL.fullmatch(decision.approval_request_id)
     if run_id is None or request is None:
@@ -196,7 +197,7 @@ async def answer(run: Run) -> JSONResponse:
 
 
 async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, None]:
-    """The stream of a response; an error ends it with the protocol's event of that name."""
+    """Yield the stream of a response; an error ends it with the protocol's event of that name."""
     number = max(after, 0)
     try:
         async with aclosing(stream(run, after)) as events:

@@ -66,7 +66,7 @@ def rest(desk: Desk) -> APIRouter:
 
     @router.get("")
     async def runs(token: Token = reader, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ListedRun]:
-        """The caller's runs, the newest first."""
+        """Return the caller's runs, the newest first."""
         return [ListedRun.of(row) for row in (await desk.access.runs(token.user))[:limit]]
 
     @router.get("/{run_id}")
@@ -100,7 +100,7 @@ def rest(desk: Desk) -> APIRouter:
 
     @router.get("/{run_id}/evidence", response_class=StreamingResponse)
     async def evidence(case: Case = reading) -> StreamingResponse:
-        """The works it has found with their text: one JSON object a line."""
+        """Return the works it has found with their text: one JSON object a line."""
         lines = (json.dumps(line, ensure_ascii=False) + "\n" async for line in case.run.evidence_lines())
         return StreamingResponse(lines, media_type="application/x-ndjson")
 
@@ -111,7 +111,7 @@ def rest(desk: Desk) -> APIRouter:
 
     @router.get("/{run_id}/budget")
     async def budget(case: Case = reading) -> BudgetStatus:
-        """What it may use, has used and has left."""
+        """Return what it may use, has used and has left."""
         seen = await case.run.progress()
         if seen is None:
             raise HTTPException(503, "no worker answers at the moment", {"Retry-After": "5"})
@@ -148,7 +148,7 @@ def rest(desk: Desk) -> APIRouter:
 
 
 def act_of(desk: Desk, kind: type[Message]) -> Callable[..., Awaitable[RunState]]:
-    """The route of a message: its fields are the body, which may be left out where none is needed."""
+    """Return the route of a message: its fields are the body, which may be left out where none is needed."""
     is_needed = any(field.is_required() for field in kind.model_fields.values())
     form = kind if is_needed else kind | None
 
@@ -163,7 +163,8 @@ def act_of(desk: Desk, kind: type[Message]) -> Callable[..., Awaitable[RunState]
 
 
 async def sent(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:
-    """The events of a run behind a number. An error ends the stream with one of its own, without an id."""
+    """Yield the events of a run behind a number. An error ends the stream with one of its own, without an
+    id."""
     try:
         async with aclosing(run.events(after)) as events:
             async for event in events:

@@ -55,7 +55,7 @@ class TokenFile:
 
     @classmethod
     def read(cls, path: Path) -> "TokenFile":
-        """Raises BadInput."""
+        """Raise BadInput."""
         return cls(Entries(path, _FILE), shared=True)
 
     @classmethod
@@ -65,15 +65,15 @@ class TokenFile:
         return cls(lambda: own, shared=False)
 
     def token(self, text: str) -> Token | None:
-        """What this text allows; None for what is no token."""
+        """Return what this text allows; None for what is no token."""
         digest = _digest(text)
         tokens = self._tokens().values()
         return next((token for token in tokens if hmac.compare_digest(token.sha256, digest)), None)
 
 
 def of_session(user: str, *, shared: bool) -> Token:
-    """What a user who is signed in to the page may do: everything with their own runs; where nobody signs in
-    by name, with all of the home."""
+    """Return what a user who is signed in to the page may do: everything with their own runs; where nobody
+    signs in by name, with all of the home."""
     return Token(sha256=_digest(f"session of {user}"), user=user if shared else "")
 
 

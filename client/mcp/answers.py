@@ -40,7 +40,7 @@ DateRange = Literal["1y", "5y", "10y", "all"]
 
 
 def clearly(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """A tool whose foreseen errors reach the caller as one line."""
+    """Return a tool whose foreseen errors reach the caller as one line."""
 
     @functools.wraps(tool)
     async def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -53,7 +53,7 @@ def clearly(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 
 def one_line(error: Exception | str) -> str:
-    """What went wrong, without line breaks and without what is secret, with the tool that mends it."""
+    """Return what went wrong, without line breaks and without what is secret, with the tool that mends it."""
     failure = None if isinstance(error, str) else as_failure(error)
     if failure is not None and failure.hint is not None:
         message = f"{failure.message}; {failure.hint.worded(tool_of)}"
@@ -63,7 +63,7 @@ def one_line(error: Exception | str) -> str:
 
 
 def tool_of(verb: str, arguments: str = "") -> str:
-    """The tool that does what a verb of the command line does, else for whom the command is."""
+    """Return the tool that does what a verb of the command line does, else for whom the command is."""
     return TOOLS.get(verb) or f"{in_shell(verb, arguments)} (for the operator of this server)"
 
 

@@ -95,7 +95,7 @@ class Literature:
         return AllSources(searches=searches, failed=failed)
 
     async def _web(self, query: str, limit: int) -> SearchAnswer:
-        """The answer of the first engine that is set up and answers. Raises BadInput, Failure."""
+        """Return the answer of the first engine that is set up and answers. Raises BadInput, Failure."""
         engines = [one for one in await self._client.sources() if "web" in one.info.domains]
         names = [one.info.name for one in engines if one.enabled]
         if not names:
@@ -109,7 +109,7 @@ class Literature:
     async def get_paper_details(
         self, pmid: Annotated[str, Field(description="A PubMed id, such as 22663011", max_length=32)]
     ) -> PaperDetails:
-        """A paper in PubMed: abstract, MeSH terms, the works it cites, and whether it was retracted or
+        """Return a paper in PubMed: abstract, MeSH terms, the works it cites, and whether it was retracted or
         corrected."""
         item = await self._paper(pmid)
         references, status = await self._references(str(item.identifiers.pmid))
@@ -140,7 +140,7 @@ class Literature:
         return SearchAnswer.of(source, result)
 
     async def _paper(self, pmid: str) -> Evidence:
-        """Raises BadInput when there is none, or none with an abstract."""
+        """Raise BadInput when there is none, or none with an abstract."""
         number = normal_pmid(pmid)
         if number is None:
             raise BadInput(f"{pmid!r} is not a PubMed id; it is a number, such as 22663011")
@@ -160,7 +160,7 @@ class Literature:
         return [record.identifiers.pmid for record in hits.records if record.identifiers.pmid], hits.status
 
     async def _texts(self, quotes: Sequence[QuoteToCheck], run: str) -> list[Evidence | None]:
-        """The text each quote is said to be from; None for an item that the run does not have."""
+        """Return the text each quote is said to be from; None for an item that the run does not have."""
         wanted = {quote.evidence_id for quote in quotes if quote.evidence_id and quote.text is None}
         items: dict[str, Evidence] = {}
         if wanted:

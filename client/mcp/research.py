@@ -87,7 +87,7 @@ async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | Non
 
 
 async def asked_back(run: Run) -> Sequence[Reading]:
-    """What a run waits to be told before it searches; empty where it asks nothing."""
+    """Return what a run waits to be told before it searches; empty where it asks nothing."""
     async with aclosing(run.events_to_gate()) as events:
         async for event in events:
             if event.type == "read":
@@ -102,7 +102,7 @@ def _answers(response: ElicitResult | None) -> Sequence[str]:
 
 
 async def _assume_later(run: Run, by: str) -> None:
-    """What a run assumes holds where nobody answers in time."""
+    """Accept what a run assumes where nobody answers in time."""
     await asyncio.sleep(CLARIFY_SECONDS)
     with suppress(*EXPECTED):
         await run.approve("clarification", by=by)
@@ -119,7 +119,7 @@ T = TypeVar("T")
 
 
 def named_by_id(run: str) -> str:
-    """Raises ValueError for `last`."""
+    """Raise ValueError for `last`."""
     if run == "last":
         raise ValueError("name the run by its id, not `last`: list_runs has the ids")
     return run
@@ -148,7 +148,8 @@ RunAction: Any = Literal[tuple(MESSAGES)]
 
 
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
-    """The tool with these arguments, none of which must be given, in place of those that it does not name."""
+    """Return the tool with these arguments, none of which must be given, in place of those that it does not
+    name."""
     signature = inspect.signature(tool)
     named = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     more = [
@@ -165,7 +166,7 @@ def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> C
 
 
 def fields_of_messages() -> dict[str, Any]:
-    """The fields of all messages, each with the actions that it is for."""
+    """Return the fields of all messages, each with the actions that it is for."""
     actions: dict[str, list[str]] = {}
     kinds: dict[str, tuple[Any, str | None]] = {}
     for message in MESSAGES.values():
@@ -215,7 +216,7 @@ class Research:
         return await self._client.plan(question, **self._allowed(options))
 
     def _allowed(self, options: Mapping[str, Any]) -> AskOptions:
-        """The options of a question. Raises BadInput for a folder that may not be named."""
+        """Return the options of a question. Raises BadInput for a folder that may not be named."""
         asked = chosen(options)
         asked["library"] = folder_of(asked, self._client.settings, self._folders)
         return asked
@@ -285,7 +286,7 @@ class Research:
         return await self._answer(answered.report, notes=answered.outcome.notes)
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=100)] = 20) -> list[ListedRun]:
-        """Runs, the newest first, with the id by which the other tools take each."""
+        """Return runs, the newest first, with the id by which the other tools take each."""
         return [ListedRun.of(row) for row in await self._client.runs(limit)]
 
     async def research_status(
@@ -334,8 +335,8 @@ class Research:
         run: AnyRun = "last",
         length: Annotated[Length | None, Field(description="Of its Markdown; none: as it was asked")] = None,
     ) -> ReportAnswer:
-        """The report of a run: its claims, each with verbatim quotes and the works they are from. While the
-        run goes on it is the report as it stands, marked as a draft."""
+        """Return the report of a run: its claims, each with verbatim quotes and the works they are from.
+        While the run goes on it is the report as it stands, marked as a draft."""
         handle = await self._client.run(run)
         return await self._answer((await handle.draft()).at_length(length))
 
@@ -364,7 +365,7 @@ class Research:
         return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
 
     async def _state(self, run: Run, ctx: Context, seconds: float) -> ResearchState:
-        """The state of a run, after waiting for its end or for a gate."""
+        """Return the state of a run, after waiting for its end or for a gate."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(follow(run, ctx), seconds)

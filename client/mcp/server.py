@@ -75,7 +75,7 @@ class Server(MCPServer):
 
 
 def lean(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of arguments without what a caller need not read; others are refused."""
+    """Return the schema of arguments without what a caller need not read; others are refused."""
     plain: dict[str, Any] = _lean(schema)
     return {**plain, "additionalProperties": False}
 
@@ -94,7 +94,7 @@ def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
 
 
 def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) -> None:
-    """Raises ToolError for arguments that a tool does not have."""
+    """Raise ToolError for arguments that a tool does not have."""
     unknown = [name for name in arguments if name not in names]
     if unknown:
         hint = did_you_mean(unknown[0], names) or "."
@@ -103,8 +103,8 @@ def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) 
 
 
 def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServer:
-    """The server with its tools, resources and prompts. `allowed`: folders whose files a caller may name.
-    Raises BadInput."""
+    """Return the server with its tools, resources and prompts. `allowed`: folders whose files a caller may
+    name. Raises BadInput."""
     server = Server(
         name="determinator",
         title="Determinator",
@@ -158,7 +158,7 @@ def add_resources(server: MCPServer, client: Determinator) -> None:
 
 
 def readable(resource: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """A resource whose foreseen errors reach the caller as one line."""
+    """Return a resource whose foreseen errors reach the caller as one line."""
 
     @functools.wraps(resource)
     async def wrapped(*args: P.args, **kwargs: P.kwargs) -> str:

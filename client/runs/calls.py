@@ -50,7 +50,8 @@ class ModelCall(BaseModel):
 
 
 async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:
-    """The calls of a run and of its running sections, the oldest first. What cannot be read is left out."""
+    """Return the calls of a run and of its running sections, the oldest first. What cannot be read is left
+    out."""
     workflows = [("", seen.run_id)]
     workflows += [(s.id, s.workflow_id) for s in seen.sections if s.status == "running" and s.workflow_id]
     calls_of_each = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))
@@ -81,7 +82,7 @@ async def _calls_of(client: Client, section: str, workflow_id: str) -> list[Mode
 
 
 async def _heartbeat(client: Client, pending: PendingActivityInfo) -> Heartbeat | None:
-    """What a step reported last; None for one that reports nothing of the kind, or nothing yet."""
+    """Return what a step reported last; None for one that reports nothing of the kind, or nothing yet."""
     if not pending.HasField("last_started_time") or not pending.heartbeat_details.payloads:
         return None
     try:

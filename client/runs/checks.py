@@ -26,7 +26,7 @@ EXTRA_OF = {".docx": ("docx", "docx"), ".pdf": ("typst", "pdf")}
 
 
 def check_question(question: str) -> None:
-    """Raises BadInput for text that cannot be a question."""
+    """Raise BadInput for text that cannot be a question."""
     from workflows.types import QUESTION_CHARS
 
     if sum(character.isalnum() for character in question) < MIN_LETTERS:
@@ -40,19 +40,19 @@ def check_question(question: str) -> None:
 
 
 def check_instruction(text: str) -> None:
-    """Raises BadInput for an instruction without words."""
+    """Raise BadInput for an instruction without words."""
     if not text.strip():
         raise BadInput('the instruction is empty; write one: "only trials in adults"')
 
 
 def check_addition(amounts: Iterable[object]) -> None:
-    """Raises BadInput where nothing would be added to a budget."""
+    """Raise BadInput where nothing would be added to a budget."""
     if not any(amounts):
         raise BadInput("nothing to add; give tokens, cost, time or iterations")
 
 
 def check_library(folder: str | None) -> str | None:
-    """The folder's absolute path. Raises BadInput when it holds no document that can be read."""
+    """Return the folder's absolute path. Raises BadInput when it holds no document that can be read."""
     if folder is None:
         return None
     path = Path(folder).expanduser().absolute()
@@ -86,8 +86,8 @@ def has_document(folder: Path) -> bool:
 
 
 def check_sources(names: tuple[str, ...], where: str = "") -> tuple[str, ...]:
-    """The names without repetition. Raises BadInput for one that is not in the registry; `where` begins its
-    message."""
+    """Return the names without repetition. Raises BadInput for one that is not in the registry; `where`
+    begins its message."""
     if not names:
         return ()
     all_names = source_names()
@@ -98,7 +98,7 @@ def check_sources(names: tuple[str, ...], where: str = "") -> tuple[str, ...]:
 
 
 def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
-    """A profile's name and, for a file, its path. Raises BadInput."""
+    """Return a profile's name and, for a file, its path. Raises BadInput."""
     if profile == "auto":
         return profile, None
     from activities.profiles.loader import ProfileError, load_profile, profile_names
@@ -120,7 +120,7 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
 
 
 def check_output(output: Path, *, formats: bool = True) -> None:
-    """Raises BadInput when a report could not be written there. With `formats`, the ending must name a format
+    """Raise BadInput when a report could not be written there. With `formats`, the ending must name a format
     that this installation can write."""
     if output.is_dir():
         raise BadInput(f"{output} is a folder; give the file for the report")
@@ -130,7 +130,7 @@ def check_output(output: Path, *, formats: bool = True) -> None:
 
 
 def check_writable(folder: Path, problem: str) -> None:
-    """Raises BadInput where nothing can be written into a folder, or it cannot be made."""
+    """Raise BadInput where nothing can be written into a folder, or it cannot be made."""
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -138,7 +138,7 @@ def check_writable(folder: Path, problem: str) -> None:
 
 
 def check_format(output: Path) -> None:
-    """Raises BadInput when the ending names no format, or one whose library is not installed."""
+    """Raise BadInput when the ending names no format, or one whose library is not installed."""
     from importlib.util import find_spec
 
     ending = output.suffix.lower()
@@ -154,7 +154,7 @@ def check_format(output: Path) -> None:
 
 
 def check_configuration(settings: "Settings") -> None:
-    """Raises BadInput for a source, a profile or a hook of the configuration that does not exist."""
+    """Raise BadInput for a source, a profile or a hook of the configuration that does not exist."""
     for names in (settings.default_sources, settings.disabled_sources):
         check_sources(tuple(names))
     check_profile(settings, settings.profile)
@@ -164,7 +164,7 @@ def check_configuration(settings: "Settings") -> None:
 
 
 def check_hooks(settings: "Settings") -> None:
-    """Raises BadInput for a hook of the settings that cannot be loaded: no worker would start with it."""
+    """Raise BadInput for a hook of the settings that cannot be loaded: no worker would start with it."""
     if not settings.hooks:
         return
     from activities.hooks import HookError, load_hooks

@@ -23,14 +23,14 @@ NAME_FULL_TEXTS = frozenset({"europepmc", "openalex", "semanticscholar"})
 
 
 def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
-    """The language models a run may call, in the order of trying; empty when there is none."""
+    """Return the language models a run may call, in the order of trying; empty when there is none."""
     chosen = (*(request.models or settings.model_choices()).values(),)
     fallbacks = request.fallbacks or settings.fallback_choices()
     return list(dict.fromkeys(one.model for one in (*chosen, *fallbacks) if one.backend == "openai"))
 
 
 async def available(settings: Settings) -> tuple[SourceOption, ...]:
-    """The sources as a worker with these settings sees them."""
+    """Return the sources as a worker with these settings sees them."""
     from activities.sources.http.client import open_http
     from activities.sources.registry import build_sources, options
 
@@ -39,7 +39,7 @@ async def available(settings: Settings) -> tuple[SourceOption, ...]:
 
 
 async def network_sources(settings: Settings) -> tuple[str, ...]:
-    """The enabled sources that need the network, with those that need none left out.
+    """Return the enabled sources that need the network, with those that need none left out.
 
     From the file in home when the settings are those it was made with.
     """

@@ -48,13 +48,13 @@ class Display:
         return
 
     def progress(self, progress: Progress) -> None:
-        """The present state of the run."""
+        """Show the present state of the run."""
 
     def calls(self, calls: Sequence[ModelCall]) -> None:
-        """The model calls under way."""
+        """Show the model calls under way."""
 
     def events(self, events: Sequence[AgentEvent]) -> None:
-        """What happened since the last time."""
+        """Show what happened since the last time."""
 
     def note(self, message: str) -> None:
         """Show a message about the run or about following it."""
@@ -189,7 +189,7 @@ SPOKEN = (
 def panel(
     progress: Progress, calls: Sequence[ModelCall] = (), *, spinner: Spinner | None = None, written: str = ""
 ) -> Panel:
-    """A run at one moment. `written` is the paragraph that was written last."""
+    """Return a run at one moment. `written` is the paragraph that was written last."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
     as_of = progress.budget.as_of
     rows = progress_rows(progress, max(time.time() - as_of, 0.0) if live and as_of else 0.0)
@@ -227,7 +227,7 @@ def gate_hint(progress: Progress) -> str:
 
 
 def graph_line(view: GraphView) -> str:
-    """A graph and its nodes that run, on one line."""
+    """Return a graph and its nodes that run, on one line."""
     running = f"{', '.join(view.running)} running" if view.running else f"at {view.at or 'its entry'}"
     visited = sum(name in view.visits for name in view.nodes)
     return plain(f"graph {view.name}: {running}; {visited} of {len(view.nodes)} nodes visited")

@@ -71,9 +71,9 @@ async def search_source(
 
 
 async def fleet(settings: Settings, address: str | None = None) -> Client | None:
-    """A client of the configured server, whose workers ask the limited APIs; None where none is configured:
-    the processes of one home share an API's rate by themselves (`activities.shared_turns`). Raises
-    NoConnection and BadConnectionSettings."""
+    """Return a client of the configured server, whose workers ask the limited APIs; None where none is
+    configured: the processes of one home share an API's rate by themselves (`activities.shared_turns`).
+    Raises NoConnection and BadConnectionSettings."""
     config = configured(address, settings)
     return await open_client(config) if config is not None else None
 

@@ -154,8 +154,8 @@ class Follower:
         return False
 
     async def _new_events(self, until: int | None = None, execution: str | None = None) -> list[AgentEvent]:
-        """The events that were not shown yet, all or those up to `until` at least; of a run that was rewound,
-        from that event on.
+        """Return the events that were not shown yet, all or those up to `until` at least; of a run that was
+        rewound, from that event on.
 
         A run may be rewound between any two requests: what was read is used only when the execution is still
         the same afterwards. `execution` is the one that was there a moment ago. Raises NoAnswer, NoSuchRun,
@@ -256,7 +256,7 @@ class Follower:
             self._silent_since = -1.0
 
     async def _show_last_events(self, ended: Ended) -> None:
-        """What happened between the last poll and the end. The outcome has the end of the log; the run itself
+        """Show what happened between the last poll and the end. The outcome has the end of the log; the run itself
         is asked only where that is not enough, since a worker replays all of it to answer."""
         last = ended.outcome.events if ended.outcome else ()
         try:
@@ -311,7 +311,7 @@ def keeps_ending(what: str, log: Path) -> NoConnection:
 
 
 def last_log_error(log: Path) -> str:
-    """The error a process logged last, in brackets; empty when there is none."""
+    """Return the error a process logged last, in brackets; empty when there is none."""
     try:
         record = json.loads(last_lines(log)[-1])
         text = str(record.get("error") or record["exception"].strip().splitlines()[-1])

@@ -26,7 +26,7 @@ class Execution:
 
 
 async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None:
-    """What the run was asked, from the first event of its history. Raises RPCError."""
+    """Return what the run was asked, from the first event of its history. Raises RPCError."""
     async for event in client.get_workflow_handle(workflow_id).fetch_history_events(page_size=1):
         request = await decoded(client, event.workflow_execution_started_event_attributes.input)
         return ResearchRequest.model_validate(request) if request is not None else None
@@ -34,7 +34,7 @@ async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None
 
 
 async def executions(client: Client, workflow_id: str) -> list[Execution]:
-    """The executions of a run that the server still has, the newest first. Raises RPCError."""
+    """Return the executions of a run that the server still has, the newest first. Raises RPCError."""
     chain: list[Execution] = []
     run_id: str | None = None
     while len(chain) < MAX_EXECUTIONS:
@@ -52,7 +52,7 @@ async def executions(client: Client, workflow_id: str) -> list[Execution]:
 
 
 async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | None:
-    """The first of an event's values as JSON; None when there is none or it is no object."""
+    """Return the first of an event's values as JSON; None when there is none or it is no object."""
     if not payloads.payloads:
         return None
     values = await client.data_converter.decode(list(payloads.payloads)[:1])
@@ -60,7 +60,8 @@ async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | 
 
 
 async def activities_of(client: Client, execution: Execution) -> AsyncIterator["Step"]:
-    """The activities of an execution in the order in which they were scheduled, with what came of them."""
+    """Yield the activities of an execution in the order in which they were scheduled, with what came of
+    them."""
     ended: dict[int, HistoryEvent] = {}
     for event in execution.events:
         for attributes in (

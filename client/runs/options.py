@@ -22,14 +22,15 @@ KEYS = declared(Settings.model_fields)
 
 
 def setting(name: str) -> Any:  # noqa: ANN401 - as pydantic's `Field`
-    """The help and the bounds of the setting that an option goes over."""
+    """Return the help and the bounds of the setting that an option goes over."""
     field = Field(description=KEYS[name].help)
     field.metadata += [part for part in Settings.model_fields[name].metadata if not isinstance(part, Key)]
     return field
 
 
 def option(help: str, flag: str | Literal[True] = True, unit: str = "") -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
-    """The help of an option that is no setting, and its flag where that does not follow from its name."""
+    """Return the help of an option that is no setting, and its flag where that does not follow from its
+    name."""
     field = Field(description=help)
     field.metadata.append(Key(help, flag=flag, unit=unit))
     return field
@@ -150,8 +151,8 @@ class AskOptions(SharedOptions, total=False):
 
 
 def chosen(options: Mapping[str, object]) -> AskOptions:
-    """The options that say something: not None, not empty, not an unset flag. A zero says zero, and equals
-    False."""
+    """Return the options that say something: not None, not empty, not an unset flag. A zero says zero, and
+    equals False."""
     said = {n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")}
     return cast("AskOptions", said)
 

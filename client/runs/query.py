@@ -62,7 +62,7 @@ async def progress(client: Client, run_id: str) -> Progress:
 
 
 async def _pages(client: Client, run_id: str, name: str, kind: type[Page]) -> AsyncIterator[Page]:
-    """The pages of a query that answers page by page."""
+    """Yield the pages of a query that answers page by page."""
     read = 0
     while True:
         page = await query(client, run_id, name, kind, ItemsAfter(after=read))
@@ -105,7 +105,7 @@ async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, 
 
 
 async def outcome(client: Client, run_id: str) -> Outcome | None:
-    """The result of a completed run; None while it runs. Raises WorkflowFailureError, NoSuchRun."""
+    """Return the result of a completed run; None while it runs. Raises WorkflowFailureError, NoSuchRun."""
     if (await describe(client, run_id)).status == "running":
         return None
     handle: WorkflowHandle[Any, Outcome] = client.get_workflow_handle(run_id, result_type=Outcome)
@@ -122,8 +122,8 @@ async def graph_of(client: Client, seen: Progress | None) -> GraphView | None:
 async def read_events(
     client: Client, settings: Settings, run_id: str, after: int = 0, until: int | None = None
 ) -> list[AgentEvent]:
-    """The events with a number above `after`, in order and without a gap: all that there are, or those up to
-    `until` at least.
+    """Return the events with a number above `after`, in order and without a gap: all that there are, or those
+    up to `until` at least.
 
     The run keeps the latest part of its log, which is never empty: what is missing before it is stored.
     Raises NoAnswer, NoSuchRun, and StoreError when a stored part of the log cannot be read.

@@ -131,7 +131,7 @@ async def schedule_refresh(
 
 
 async def schedules(client: Client) -> list[Scheduled]:
-    """The schedules of refreshes, by run. Raises RPCError."""
+    """Return the schedules of refreshes, by run. Raises RPCError."""
     rows = [
         await _scheduled(listed)
         async for listed in await client.list_schedules()
@@ -187,7 +187,7 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
 
 
 def check_online(settings: Settings) -> None:
-    """Raises BadInput when this machine asks nobody."""
+    """Raise BadInput when this machine asks nobody."""
     if settings.offline:
         reason = "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
         raise BadInput(reason)
@@ -203,8 +203,8 @@ async def refreshed(client: "Determinator", run: "Finished", *, search: bool) ->
 async def the_request(
     client: "Determinator", connection: "Connection", run: "Finished", *, search: bool
 ) -> RefreshRequest:
-    """What a refresh on the server is given: all that the run found is known, and the folder of documents
-    that it searched, where the server still knows the run."""
+    """Return what a refresh on the server is given: all that the run found is known, and the folder of
+    documents that it searched, where the server still knows the run."""
     from client.runs.history import request_of
 
     if search and run.found is None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
-    """The settings with those options over them that are settings too. Raises BadInput."""
+    """Return the settings with those options over them that are settings too. Raises BadInput."""
     changed = settings.model_copy()
     for name, key in KEYS.items():
         value = options.get(name)
@@ -40,7 +40,7 @@ def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
 
 
 def limits(asked: Settings) -> dict[str, float]:
-    """The limits that are set, by their names in `workflows.types.Limits`."""
+    """Return the limits that are set, by their names in `workflows.types.Limits`."""
     values: dict[str, float] = {}
     for name, key in KEYS.items():
         value = getattr(asked, name)
@@ -50,7 +50,7 @@ def limits(asked: Settings) -> dict[str, float]:
 
 
 def filters(options: AskOptions) -> Filters:
-    """What a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
+    """Return what a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
     from activities.sources.filters import TYPES, canonical
 
     since, until = options.get("since"), options.get("until")
@@ -70,7 +70,7 @@ def filters(options: AskOptions) -> Filters:
 
 
 def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
-    """The sources a run is limited to; empty when the run chooses among those that are enabled.
+    """Return the sources a run is limited to; empty when the run chooses among those that are enabled.
 
     Documents of one's own are private: with a library and no other source named, only the library is
     searched. A library that a flag names is joined by sources that a flag names, and not by those of a
@@ -86,7 +86,7 @@ def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
 
 
 def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
-    """The request for a question. Raises BadInput with one line on what is wrong."""
+    """Return the request for a question. Raises BadInput with one line on what is wrong."""
     check_question(question)
     for name in options.keys() - FIELDS.keys():
         raise BadInput(f"the option {unknown(name, [*FIELDS])}")
@@ -128,8 +128,8 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
 
 
 def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
-    """The effects of the user's file that are pooled with those of the works. Raises BadInput for a file that
-    cannot be read, and where statistics are not installed."""
+    """Return the effects of the user's file that are pooled with those of the works. Raises BadInput for a
+    file that cannot be read, and where statistics are not installed."""
     if find_spec("statsmodels") is None:
         from activities.extras import install
 
@@ -147,19 +147,19 @@ def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
 
 
 def defaults_of(mode: str) -> dict[str, int]:
-    """The limits that a mode sets where the user set none."""
+    """Return the limits that a mode sets where the user set none."""
     return dict(MODES[mode].defaults) if mode in MODES else {}
 
 
 def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
-    """The limits that are left to the mode that `auto` will choose."""
+    """Return the limits that are left to the mode that `auto` will choose."""
     names = dict.fromkeys(name for info in TABLE for name in info.defaults)
     return tuple(name for name in names if name not in chosen) if mode == AUTO else ()
 
 
 def mode_and_graph(asked: Settings, options: AskOptions) -> "tuple[str, GraphDefinition | None]":
-    """The mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is given.
-    Raises BadInput for a graph that is not valid."""
+    """Return the mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is
+    given. Raises BadInput for a graph that is not valid."""
     graph = options.get("graph")
     mode = asked.mode if options.get("mode") or graph is None else "graph"
     if graph is not None and mode not in ("graph", AUTO):
@@ -172,7 +172,7 @@ def mode_and_graph(asked: Settings, options: AskOptions) -> "tuple[str, GraphDef
 
 
 def read_graph(name: str) -> "GraphDefinition":
-    """A built-in graph or the one in a file. Raises BadInput with all that is wrong with it."""
+    """Return a built-in graph or the one in a file. Raises BadInput with all that is wrong with it."""
     from workflows.graph.library import load
     from workflows.graph.validation import GraphError
 
@@ -183,7 +183,8 @@ def read_graph(name: str) -> "GraphDefinition":
 
 
 def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
-    """The models that are asked for by name, or by how much is asked of them; empty for the worker's own.
+    """Return the models that are asked for by name, or by how much is asked of them; empty for the worker's
+    own.
 
     Raises BadInput for an effort without a model it is for.
     """
@@ -202,7 +203,7 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
 async def checked(
     settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
 ) -> ResearchRequest:
-    """The request as the embedded worker can run it; `named`: its sources were given by flags. Raises
+    """Return the request as the embedded worker can run it; `named`: its sources were given by flags. Raises
     BadInput when it cannot."""
     chosen = (request.models or settings.model_choices()).values()
     paid = [one for one in chosen if one.backend == "openai"]
@@ -219,7 +220,7 @@ async def checked(
 
 
 def check_model(settings: Settings, request: ResearchRequest) -> None:
-    """Raises BadInput when the embedded worker has no access to a model of the run, or may not use it."""
+    """Raise BadInput when the embedded worker has no access to a model of the run, or may not use it."""
     from client.model_servers import OPENAI
     from client.runs.destinations import models_of
 
@@ -248,7 +249,7 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
 
 
 def check_store(settings: Settings) -> None:
-    """Raises BadInput where evidence and reports would leave the machine in offline mode."""
+    """Raise BadInput where evidence and reports would leave the machine in offline mode."""
     if settings.offline and not is_here(settings.evidence_url):
         raise BadInput(
             f"offline mode is on and the evidence store {without_credentials(settings.evidence_url)} is not "
@@ -259,7 +260,7 @@ def check_store(settings: Settings) -> None:
 async def with_enabled_sources(
     settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
 ) -> ResearchRequest:
-    """The request with the sources that the embedded worker can use.
+    """Return the request with the sources that the embedded worker can use.
 
     A source `named` by a flag must be enabled: raises BadInput with how to enable it. One that the
     configuration lists may be left out as long as another is enabled.

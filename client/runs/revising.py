@@ -178,7 +178,7 @@ def remember_address(home: Path, run_id: str, address: str | None) -> None:
 
 
 def address_of(home: Path, run_id: str) -> str | None:
-    """The address that was kept for a run; None for a run without one."""
+    """Return the address that was kept for a run; None for a run without one."""
     return _addresses(home).get(run_id)
 
 

@@ -136,8 +136,8 @@ async def find_boundary(
 
 
 def beginnings(steps: Sequence[Step]) -> Mapping[int, int]:
-    """Iteration -> the workflow task that began it. A step that was scheduled beside one of the iteration
-    before was made ahead, and does not begin its iteration."""
+    """Return iteration -> the workflow task that began it. A step that was scheduled beside one of the
+    iteration before was made ahead, and does not begin its iteration."""
     earliest: dict[int, int] = {}
     for step in steps:
         if step.iteration:

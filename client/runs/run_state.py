@@ -36,7 +36,8 @@ class RunState(BaseModel):
 
     @classmethod
     def of(cls, status: RunStatus, link: str | None) -> "RunState":
-        """The state of a run, from what it reports or, when no worker answers, from what the server knows."""
+        """Return the state of a run, from what it reports or, when no worker answers, from what the server
+        knows."""
         row, seen = status.row, status.progress
         if seen is None:
             return cls(

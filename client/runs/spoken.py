@@ -31,7 +31,7 @@ KINDS = "a picture (PNG, JPEG, TIFF), a PDF or a recording (WAV, MP3, M4A)"
 
 
 def question_of_file(settings: "Settings", path: Path) -> str:
-    """The text of a file. Raises BadInput, which says why there is none."""
+    """Return the text of a file. Raises BadInput, which says why there is none."""
     if path.stat().st_size > MAX_BYTES:
         raise BadInput(f"{path} is larger than {MAX_BYTES // 10**6} MB")
     try:
@@ -41,7 +41,7 @@ def question_of_file(settings: "Settings", path: Path) -> str:
 
 
 def question_of(settings: "Settings", data: bytes) -> str:
-    """The text in the bytes of a file, which are kept only while they are read. Raises BadInput."""
+    """Return the text in the bytes of a file, which are kept only while they are read. Raises BadInput."""
     from activities.sources.library.files import FileStamp, documents_of
     from activities.sources.library.reading import SetAside
 

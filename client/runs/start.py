@@ -66,8 +66,8 @@ def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = Fals
 
 
 def signing_key(settings: Settings) -> bytes:
-    """The key of this home that requests are signed with; empty when the home cannot be written, where only
-    what the workers' configuration allows can be named. Raises WeakKey."""
+    """Return the key of this home that requests are signed with; empty when the home cannot be written, where
+    only what the workers' configuration allows can be named. Raises WeakKey."""
     try:
         return request_key(settings.home)
     except OSError:
@@ -75,7 +75,7 @@ def signing_key(settings: Settings) -> bytes:
 
 
 def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest:
-    """The request with signatures of the files it names; as it is without a key."""
+    """Return the request with signatures of the files it names; as it is without a key."""
     named: dict[Kind, str | None] = {"library": request.library, "profile_path": request.profile_path}
     signatures = {kind: sign(key, run_id, kind, name) for kind, name in named.items() if key and name}
     return request.replace(signatures=signatures)
@@ -123,14 +123,14 @@ async def start(
 
 
 def refuse_older(row: Row, *, ended: bool = False) -> None:
-    """Raises OlderRun for a run that began on another line of versions and is open; with `ended`, also for
-    one that has ended, whose history a worker of this line cannot read (its report it can)."""
+    """Raise OlderRun for a run that began on another line of versions and is open; with `ended`, also for one
+    that has ended, whose history a worker of this line cannot read (its report it can)."""
     if (ended or row.status == "running") and row.line not in ("", release_line()):
         raise OlderRun(row.run_id, row.line)
 
 
 async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str) -> None:
-    """Raises WorkflowAlreadyStartedError when the id was used meanwhile."""
+    """Raise WorkflowAlreadyStartedError when the id was used meanwhile."""
     private = client.data_converter.payload_codec is not None
     await client.start_workflow(
         WORKFLOW_OF_MODE[request.mode],
@@ -154,7 +154,7 @@ async def _start(client: Client, request: ResearchRequest, run_id: str, task_que
 
 
 def user_name() -> str:
-    """The user that this process starts runs for; empty where the system knows none."""
+    """Return the user that this process starts runs for; empty where the system knows none."""
     try:
         return os.environ.get(VARIABLE) or getpass.getuser()
     except (KeyError, OSError, ImportError):  # a container's user may have no entry in the password file
@@ -162,7 +162,7 @@ def user_name() -> str:
 
 
 def fairness(user: str) -> Priority:
-    """The priority of a run started for a user: the same as everybody's, with a share of its own.
+    """Return the priority of a run started for a user: the same as everybody's, with a share of its own.
 
     Its sections and steps inherit the key, and the server hands out the waiting steps of users in turn: one
     who starts a thousand runs delays another one's by one of them. A server of one's own needs the dynamic

@@ -60,7 +60,7 @@ class Sessions:
         request.session[COOKIE_KEY] = name
 
     def user(self, request: Request) -> str | None:
-        """The user of a request; None when nobody is signed in any more."""
+        """Return the user of a request; None when nobody is signed in any more."""
         name = str(request.session.get(COOKIE_KEY, ""))
         session = self._sessions.get(name)
         if session is None:
@@ -103,7 +103,7 @@ class SignIn:
         return self._users is not None or self._provider is not None
 
     def user(self, request: Request) -> str | None:
-        """The user of a request; None when nobody is signed in."""
+        """Return the user of a request; None when nobody is signed in."""
         return self._sessions.user(request)
 
     def add_to(self, app: FastAPI, render: Renderer) -> None:
@@ -197,7 +197,7 @@ class SignIn:
 
 
 def place_of(then: str) -> str:
-    """A place of this page to go to; its first page for an address that is another site's."""
+    """Return a place of this page to go to; its first page for an address that is another site's."""
     return then if re.fullmatch(r"/(?![/\\])[\w./~%:-]*", then) else "/"
 
 

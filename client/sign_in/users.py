@@ -66,7 +66,7 @@ class UserList:
 
     @classmethod
     def read(cls, path: Path) -> "UserList":
-        """The users of a JSON file. Raises BadInput."""
+        """Return the users of a JSON file. Raises BadInput."""
         try:
             return cls(Entries(path, _FILE))
         except BadInput as error:
@@ -74,12 +74,12 @@ class UserList:
             raise BadInput(f"{error}; {how}") from error
 
     def accepts(self, name: str, password: str) -> str | None:
-        """The hash that was checked, where this is a user and the password; else None."""
+        """Return the hash that was checked, where this is a user and the password; else None."""
         hashed = self.hash_of(name)
         return hashed if verifies(password, hashed or _nobody()) else None
 
     def hash_of(self, name: str) -> str | None:
-        """The hash of a user's password, as the list has it now; None for who is no user."""
+        """Return the hash of a user's password, as the list has it now; None for who is no user."""
         return self._users().get(name)
 
 
@@ -98,5 +98,5 @@ def _text(data: bytes) -> str:
 
 @cache
 def _nobody() -> str:
-    """A hash to compare with where there is no such user, so that the answer takes as long."""
+    """Return a hash to compare with where there is no such user, so that the answer takes as long."""
     return hash_of("a password that nobody has", b"\0" * 16)

@@ -43,7 +43,7 @@ FORM = frozenset({"question", "file", "minutes", *SharedOptions.__annotations__}
 
 
 async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
-    """What the form shows beside what was typed."""
+    """Return what the form shows beside what was typed."""
     enabled = [] if settings.offline else [*await network_sources(settings)]
     in_force = settings.default_sources or tuple(enabled)
     own = [settings.library.name] if settings.library else []
@@ -67,12 +67,12 @@ async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
 
 
 def title_of(name: str) -> str:
-    """A source by its title; one of an installed package by its name."""
+    """Return a source by its title; one of an installed package by its name."""
     return info_of(name).title if name in dict(SOURCES) else name
 
 
 def line_of_sources(names: Sequence[str]) -> str:
-    """`PubMed, Europe PMC, OpenAlex and 6 more`"""
+    """Return `PubMed, Europe PMC, OpenAlex and 6 more`."""
     shown, more = [title_of(name) for name in names[:NAMED]], len(names) - NAMED
     if not shown:
         return "your documents"
@@ -80,7 +80,7 @@ def line_of_sources(names: Sequence[str]) -> str:
 
 
 def fields_of(form: FormData) -> Fields:
-    """The fields of a form that were filled in."""
+    """Return the fields of a form that were filled in."""
     fields: Fields = {}
     for name in form:
         values = [value.strip() for value in form.getlist(name) if isinstance(value, str) and value.strip()]
@@ -90,8 +90,8 @@ def fields_of(form: FormData) -> Fields:
 
 
 def options_of(fields: Mapping[str, object], *, shared: bool, models: Sequence[str]) -> SharedOptions:
-    """What the form asks beside the question; what is empty stands for the setting, and 0 is 0. A browser may
-    send anything. Raises BadInput for what the page does not offer, ValidationError."""
+    """Return what the form asks beside the question; what is empty stands for the setting, and 0 is 0. A
+    browser may send anything. Raises BadInput for what the page does not offer, ValidationError."""
     values = {name: value for name, value in fields.items() if name not in ("question", "file")}
     if unknown := values.keys() - FORM:
         raise BadInput(f"the form has no field {min(unknown)[:50]!r}")

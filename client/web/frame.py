@@ -39,31 +39,32 @@ class Frame:
         return user
 
     async def run(self, request: Request, run_id: str) -> Run:
-        """A run of who is signed in. Raises NoSuchRun, HTTPException 401."""
+        """Return a run of who is signed in. Raises NoSuchRun, HTTPException 401."""
         return await self.access.run(run_id, self.user(request))
 
     async def page(self, name: str, status: int = 200, /, **values: object) -> HTMLResponse:
-        """A whole page. It is rendered in a thread: a long report takes a second of a processor."""
+        """Return a whole page. It is rendered in a thread: a long report takes a second of a processor."""
         return HTMLResponse(
             await asyncio.to_thread(partial(rendered, name, shared=self.access.shared, **values)), status
         )
 
     async def part(self, name: str, status: int = 200, /, **values: object) -> HTMLResponse:
-        """A part that htmx puts into a page."""
+        """Return a part that htmx puts into a page."""
         return HTMLResponse(await asyncio.to_thread(partial(rendered, name, **values)), status)
 
     async def either(self, request: Request, page: str, part: str, /, **values: object) -> HTMLResponse:
-        """The part for htmx, a whole page for a browser that loads its address."""
+        """Return the part for htmx, a whole page for a browser that loads its address."""
         return await (self.part(part, **values) if is_part(request) else self.page(page, **values))
 
     async def answer(self, request: Request, run_id: str, text: str) -> Response:
-        """What a message to a run came to: a line for htmx, the page of the run for a form without it."""
+        """Return what a message to a run came to: a line for htmx, the page of the run for a form without
+        it."""
         if is_part(request):
             return await self.part("said", text=text, wrong=False)
         return RedirectResponse(run_url(run_id), SEE_OTHER)
 
     async def failed(self, request: Request, error: Exception) -> Response:
-        """The answer to a request that cannot be met, in one line."""
+        """Return the answer to a request that cannot be met, in one line."""
         status, line = described(error)
         if status == 401 and self.sign_in.user(request) is None:
             return signed_out(request)
@@ -91,7 +92,7 @@ def signed_out(request: Request) -> Response:
 
 
 def described(error: Exception) -> tuple[int, str]:
-    """The HTTP status of an error, and one line on it for people."""
+    """Return the HTTP status of an error, and one line on it for people."""
     match error:
         case HTTPError():
             return error.status_code, str(error.detail)

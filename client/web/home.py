@@ -69,7 +69,7 @@ class Home:
         q: Annotated[str, Query(max_length=4000)] = "",
         run: Annotated[str, Query(max_length=200)] = "",
     ) -> Response:
-        """The form. `run` was the address of a run in earlier versions."""
+        """Return the form. `run` was the address of a run in earlier versions."""
         self._frame.user(request)
         if run:
             return RedirectResponse(run_url(run), SEE_OTHER)
@@ -108,7 +108,7 @@ class Home:
         return await destinations(settings, request)
 
     async def leaves(self, request: Request) -> HTMLResponse:
-        """What would leave this machine, with what the form has now."""
+        """Return what would leave this machine, with what the form has now."""
         self._frame.user(request)
         fields = fields_of(await request.form())
         if len(str(fields.get("question", ""))) <= MIN_CHARS:
@@ -150,7 +150,7 @@ class Home:
     async def history(
         self, request: Request, q: Annotated[str, Query(max_length=200)] = "", at: str = ""
     ) -> Response:
-        """The runs of the user, by day. `q`: a part of the question or of the id."""
+        """Return the runs of the user, by day. `q`: a part of the question or of the id."""
         frame = self._frame
         user = frame.user(request)
         rows = await frame.access.runs(user)
@@ -158,7 +158,7 @@ class Home:
         return await frame.either(request, "history", "runs", days=days, q=q, at=at, word=word_of)
 
     async def trouble(self, request: Request) -> HTMLResponse:
-        """What is wrong with the model that would be asked, in red; nothing where it answers."""
+        """Return what is wrong with the model that would be asked, in red; nothing where it answers."""
         self._frame.user(request)
         now = time.monotonic()
         if self._trouble is None or now - self._trouble[0] > TROUBLE_SECONDS:
@@ -167,7 +167,8 @@ class Home:
         return await self._frame.part("trouble", lines=[check.message] if check.state == "fail" else [])
 
     async def question_file(self, request: Request) -> Response:
-        """The box with the text of a picture, a scan or a recording in it: nothing is kept, nothing runs."""
+        """Return the box with the text of a picture, a scan or a recording in it: nothing is kept, nothing
+        runs."""
         frame, user = self._frame, self._frame.user(request)
         async with request.form(max_part_size=10_000) as form:
             file, typed = form.get("file"), str(form.get("question", ""))
@@ -187,7 +188,7 @@ class Home:
 
 
 def by_day(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str, list[Row]]]:
-    """The runs under the names of their days, the newest first."""
+    """Yield the runs under the names of their days, the newest first."""
 
     def day(row: Row) -> str:
         began = row.started.astimezone(now.tzinfo).date()
@@ -201,7 +202,7 @@ def by_day(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str, list[Row]]
 
 
 def word_of(row: Row) -> tuple[str, str]:
-    """The state of a run as a class of its dot, and as a word."""
+    """Return the state of a run as a class of its dot, and as a word."""
     if row.status == "running":
         phase = row.phase.replace("_", " ")
         return ("waits", "waits for you") if "approval" in phase else ("running", phase or "running")

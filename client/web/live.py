@@ -40,7 +40,7 @@ class Live:
     continues: Continued | None = None
 
     async def look(self) -> str:
-        """The part of the page that changes, as HTML. Raises what `Run.status` raises."""
+        """Return the part of the page that changes, as HTML. Raises what `Run.status` raises."""
         status = await self.run.status()
         now, row = status.progress, status.row
         self.over, self.question = row.status != "running", row.question
@@ -72,13 +72,13 @@ class Live:
 
 
 def line_of_now(now: Progress) -> str:
-    """What it does now."""
+    """Return what it does now."""
     phase = "paused" if now.paused else now.phase.replace("_", " ")
     return f"{phase[:1].upper()}{phase[1:]}" + (f": {now.message}" if now.message else "")
 
 
 def quiet_line(now: Progress) -> str:
-    """`24 works · 12,300 of 250,000 tokens · $0.0123 · 1:05`"""
+    """Return `24 works · 12,300 of 250,000 tokens · $0.0123 · 1:05`."""
     budget, used = now.budget, now.budget.used
     limit, most = budget.limits.max_tokens, budget.limits.max_cost_microusd
     parts = [counted(now.evidence, "work")]
@@ -93,7 +93,7 @@ def quiet_line(now: Progress) -> str:
 
 
 async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[ServerSentEvent, None]:
-    """What the page shows, each time it has changed; then that the page is another one."""
+    """Yield what the page shows, each time it has changed; then that the page is another one."""
     shown, live = "", None
     while True:
         try:
@@ -114,7 +114,7 @@ async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[Serve
 
 
 async def steps_later(run: Run) -> str:
-    """The steps of a run that is over."""
+    """Return the steps of a run that is over."""
     live = Live(run)
     titles: dict[str, str] = {}
     with suppress(*EXPECTED):
@@ -168,7 +168,7 @@ class Step:
 
 
 def steps_of(events: Iterable[AgentEvent], titles: Mapping[str, str]) -> list[Step]:
-    """The steps in the order in which they began. The steps of a section are one, under its title."""
+    """Return the steps in the order in which they began. The steps of a section are one, under its title."""
     steps: dict[str, Step] = {}
     open_step = Step("Started", "start")
     for event in events:
@@ -203,7 +203,7 @@ def note_of(step: Step) -> str:
 
 
 def troubles_of(events: Iterable[AgentEvent]) -> list[str]:
-    """What only a person can mend, such as a key that is refused; each once."""
+    """Return what only a person can mend, such as a key that is refused; each once."""
     failed = (
         event.text("reason") or event.message
         for event in events

@@ -61,7 +61,7 @@ class Reading:
         return router
 
     async def page(self, request: Request, run: Run, *, waits: bool) -> Response:
-        """The report with all that can be done with it. `waits`: for a person's approval."""
+        """Return the report with all that can be done with it. `waits`: for a person's approval."""
         number = request.query_params.get("version", "")
         versions = () if waits else await run.versions()
         report = await run.version(int(number)) if number.isdecimal() else await run.draft()
@@ -80,14 +80,14 @@ class Reading:
         )
 
     async def works(self, request: Request, run_id: str) -> HTMLResponse:
-        """The works that the run has found, each a line that opens."""
+        """Return the works that the run has found, each a line that opens."""
         run = await self._frame.run(request, run_id)
         return await self._frame.part("works", works=await run.found(), run_id=run.id)
 
     async def source(
         self, request: Request, run_id: str, evidence_id: str, quote: Quoted = "", sentence: Anchor = ""
     ) -> Response:
-        """The stored text of a work, with a quote marked in it; `sentence`: that which cites it."""
+        """Return the stored text of a work, with a quote marked in it; `sentence`: that which cites it."""
         run = await self._frame.run(request, run_id)
         return await self._source(request, run, evidence_id, quote, sentence)
 
@@ -113,7 +113,7 @@ class Reading:
         )
 
     async def sentence(self, request: Request, run_id: str, anchor: str) -> Response:
-        """A sentence of the report with its words in the works, and what can be said against it."""
+        """Return a sentence of the report with its words in the works, and what can be said against it."""
         run = await self._frame.run(request, run_id)
         report = await run.draft()
         claim = claim_at(report, anchor)
@@ -130,7 +130,7 @@ class Reading:
     # files: rendered in threads, for one takes seconds of a processor
 
     async def download(self, request: Request, run_id: str, form: str) -> Response:
-        """The report in a format."""
+        """Return the report in a format."""
         run = await self._frame.run(request, run_id)
         chosen = FORMATS.get(form)
         if chosen is None:
@@ -141,7 +141,7 @@ class Reading:
         return Response(data, media_type=chosen.media_type, headers=headers)
 
     async def chart(self, request: Request, run_id: str, name: str) -> Response:
-        """A chart of the report."""
+        """Return a chart of the report."""
         run = await self._frame.run(request, run_id)
         draw = partial(chart_file, await run.draft(), name, "svg")
         data = await asyncio.to_thread(draw) if name in CHARTS else None
@@ -151,7 +151,7 @@ class Reading:
         return Response(data, media_type=CHART_FORMATS["svg"], headers=policy)
 
     async def aloud(self, request: Request, run_id: str) -> Response:
-        """The summary, spoken on this machine."""
+        """Return the summary, spoken on this machine."""
         run = await self._frame.run(request, run_id)
         return Response(await asyncio.to_thread(wav, await run.draft()), media_type="audio/wav")
 
@@ -162,7 +162,7 @@ class Reading:
         return hmac.new(key, run_id.encode(), hashlib.sha256).hexdigest()[:32]
 
     async def share(self, request: Request, run_id: str) -> HTMLResponse:
-        """A link by which every user of the page reads the report, and nothing else of the run."""
+        """Return a link by which every user of the page reads the report, and nothing else of the run."""
         run = await self._frame.run(request, run_id)
         base = str(request.base_url).rstrip("/")
         address = f"{base}/shared/{encoded(run.id, safe='')}/{self._signature(run.id)}"
@@ -190,7 +190,7 @@ class Reading:
 
 
 def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
-    """What the page at an address has of a report."""
+    """Return what the page at an address has of a report."""
     charts = [name for name in CHARTS if chart_of(report, name)]
     reasons = (one.text("reason") for one in report.statements if one.code in NO_ANSWER)
     return {
@@ -204,7 +204,7 @@ def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
 
 
 def claim_at(report: Report, anchor: str) -> "Claim":
-    """The sentence at an anchor of the page. Raises HTTPException."""
+    """Return the sentence at an anchor of the page. Raises HTTPException."""
     claim = next((one for one in report.sentences() if anchor_of(one.id) == anchor), None)
     if claim is None:
         raise HTTPException(404, "this report has no such sentence")

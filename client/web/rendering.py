@@ -41,24 +41,24 @@ def rendered(name: str, **values: object) -> str:
 
 @cache
 def stylesheet() -> str:
-    """The style of reports, and what the page around them has beyond it."""
+    """Return the style of reports, and what the page around them has beyond it."""
     return f"{style()}\n{(FOLDER / 'page.css').read_text(encoding='utf-8')}"
 
 
 def _version() -> str:
-    """A text that changes with the files, by which a browser takes them anew after an update."""
+    """Return a text that changes with the files, by which a browser takes them anew after an update."""
     files = (*sorted(STATIC.iterdir()), FOLDER / "page.css")
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def run_url(run_id: str, *parts: str, **query: str) -> str:
-    """The address of a run, or of something of it."""
+    """Return the address of a run, or of something of it."""
     path = "/".join(quote(part, safe="") for part in ("run", run_id, *parts))
     return f"/{path}?{urlencode(query)}" if query else f"/{path}"
 
 
 def report_body(report: Report, at: str) -> Markup:
-    """The report at an address; each citation leads to its quote in the stored text of its work."""
+    """Return the report at an address; each citation leads to its quote in the stored text of its work."""
 
     def address(shown: Quote) -> str:
         return f"{at}/source/{quote(shown.evidence_id, safe='')}?{urlencode({'quote': shown.text})}#quote"
@@ -67,7 +67,7 @@ def report_body(report: Report, at: str) -> Markup:
 
 
 def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[tuple[str, list[str]]]:
-    """The paragraphs that are being written, by section: of each paragraph the latest event counts."""
+    """Return the paragraphs that are being written, by section: of each paragraph the latest event counts."""
     drafts: dict[str, dict[int, str]] = {}
     for event in events:
         if event.type == "streaming":
@@ -80,7 +80,7 @@ def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[t
 
 
 def parts_of(text: str, quote: str) -> tuple[list[tuple[str, bool]], bool]:
-    """The text in pieces, each with whether it is the quote, and whether the quote was found.
+    """Return the text in pieces, each with whether it is the quote, and whether the quote was found.
 
     A quote that differs from the text in white space or in the form of characters is found in the normal form
     of both, in which the text is then shown.

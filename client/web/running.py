@@ -40,7 +40,7 @@ class Running:
         return router
 
     async def page(self, request: Request, run_id: str) -> Response:
-        """The report where there is one to read, else how the run goes."""
+        """Return the report where there is one to read, else how the run goes."""
         run = await self._frame.run(request, run_id)
         live, html = Live(run), ""
         row = await run.row()
@@ -65,12 +65,12 @@ class Running:
             return await self._frame.page("error", 404, line=line_of(error), signed_in=True)
 
     async def live(self, request: Request, run_id: str) -> EventSourceResponse:
-        """What changes on the page while the run goes on."""
+        """Return what changes on the page while the run goes on."""
         run = await self._frame.run(request, run_id)
         return EventSourceResponse(stream(self._frame.access, run.id, self._frame.user(request)))
 
     async def steps(self, request: Request, run_id: str) -> HTMLResponse:
-        """The steps of a run that is over."""
+        """Return the steps of a run that is over."""
         return HTMLResponse(await steps_later(await self._frame.run(request, run_id)))
 
     async def act(self, request: Request, run_id: str, act: str) -> Response:
@@ -87,7 +87,7 @@ class Running:
 
 
 def message_of(kind: type[Message], form: FormData) -> Message:
-    """The message that a form is; what is left empty is as it would be. Raises ValidationError."""
+    """Return the message that a form is; what is left empty is as it would be. Raises ValidationError."""
     values: dict[str, object] = {}
     for name, field in kind.model_fields.items():
         texts = texts_of(form, name)
@@ -99,7 +99,7 @@ def message_of(kind: type[Message], form: FormData) -> Message:
 
 
 def text_of(form: FormData, name: str) -> str:
-    """A field as text, empty where there is none. Raises BadInput for one that is too long."""
+    """Return a field as text, empty where there is none. Raises BadInput for one that is too long."""
     text = str(form.get(name, "")).strip()
     if len(text) > NOTE_CHARS:
         raise BadInput(f"that is too long; write {NOTE_CHARS:,} characters at most")

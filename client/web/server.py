@@ -41,9 +41,9 @@ def build_app(
     https: bool = False,
     interface: ASGIApp | None = None,
 ) -> ASGIApp:
-    """The whole page. `hosts` are the names it may be reached by: a page of another site cannot reach it by a
-    name of its own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`, which
-    answers programs at its own paths, and who is signed in."""
+    """Return the whole page. `hosts` are the names it may be reached by: a page of another site cannot reach
+    it by a name of its own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`,
+    which answers programs at its own paths, and who is signed in."""
     page: ASGIApp = page_app(Access(client, shared=sign_in.is_needed), sign_in)
     served = page if interface is None else Both(page, interface)
     guarded = Guard(with_sessions(served, https=https), https=https)
@@ -51,13 +51,14 @@ def build_app(
 
 
 def with_sessions(app: ASGIApp, *, https: bool = False) -> ASGIApp:
-    """The same with the cookie of a session, whose key is of this process: its sessions end with it."""
+    """Return the same with the cookie of a session, whose key is of this process: its sessions end with
+    it."""
     key = secrets.token_hex(32)
     return SessionMiddleware(app, key, max_age=SESSION_SECONDS, same_site="lax", https_only=https)
 
 
 def page_app(access: Access, sign_in: SignIn) -> FastAPI:
-    """The routes of the page, without what guards them."""
+    """Return the routes of the page, without what guards them."""
     app = FastAPI(title="Determinator", docs_url=None, redoc_url=None, openapi_url=None)
     frame = Frame(access, sign_in)
     home = Home(frame)
@@ -87,7 +88,7 @@ def page_app(access: Access, sign_in: SignIn) -> FastAPI:
 
 @cache
 def file_of(name: str) -> tuple[bytes, str]:
-    """A file that the page loads, and its type. Raises HTTPException."""
+    """Return a file that the page loads, and its type. Raises HTTPException."""
     if name == "style.css":
         return stylesheet().encode(), TYPES[".css"]
     if name == "script.js":

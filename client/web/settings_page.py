@@ -43,7 +43,7 @@ class SettingsPage:
         )
 
     async def checks(self, request: Request, network: bool = False) -> Response:
-        """What `doctor` says; with `network`, each source is asked one small question."""
+        """Return what `doctor` says; with `network`, each source is asked one small question."""
         self._frame.user(request)
         every = [check async for check in checks(load_settings, self._frame.client.address, network=network)]
         found = [check for check in every if network or not check.source]
@@ -53,7 +53,7 @@ class SettingsPage:
 
 
 def keys_of(settings: Settings) -> list[tuple[str, bool]]:
-    """The names of keys, and whether each is there; never its value."""
+    """Return the names of keys, and whether each is there; never its value."""
     fields = type(settings).model_fields
     names = [name for name in fields if name.endswith(("_key", "_keys", "_password"))]
     return [

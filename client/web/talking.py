@@ -49,7 +49,7 @@ class Talking:
         return router
 
     def conversation(self, user: str, run_id: str) -> list[str]:
-        """What was asked and answered, as HTML."""
+        """Return what was asked and answered, as HTML."""
         try:
             turns: list[str] = json.loads(self._file(user, run_id).read_bytes())
         except (OSError, ValueError):
@@ -66,7 +66,7 @@ class Talking:
         return self._folder / f"{name[:32]}.json"
 
     async def turns(self, before: Continued | None, user: str) -> list[tuple[str, str, str]]:
-        """The questions before this one, the first first: the run, what was asked and its answer."""
+        """Return the questions before this one, the first first: the run, what was asked and its answer."""
         turns: list[tuple[str, str, str]] = []
         while before is not None and len(turns) < MAX_TURNS:
             try:
@@ -195,8 +195,8 @@ LIKE: dict[Verb, tuple[str, ...]] = {
 
 
 def likely(text: str) -> Verb:
-    """What a message is most like, by the meaning of whole sentences; a question where no model of sentences
-    is installed. It is shown and not acted upon."""
+    """Return what a message is most like, by the meaning of whole sentences; a question where no model of
+    sentences is installed. It is shown and not acted upon."""
     encoder = embedder()
     if encoder is None:
         return "ask"
