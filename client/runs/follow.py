@@ -256,8 +256,8 @@ class Follower:
             self._silent_since = -1.0
 
     async def _show_last_events(self, ended: Ended) -> None:
-        """Show what happened between the last poll and the end. The outcome has the end of the log; the run itself
-        is asked only where that is not enough, since a worker replays all of it to answer."""
+        """Show what happened between the last poll and the end. The outcome has the end of the log; the run
+        itself is asked only where that is not enough, since a worker replays all of it to answer."""
         last = ended.outcome.events if ended.outcome else ()
         try:
             handle = self._run.connection.client.get_workflow_handle(self._run.id)
