@@ -3,19 +3,14 @@
 Like the command line it is a client only: runs live on the Temporal server, and nothing is lost when it ends.
 """
 
-import asyncio
-import functools
 import hmac
-import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ParamSpec
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import (
-    ResourceError,
-    ResourceNotFoundError,
     ToolError,
     UnexpectedToolError,
 )
@@ -25,10 +20,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.configuration.values import did_you_mean
-from activities.report.formats import render
 from client.access import Folders
-from client.api import EXPECTED, Determinator
-from client.failures import NoSuchRun, faults_of
+from client.api import Determinator
+from client.failures import faults_of
 from client.mcp.answers import one_line
 from client.mcp.literature import Literature
 from client.mcp.research import Research
@@ -103,7 +97,7 @@ def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) 
 
 
 def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServer:
-    """Return the server with its tools, resources and prompts. `allowed`: folders whose files a caller may
+    """Return the server with its tools. `allowed`: folders whose files a caller may
     name. Raises BadInput."""
     server = Server(
         name="determinator",
@@ -115,89 +109,7 @@ def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServe
     Literature(client).register(server)
     Research(client, Folders(allowed)).register(server)
     Reviews(client).register(server)
-    add_resources(server, client)
-    add_prompts(server)
     return server
-
-
-def add_resources(server: MCPServer, client: Determinator) -> None:
-    @server.resource("report://{run}", mime_type="text/markdown", title="The report of a run, as Markdown")
-    @readable
-    async def report(run: str) -> str:
-        return (await asyncio.to_thread(render, await (await client.run(run)).draft(), "md")).decode()
-
-    @server.resource(
-        "method://{run}",
-        mime_type="application/json",
-        title="How a run worked: searches, counts, iterations, models, prompts, cost, approvals",
-    )
-    @readable
-    async def method(run: str) -> str:
-        return (await (await client.run(run)).draft()).methodology.model_dump_json()
-
-    @server.resource(
-        "evidence://{run}",
-        mime_type="application/jsonl",
-        title="Everything that a run found, without its text: one JSON object a line",
-    )
-    @readable
-    async def works(run: str) -> str:
-        return "\n".join(ref.model_dump_json() for ref in await (await client.run(run)).found())
-
-    @server.resource(
-        "evidence://{run}/{evidence_id}",
-        mime_type="application/json",
-        title="An item that a run found, with its full stored text",
-    )
-    @readable
-    async def evidence(run: str, evidence_id: str) -> str:
-        async for line in (await client.run(run)).evidence_lines():
-            if line["evidence_id"] == evidence_id:
-                return json.dumps(line, ensure_ascii=False)
-        raise NoSuchRun(f"{run} has no item {evidence_id}")
-
-
-def readable(resource: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """Return a resource whose foreseen errors reach the caller as one line."""
-
-    @functools.wraps(resource)
-    async def wrapped(*args: P.args, **kwargs: P.kwargs) -> str:
-        try:
-            return await resource(*args, **kwargs)
-        except NoSuchRun as error:
-            raise ResourceNotFoundError(one_line(error)) from error
-        except EXPECTED as error:
-            raise ResourceError(one_line(error)) from error
-
-    return wrapped
-
-
-def add_prompts(server: MCPServer) -> None:
-    @server.prompt(title="Answer a literature question")
-    def literature_question(question: str) -> str:
-        """Answer a question from the literature with verified quotes."""
-        return (
-            f"Answer this question from the literature: {question}\n\n"
-            "Use search_literature with two or three differently worded queries. Read the abstracts "
-            "of what is nearest. Check with get_paper_details that what you cite is not retracted. Quote "
-            "verbatim, check the quotes with verify_quotes, and name what you could not find and which "
-            "source did not answer. For a question that needs more than ten works use start_research."
-        )
-
-    @server.prompt(title="Look for a new use of a drug")
-    def drug_repurposing(condition: str, drug: str = "") -> str:
-        """Research which drugs might be used for a condition, or whether one might."""
-        asked = (
-            f"whether {drug} could treat {condition}"
-            if drug
-            else f"which approved drugs could treat {condition}"
-        )
-        return (
-            f"Find out {asked}. Use start_research with mode iterative and the profile drug_repurposing, "
-            "wait for it with research_status, and read get_report. Present "
-            "the mechanism, the clinical evidence and the safety of each candidate with their quotes, say "
-            "how strong each is, and keep evidence against it. This is research, not medical advice."
-        )
 
 
 class TokenRequired:

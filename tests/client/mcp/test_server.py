@@ -14,10 +14,9 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import TextResourceContents
 
 from client.access import Folders
 from client.embedded.binary import free_port
@@ -126,22 +125,6 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(file_home:
             ],
         )
         assert [one["verbatim"] for one in checked["result"]] == [True, False]
-        (page,) = (await client.read_resource(f"report://{state['run']}")).contents
-        assert isinstance(page, TextResourceContents)
-        assert report["title"] in page.text
-        item = f"evidence://{state['run']}/{support['evidence_id']}"
-        (stored,) = (await client.read_resource(item)).contents
-        assert isinstance(stored, TextResourceContents)
-        assert json.loads(stored.text)["evidence_id"] == support["evidence_id"]
-        (method,) = (await client.read_resource(f"method://{state['run']}")).contents
-        assert isinstance(method, TextResourceContents)
-        assert json.loads(method.text)["searches"]
-        (works,) = (await client.read_resource(f"evidence://{state['run']}")).contents
-        assert isinstance(works, TextResourceContents)
-        assert support["evidence_id"] in [json.loads(one)["evidence_id"] for one in works.text.splitlines()]
-        for name in ("report", "method", "evidence"):
-            with pytest.raises(MCPError, match="no run"):
-                await client.read_resource(f"{name}://ask-nothing-00000000")
         near = await called(client, "search_evidence", query=support["quote"], run=state["run"], limit=1)
         assert near["result"][0]["evidence_id"] == support["evidence_id"]
         assert "OFFLINE" in await refused(client, "ask_report", run=state["run"], action="refresh")
