@@ -83,10 +83,6 @@ def unknown_run(name: str) -> NoSuchRun:
     return NoSuchRun(f"there is no run {name[:100]}")
 
 
-def user_of(name: str | None) -> str:
-    return name or LOCAL_USER
-
-
 def line_of(error: Exception) -> str:
     """One line on an error of `client.api.EXPECTED`."""
     return str(as_failure(error) or error)

@@ -40,7 +40,6 @@ QueryText = Annotated[
     str,
     Field(min_length=1, max_length=MAX_QUERY_CHARS, description="Words, or the source's own query syntax"),
 ]
-MaxResults = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 Range = Annotated[DateRange, Field(description="Years of publication, counted back from this one")]
 
 

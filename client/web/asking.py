@@ -38,6 +38,12 @@ LISTS = ("sources", "approve")
 NAMED = 3
 """Sources that a chip names."""
 OPTIONS = TypeAdapter(SharedOptions)
+PLACED = frozenset(
+    {"mode", "profile", "sources", "library", "columns", "length", "language", "model", "approve", "max_time"}
+)
+"""Options with a place of their own in the form; all others stand under More, as they are declared."""
+INPUTS = {"integer": "number", "number": "number", "boolean": "checkbox"}
+"""Type of an option -> how it is entered; else as text."""
 Fields = dict[str, str | list[str]]
 FORM = frozenset({"question", "file", "minutes", *SharedOptions.__annotations__})
 
@@ -56,6 +62,7 @@ async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
         "sources_in_force": line_of_sources([*own, *in_force]),
         "titles": {name: title_of(name) for name in source_names()},
         "limits": LIMITS,
+        "more": MORE,
         "lengths": get_args(Length),
         "length": settings.length,
         "language": settings.language or "",
@@ -64,6 +71,20 @@ async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
         "mode": settings.mode,
         "shared": shared,
     }
+
+
+def further() -> list[tuple[str, str, str]]:
+    """Return the options without a place of their own: name, help, and how each is entered."""
+    rows = []
+    for name, option in OPTIONS.json_schema()["properties"].items():
+        if name not in PLACED | LIMITS.keys():
+            kinds = [kind for kind in option.get("anyOf", [option]) if kind.get("type") != "null"]
+            about = str((kinds[0] | option)["description"]).rstrip(" .")
+            rows.append((name, about, INPUTS.get(kinds[0]["type"], "text") if len(kinds) == 1 else "text"))
+    return rows
+
+
+MORE = further()
 
 
 def title_of(name: str) -> str:
@@ -104,6 +125,7 @@ def options_of(fields: Mapping[str, object], *, shared: bool, models: Sequence[s
         values["model"] = "extractive" if model == WITHOUT_MODEL else model
     if minutes := values.pop("minutes", None):
         values["max_time"] = f"{minutes}m"
-    if columns := values.pop("columns", None):
-        values["columns"] = [name.strip() for name in str(columns).split(",") if name.strip()]
+    for name in ("columns", "types"):
+        if names := values.pop(name, None):
+            values[name] = [part.strip() for part in str(names).split(",") if part.strip()]
     return OPTIONS.validate_python(values)

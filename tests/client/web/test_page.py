@@ -17,6 +17,7 @@ from client.access import Access
 from client.guard import POLICY
 from client.http.protocol import response_of
 from client.reports.read_aloud import can_speak
+from client.runs.options import SharedOptions
 from client.runs.request import build_request
 from client.web.asking import WITHOUT_MODEL, options_of
 from determinator import BadInput, Determinator
@@ -126,6 +127,8 @@ async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_sa
         page = tree_of((await http.get("/")).text)
         (form,) = page.xpath("//form[@id='ask']")
         fields = fields_in(form)
+        offered = {*form.xpath(".//@name")} | {"max_time"}  # in minutes
+        assert offered >= SharedOptions.__annotations__.keys()
         assert "Leaves this machine: search queries to" in page.xpath("string(//*[@id='leaves'])")
         answer = await http.post("/ask", data={**fields, "question": ""})
         assert answer.status_code == 400
@@ -206,6 +209,9 @@ def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
         "model": WITHOUT_MODEL,
         "columns": " dose, outcome ,",
         "minutes": "2",
+        "since": "2020",
+        "types": "rct, review",
+        "free_full_text": "true",
         "max_tokens": "0",
         "max_cost": "0",
     }
@@ -213,6 +219,9 @@ def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
         "model": "extractive",
         "columns": ["dose", "outcome"],
         "max_time": "2m",
+        "since": 2020,
+        "types": ["rct", "review"],
+        "free_full_text": True,
         "max_tokens": 0,  # zero is zero
         "max_cost": 0,
     }
