@@ -105,7 +105,7 @@ def show(
     for layout, own_room in zip(layouts, reserved, strict=True):
         document = layout.document
         later -= own_room
-        most = chars if len(document.text) <= chars else passages or chars
+        most = max(chars if len(document.text) <= chars else passages or chars, own_room)
         limit = min(most, left - later - len(layout.head.encode()) - 2)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break

@@ -90,6 +90,18 @@ def test_what_a_judge_named_is_shown_whole_of_every_work_before_the_rest_of_any(
     assert len(show("metformin dementia", documents, room).items) < 14
 
 
+def test_what_was_named_is_shown_whole_also_where_few_passages_are() -> None:
+    long = [
+        f"In year {n} the drug was given to {n + 40} adults {'of this town ' * 20}with asthma."
+        for n in range(12)
+    ]
+    document = work(" ".join(long))
+    named = {document.evidence_id: long[2:10:2]}
+    works = show("weather", [document], 20_000, named=named, chars=600)
+    assert set(named[document.evidence_id]) <= {one.quote for one in works.sentences.values()}
+    assert len(works.text) < len(document.text)
+
+
 def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
     text = f"{'The weather was mild and the harvest was good. ' * 60}{TEXT}"
     quote = "The conversion rate to an open procedure was 20% overall. Mortality was 0%."
