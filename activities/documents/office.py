@@ -11,7 +11,7 @@ import posixpath
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -50,9 +50,10 @@ _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _WORD_AROUND = (f"{_WORD}fldSimple", f"{_WORD}dir", f"{_WORD}bdo", f"{_MATH}oMathPara")
 _WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
-_WORD_STYLE_PART = "word/styles.xml"
-_STYLED = (f"{_WORD}pStyle", f"{_WORD}rStyle", f"{_WORD}tblStyle")
 _WORD_STYLES = "p[style-name='Title'] => h1:fresh"
+_WORD_TITLES = re.compile(
+    rb'(<w:style [^>]{1,300}>)\s{0,9}(<w:name w:val="(?:title|heading [1-6])"\s?/>)', re.IGNORECASE
+)
 _NO_TITLE = re.compile(r"(?i)word document|powerpoint presentation|microsoft .*")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
@@ -63,12 +64,11 @@ def read_docx(data: bytes) -> Text:
 
     shown = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as document, zipfile.ZipFile(shown, "w") as copy:
-        styles: set[str] = set()
-        for name in sorted(document.namelist(), key=_WORD_STYLE_PART.__eq__):
+        for name in document.namelist():
             if name in _WORD_TEXTS:
-                copy.writestr(name, _word_shown(document.read(name), styles))
-            elif name == _WORD_STYLE_PART:
-                copy.writestr(name, _named_styles(document.read(name), styles))
+                copy.writestr(name, _word_shown(document.read(name)))
+            elif name == "word/styles.xml":
+                copy.writestr(name, _named_styles(document.read(name)))
             elif name.endswith((".rels", "numbering.xml")) or "/" not in name:
                 copy.writestr(name, document.read(name))
         properties = _properties(document)
@@ -314,19 +314,15 @@ def _shape(shape: object) -> Iterator[str]:
         yield from _shape(member)
 
 
-def _named_styles(part: bytes, used: Collection[str]) -> bytes:
-    """Return the names of the styles that a Word document uses: reading the looks of all takes long."""
-    styles = etree.fromstring(part, _XML)
-    kept = etree.Element(styles.tag)
-    kept.extend([style for style in styles if style.get(f"{_WORD}styleId") in used])
-    etree.strip_elements(kept, f"{_WORD}rPr", f"{_WORD}tblPr", f"{_WORD}tblStylePr")
-    return etree.tostring(kept)
+def _named_styles(part: bytes) -> bytes:
+    """Return the styles of the titles of a Word document: reading the looks of all takes long."""
+    styles = b"".join(b"%s%s</w:style>" % match for match in _WORD_TITLES.findall(part))
+    return b'<w:styles xmlns:w="%s">%s</w:styles>' % (_WORD.strip("{}").encode(), styles)
 
 
-def _word_shown(part: bytes, styles: set[str]) -> bytes:
-    """Return a part of a Word document in elements that mammoth reads; adds its styles to `styles`."""
+def _word_shown(part: bytes) -> bytes:
+    """Return a part of a Word document in elements that mammoth reads, without what is hidden."""
     root = etree.fromstring(part, _XML)
-    styles.update(style.get(f"{_WORD}val", "") for style in root.iter(*_STYLED))
     for formula in list(root.iter(f"{_MATH}oMath")):
         run = etree.Element(f"{_WORD}r")
         text = etree.SubElement(run, f"{_WORD}t")

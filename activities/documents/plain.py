@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 NOTE_CHARS = 600
 """Text below the first line up to which a file is a note: its first line may be its first sentence."""
 _MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
-MAX_HEADERS = 4_000
-"""Characters of a text that may be headers of a message."""
+MAX_HEAD = 4_000
+"""Characters of a text that may be headers of a message, or have its title."""
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
@@ -92,7 +92,7 @@ def letter_head(text: str) -> Text:
     from email.parser import HeaderParser
     from email.utils import getaddresses
 
-    headers = HeaderParser().parsestr(text[:MAX_HEADERS])
+    headers = HeaderParser().parsestr(text[:MAX_HEAD])
     if not (headers["From"] and (headers["To"] or headers["Subject"])):
         return Text("")
     sender = " ".join(headers["From"].split())
@@ -145,7 +145,7 @@ def read_markdown(data: bytes) -> Text:
 
     title = meta.get("title", "")
     if not title:
-        tokens = MarkdownIt("commonmark").parse(source)
+        tokens = MarkdownIt("commonmark").parse(source[:MAX_HEAD])
         after = (other for token, other in pairwise(tokens) if token.type == "heading_open")
         title = next(map(_inline, after), "")
     authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
