@@ -164,6 +164,15 @@ def test_word_shows_the_final_text() -> None:
     assert "unseen" not in text
 
 
+def test_the_title_of_a_word_document_is_told_by_the_name_of_its_style() -> None:
+    """The key of a style is in the language of the program that made it."""
+    document = docx.Document()
+    document.styles["Title"].element.set(qn("w:styleId"), "Titel")
+    document.add_heading("Ein Versuch mit Farvexil", 0)
+    document.add_paragraph("Der Schmerz sank.")
+    assert read_docx(saved(document.save)).title == "Ein Versuch mit Farvexil"
+
+
 def around(paragraph: Paragraph, name: str, words: str, text: str = "w:t") -> None:
     """Add a run within an element that Word knows and python-docx does not make."""
     element, run, letters = OxmlElement(name), OxmlElement("w:r"), OxmlElement(text)
