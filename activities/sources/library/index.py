@@ -87,7 +87,7 @@ class LibraryIndex:
 
     def wait(self, seconds: float) -> bool:
         """Wait until the vectors that questions asked for so far are made; whether they are."""
-        return all(encoding.wait(seconds) for encoding in self._encodings.values())
+        return all(one.wait(seconds) for one in self._encodings.values() if one.is_asked)
 
     @property
     def count(self) -> int:

@@ -1,8 +1,11 @@
 """Texts of any language are told apart, divided, compared and quoted."""
 
+from pathlib import Path
+
 import pytest
 
 from activities.contracts.evidence import Evidence
+from activities.sources.library.index import Libraries
 from activities.text.language import _identifier, language_of, language_of_question, main_languages
 from activities.text.normal_form import min_chars, verbatim
 from activities.text.ranking import best_first, rank
@@ -129,6 +132,17 @@ def test_a_question_finds_the_answer_in_its_own_and_in_another_language(question
     texts = {"de": GERMAN, "zh": CHINESE, "es": SPANISH}
     items = best_first(rank(question, [document(text, name) for name, text in texts.items()]))
     assert items[0].ranked[0].sentence.quote.startswith(answer)
+
+
+def test_a_folder_is_encoded_for_the_language_of_the_question(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "fee.txt").write_text("The members of the club pay their yearly fee until the end of March.")
+    (folder / "bus.txt").write_text("The bus stops at the northern gate while the street is being repaired.")
+    index = Libraries(tmp_path / "cache").open(folder)
+    found, _ = index.search("Wo h\u00e4lt der Bus w\u00e4hrend der Bauarbeiten an der Stra\u00dfe?", 1)
+    assert [item.document.title for item in found] == ["bus"]
+    assert index.wait(60), "the vectors of the other encoder were not asked for"
 
 
 def test_without_room_to_unpack_the_model_no_language_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
