@@ -201,7 +201,7 @@ async def decide(
 @verb(FULL_TEXTS, json_option)
 async def conflicts(target: "Review", full_texts: bool, as_json: bool) -> None:
     """List the records on which the screeners differ; `decide` or `screen` decides."""
-    rows = await (target.text_conflicts() if full_texts else target.conflicts())
+    rows = await target.conflicts(full_texts=full_texts)
 
     def write() -> None:
         for one in rows:

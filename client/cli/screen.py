@@ -11,7 +11,7 @@ from activities.review.decisions import VERDICTS, Made
 from activities.review.records import NO_ABSTRACT
 from client.cli.common import print_text, say
 from client.failures import BadInput
-from client.reviews.tasks import Task, TaskKind, screener_place
+from client.reviews.tasks import Task, screener_place
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ async def screen_records(target: "Review", by: str) -> None:
     for number, rule in enumerate(criteria, start=1):
         say(f"{number}  {rule.id} ({rule.kind}): {plain(rule.text)}")
     say("i include, e exclude, u unsure, backspace: the one before, j: jump, q: leave")
-    done: list[tuple[int, TaskKind]] = []
+    done: list[Task] = []
     task: Task | None = None
     while task := task or await next_record(target, by):
         show_record(task)
@@ -44,12 +44,13 @@ async def screen_records(target: "Review", by: str) -> None:
         if key in ("q", "", "\x03", "\x04"):
             return
         if key in ("\x7f", "\b"):
-            task = await task_of(target, *done.pop()) if done else task
+            task = done.pop() if done else task
         elif key == "j":
             jump = await read_number("record: ")
-            task = task if jump is None else await task_of(target, jump, task.kind)
+            if jump is not None:
+                task = Task(record=jump, kind=task.kind, work=await target.record(jump))
         elif key in VERDICTS and await send_decision(target, task, key, by, [rule.id for rule in criteria]):
-            done.append((task.record, task.kind))
+            done.append(task)
             task = None
 
 
@@ -69,10 +70,6 @@ async def next_record(target: "Review", by: str) -> Task | None:
     return None
 
 
-async def task_of(target: "Review", number: int, kind: TaskKind) -> Task:
-    return Task(record=number, kind=kind, work=await target.record(number))
-
-
 async def send_decision(target: "Review", task: Task, key: str, by: str, criteria: list[str]) -> bool:
     """Send what a key says; False where the review refuses it."""
     criterion = ""
@@ -82,7 +79,10 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
             criterion = criteria[int(choice) - 1]
     made = Made(record=task.record, verdict=VERDICTS[key], criterion=criterion)
     try:
-        await (target.label if task.kind == "label" else target.decide)([made], by=by)
+        if task.kind == "label":
+            await target.label([made], by=by)
+        else:
+            await target.decide([made], by=by, full_texts=task.stage == "full_texts")
     except BadInput as error:
         say(f"Error: {error}")
         return False
@@ -93,7 +93,8 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
 def show_record(task: Task) -> None:
     work = task.work
     waits_for = f", {counted(task.left, 'record')} left" if task.left else ""
-    say(f"\n[{task.record}] {task.kind}{waits_for}")
+    what = "full text" if task.stage == "full_texts" else task.kind
+    say(f"\n[{task.record}] {what}{waits_for}")
     print_text(plain(work.title))
     facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
     say(plain("; ".join(filter(None, facts))))

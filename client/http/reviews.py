@@ -45,6 +45,8 @@ class Decisions(By):
     decisions: Annotated[tuple[Made, ...], Declared(min_length=1, max_length=MAX_AT_ONCE)]
     label: bool = False
     """Label records of the random sample."""
+    full_texts: bool = False
+    """Decide on full texts, not on titles and abstracts."""
 
 
 class ReviewState(Frozen):
@@ -159,8 +161,10 @@ def reviews(desk: Desk) -> APIRouter:
     @router.post("/{review_id}/decide")
     async def decide(body: Decisions, review: Review = deciding, token: Token = decider) -> list[str]:
         """Decide on records, as a screener, on a conflict or on the random sample; what became of each."""
-        send = review.label if body.label else review.decide
-        return list(await send(body.decisions, by=person(token, body.by)))
+        by = person(token, body.by)
+        if body.label:
+            return list(await review.label(body.decisions, by=by))
+        return list(await review.decide(body.decisions, by=by, full_texts=body.full_texts))
 
     @router.post("/{review_id}/{act}")
     async def act(

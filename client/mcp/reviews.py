@@ -65,7 +65,10 @@ class Reviews:
         by: Person,
         decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)],
         label: Annotated[bool, Field(description="They are labels of the random sample")] = False,
+        full_texts: Annotated[bool, Field(description="They are on full texts, not on titles")] = False,
     ) -> tuple[str, ...]:
         """Decide on records for a person; returns what became of each."""
         found = await self._client.review(review)
-        return await (found.label if label else found.decide)(decisions, by=by)
+        if label:
+            return await found.label(decisions, by=by)
+        return await found.decide(decisions, by=by, full_texts=full_texts)

@@ -123,42 +123,30 @@ class Review:
         order = await self.archive.numbers(view.orders[-1]) if ordered else []
         waiting = list(tasks(view, by, order))
         chosen = waiting[:most]
-        records = await self.records(view)
-        held = latest(await self.decisions(view)) if any(kind == "conflict" for _, kind in chosen) else {}
+        records = (await self.records(view)).records
+        held = latest(await self.decisions(view)) if any(kind == "conflict" for _, kind, _ in chosen) else {}
         return [
             Task(
                 record=number,
                 kind=kind,
-                work=await self.archive.store.get(records.records[number]),
+                stage=stage,
+                work=await self.archive.store.get(
+                    records[number] if stage == "titles" else view.studies.texts[number]
+                ),
                 decisions=tuple(
                     one
                     for one in held.values()
-                    if kind == "conflict" and one.record == number and one.part == "screener"
+                    if kind == "conflict" and (one.record, one.stage, one.part) == (number, stage, "screener")
                 ),
                 left=len(waiting) - at,
             )
-            for at, (number, kind) in enumerate(chosen)
+            for at, (number, kind, stage) in enumerate(chosen)
         ]
 
-    async def conflicts(self) -> list[Task]:
-        """Return the records on which both screeners have decided and differ, with what they decided."""
-        return await self.tasks("", 500)
-
-    async def text_conflicts(self) -> list[Task]:
-        """Return the full texts that wait for a decision, with what the screeners decided."""
-        view = await self.view()
-        held = [one for one in latest(await self.decisions(view)).values() if one.stage == "full_texts"]
-        states = {number: view.full_texts.state(number) for number in view.retrieved()}
-        return [
-            Task(
-                record=number,
-                kind="conflict" if state == "conflict" else "screen",
-                work=await self.archive.store.get(view.studies.texts[number]),
-                decisions=tuple(one for one in held if one.record == number and view.full_texts.both(number)),
-            )
-            for number, state in states.items()
-            if state in ("open", "conflict")
-        ]
+    async def conflicts(self, *, full_texts: bool = False) -> list[Task]:
+        """List the records on which both screeners have decided and differ, with their decisions."""
+        stage = "full_texts" if full_texts else "titles"
+        return [one for one in await self.tasks("", 500) if (one.kind, one.stage) == ("conflict", stage)]
 
     async def record(self, number: int) -> Evidence:
         """Return a record by its number. Raises BadInput."""
@@ -466,7 +454,6 @@ class BlockingReview(Blocking[Review]):
     decisions = Blocks(Review.decisions)
     tasks = Blocks(Review.tasks)
     conflicts = Blocks(Review.conflicts)
-    text_conflicts = Blocks(Review.text_conflicts)
     record = Blocks(Review.record)
     approve = Blocks(Review.approve)
     pause = Blocks(Review.pause)

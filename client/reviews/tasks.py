@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, computed_field
 
 from activities.contracts.evidence import Evidence, Frozen
-from activities.review.decisions import OPEN, Decision, conflicts
+from activities.review.decisions import OPEN, Decision, ScreenedStage, conflicts
 from activities.review.state import ReviewState
 
 TaskKind = Literal["label", "screen", "conflict"]
@@ -21,6 +21,7 @@ class Task(Frozen):
 
     record: int
     kind: TaskKind
+    stage: ScreenedStage = "titles"
     work: Evidence = Field(exclude=True)
     decisions: tuple[Decision, ...] = ()
     """On a conflict: those of both screeners."""
@@ -36,25 +37,32 @@ class Task(Frozen):
         return self.work.text
 
 
-def tasks(view: ReviewState, by: str, order: Sequence[int] = ()) -> Iterator[tuple[int, TaskKind]]:
+def tasks(
+    view: ReviewState, by: str, order: Sequence[int] = ()
+) -> Iterator[tuple[int, TaskKind, ScreenedStage]]:
     """Yield the records that a person decides on, in order.
 
     A sample that waits for labels comes first, for everybody; then, for a screener, the records of the round
-    and those behind it in the stored `order`; then, for all others, conflicts.
+    and those behind it in the stored `order`; then, for all others, conflicts. Full texts come after titles.
     """
-    marks = view.titles
+    titles, texts = view.titles, view.full_texts
     if view.labelling:
-        yield from ((number, "label") for number in view.sample if marks.labels[number] == OPEN)
+        for number in view.sample:
+            if titles.labels[number] == OPEN:
+                yield number, "label", "titles"
         return
     place = screener_place(view, by)
     if place is None:
-        yield from ((number, "conflict") for number in conflicts(marks))
-        return
-    if view.course is None or view.course.phase == "done":
-        return
-    for number in dict.fromkeys((*view.course.batch, *order)):
-        if marks.of_screener(place)[number] == marks.words[number] == marks.labels[number] == OPEN:
-            yield number, "screen"
+        yield from ((number, "conflict", "titles") for number in conflicts(titles))
+    elif view.course is not None and view.course.phase != "done":
+        for number in dict.fromkeys((*view.course.batch, *order)):
+            if titles.of_screener(place)[number] == titles.words[number] == titles.labels[number] == OPEN:
+                yield number, "screen", "titles"
+    for number in view.retrieved():
+        if place is None and texts.state(number) == "conflict":
+            yield number, "conflict", "full_texts"
+        elif place is not None and texts.of_screener(place)[number] == texts.words[number] == OPEN:
+            yield number, "screen", "full_texts"
 
 
 def screener_place(view: ReviewState, by: str) -> int | None:

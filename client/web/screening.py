@@ -68,7 +68,10 @@ class Screening:
             raise HTTPException(400, "choose include, exclude or unsure")
         criterion = text_of(form, "criterion") if verdict == "exclude" else ""
         made = Made(record=number, verdict=verdict, criterion=criterion)
-        await (review.label if kind == "label" else review.decide)([made], by=by)
+        if kind == "label":
+            await review.label([made], by=by)
+        else:
+            await review.decide([made], by=by, full_texts=text_of(form, "stage") == "full_texts")
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=f"{number}.{kind}"), SEE_OTHER)
         return await self._shown(request, await self._values(review, by) | {"before": f"{number}.{kind}"})

@@ -340,13 +340,11 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
 
 
-async def test_fields_and_risk_of_bias_are_decided_on_the_page(desk: Desk, tmp_path: Path) -> None:
+async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
     await texts_provided(review, tmp_path / "texts", range(1, 3))
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: seen.gate == "decisions")
-    await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
-    await desk.until(review, lambda seen: seen.gate == "extraction")
 
     async def found(_: str) -> Review:
         return review
@@ -354,6 +352,13 @@ async def test_fields_and_risk_of_bias_are_decided_on_the_page(desk: Desk, tmp_p
     client = cast(Determinator, SimpleNamespace(settings=desk.settings, review=found))
     at = f"/review/{review.id}"
     async with visitor(app_of(Access(client, shared=False)), "local") as http:
+        page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/decide']")
+        assert "two large hospitals" in page.xpath("string(//article)")  # the full text, on which they differ
+        assert "m2: unsure" in page.xpath("string(//article)")
+        fields = {**fields_in(page.xpath(f"//form[@action='{at}/decide']")[0]), "verdict": "e"}
+        assert (await http.post(f"{at}/decide", data=fields)).status_code == 400  # it names no criterion
+        assert (await http.post(f"{at}/decide", data={**fields, "verdict": "i"})).status_code == 303
+        await desk.until(review, lambda seen: seen.gate == "extraction")
         (form,) = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")).xpath(
             "//form[.//h2]"
         )
@@ -390,7 +395,13 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     await desk.until(review, lambda seen: seen.gate == "full_texts")
     await texts_provided(review, tmp_path / "texts", range(2))
     await desk.until(review, lambda seen: seen.gate == "decisions")
+    waiting = await review.tasks("Bob")
+    assert [(task.record, task.kind, task.stage) for task in waiting] == [
+        (0, "screen", "full_texts"),
+        (1, "screen", "full_texts"),
+    ]
     await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob", full_texts=True)
+    assert await review.tasks("Bob") == []
     seen = await desk.until(review, lambda seen: seen.gate == "extraction")
     assert "people extract the data of 2 studies" in seen.text
     with pytest.raises(BadInput, match="no extractor"):
