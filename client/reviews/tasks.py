@@ -67,8 +67,8 @@ def tasks(
 
 def screener_place(view: ReviewState, by: str) -> int | None:
     """Return the place of a person among the screeners; None for anybody else."""
-    names = [one.name if one.kind == "person" else "" for one in view.protocol.screeners]
-    return names.index(by) if by in names else None
+    screeners = enumerate(view.protocol.screeners)
+    return next((place for place, one in screeners if (one.kind, one.name) == ("person", by)), None)
 
 
 def may_open(view: ReviewState, owner: str, user: str) -> bool:

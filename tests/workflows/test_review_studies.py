@@ -185,6 +185,8 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
+    (conflict,) = await review.conflicts(full_texts=True)
+    assert {one.by: one.verdict for one in conflict.decisions} == {"m1": "include", "m2": "unsure"}
     await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
     await desk.until(review, lambda seen: seen.gate == "extraction")
     (row,) = await review.open_fields()
