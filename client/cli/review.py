@@ -157,7 +157,7 @@ def _message(name: str, line: str, done: str) -> None:
 
 
 _message("pause", "Pause a review at its next step.", "pauses at its next step")
-_message("resume", "Resume a review, and ask a model that was down again.", "goes on")
+_message("resume", "Resume a review; ask a model that was down, or search, again at once.", "goes on")
 _message("finish", "End screening here; the report says what was not read.", "ends screening")
 _message("cancel", "Stop a review; a report of what there is is still made.", "is being cancelled")
 
