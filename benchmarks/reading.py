@@ -29,7 +29,8 @@ _RAISED = re.compile("([\u00b2\u00b3\u00b9\u2070-\u208e]+)")
 _TOKEN = re.compile(r"[^\W_]+")
 _COUNTED = re.compile(r"[^\W\d_]{3,}|\d{2,}")
 """A word or a number; poppler and PDFium part the symbols of formulas in their own ways."""
-_PARTED = re.compile(r"([^\W_]+)[-\u2010\u00ad](?=\s)")
+_PARTED = re.compile(r"[^\W_]+(?=[-\u2010\u00ad]\s)|(?<![^\W_])[^\W\d_a-z](?= [^\W\d_a-z]{2})")
+"""The first part of a word that is parted at the end of a line, or behind its large letter in small ones."""
 _TEX_LIGATURES = {0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
 """What poppler leaves as control characters where a font of TeX does not name its ligatures."""
 _STOPPED = re.compile(r"[.!?:;\u3002\uff01\uff1f]\W*$")
