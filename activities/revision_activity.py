@@ -1,6 +1,6 @@
 """What a person asks of a finished report, as activities: what is read and written for it, and keeping it.
 
-Between the two the workflow asks the same roles as a run (`workflows.steps.revision`). Nothing that a run
+Between the two the workflow asks the same roles as a run (`workflows.refresh`). Nothing that a run
 published is overwritten: a change is a later version, published from what the one before was.
 """
 
