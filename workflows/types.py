@@ -27,7 +27,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.prepare import Continued, FollowUp, WorkerChoice
-from activities.contracts.publish import Estimate
+from activities.contracts.publish import Ended, Estimate
 from activities.contracts.step import Reading
 from workflows.amounts import MAX_COST_MICROUSD, MAX_ITERATIONS, MAX_TOKENS, Addition
 from workflows.event_types import AgentEvent
@@ -231,23 +231,14 @@ class Progress(Frozen):
     last_seq: int = 0
 
 
-class Outcome(Frozen):
+class Outcome(Ended):
     """The result of a research workflow: small; the report itself is in the store."""
 
     run_id: str
-    stop_reason: StopReason
-    answered: bool
-    """False when no claim could be supported: exit code 4."""
     report_blob: str
-    markdown_blob: str
-    verified_claims: int = 0
-    references: int = 0
-    title: str = ""
     used: Usage = Usage()
     spent_microusd: int = 0
     """What counts against the money limit, calls of unknown price included."""
-    summary: str = ""
-    """The report's executive summary."""
     findings: SectionFindings | None = None
     """Set only by a section of a deep run, which publishes nothing itself."""
     events: tuple[AgentEvent, ...] = ()

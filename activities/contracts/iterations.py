@@ -50,17 +50,28 @@ class Finding(Frozen):
     title: str
 
 
-class IterationRecord(Counted):
+class IterationSum(Frozen):
+    """What an iteration of a loop took and came to."""
+
+    iteration: int
+    """From 1, within its loop."""
+    section: str = ""
+    """Id of the section whose loop it is; empty for a run with one loop."""
+    tokens: int = 0
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10; empty where nothing was judged."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    open: tuple[str, ...] = ()
+    """What a model left open after it: the judge, else the gap evaluator."""
+
+
+class IterationRecord(Counted, IterationSum):
     """One iteration, finished or under way; its scores are empty where nothing was judged in it.
 
     Texts and lists are cut to a bounded length; the whole ledger of searches and the whole log of events are
     elsewhere.
     """
 
-    iteration: int
-    """From 1, within its loop."""
-    section: str = ""
-    """Id of the section whose loop it is; empty for a run with one loop."""
     started_at: str = ""
     """ISO time."""
     seconds: float = 0.0
@@ -79,8 +90,6 @@ class IterationRecord(Counted):
     """Why its searches served the gaps, or did not."""
     judged: bool = False
     """Whether a judgement was made in it."""
-    open: tuple[str, ...] = ()
-    """What a model left open after it: the judge, else the gap evaluator."""
     sufficient: bool = False
     """Whether the judgement met the profile, as code decides it."""
     verdict: str = ""
@@ -88,6 +97,5 @@ class IterationRecord(Counted):
     model_calls: int = 0
     """Calls of this iteration, as are tokens and cost; those of judging and writing that end later
     count where they end."""
-    tokens: int = 0
     cost_microusd: int | None = 0
     """Millionths of a US dollar; None when a price was not known."""

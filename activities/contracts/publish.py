@@ -19,6 +19,7 @@ from activities.contracts.evidence import (
     StopReason,
     Usage,
 )
+from activities.contracts.iterations import IterationSum
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import PublishParts
 from activities.contracts.profile import STUDIES, Words
@@ -196,23 +197,14 @@ def _times(least: float, most: float) -> tuple[str, str]:
     return (f"{least:.0f} s" if least < 90 else f"{least / 60:.0f}"), high
 
 
-class IterationUse(Frozen):
-    """What an iteration of a loop took, what its judge gave, and why its loop ended after it."""
+class IterationUse(IterationSum):
+    """The same with why its loop ended after it; what was open is that of the last iteration of a loop."""
 
-    section: str = ""
-    """Id of the section whose loop it is; empty for a run with one loop."""
-    iteration: int
     calls: int = 0
-    tokens: int = 0
     cost_usd: float | None = None
     """None where a price was not known."""
-    scores: dict[str, int] = Field(default_factory=dict)
-    """Criterion -> 0 to 10; empty where nothing was judged."""
-    score_reasons: dict[str, str] = Field(default_factory=dict)
     stopped: StopReason | None = None
     """The stop reason of the last iteration of its loop."""
-    open: tuple[str, ...] = ()
-    """What a model left open after the last iteration of its loop."""
 
 
 class Method(Frozen):
@@ -268,6 +260,21 @@ class Head(Frozen):
     """ISO time, from the workflow's clock."""
     disputes: tuple[Dispute, ...] = ()
     """Sentences that somebody says are wrong, with what became of it, the oldest first."""
+
+
+class Ended(Frozen):
+    """How a run ended, and what its report has."""
+
+    stop_reason: StopReason
+    answered: bool = True
+    """False when no claim survived the checks, no passage is near, or the answer says only what no work says:
+    the run ends with exit code 4."""
+    markdown_blob: str
+    title: str = ""
+    summary: str = ""
+    """The executive summary, cut where it is very long."""
+    references: int = 0
+    verified_claims: int = 0
 
 
 class PublishInput(Compact, Head, Method, PublishParts):

@@ -17,13 +17,12 @@ from activities.contracts.evidence import (
     Grade,
     SourceKind,
     Statement,
-    StopReason,
     Vigilance,
     Work,
 )
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import ReportParts
-from activities.contracts.publish import Head, Method
+from activities.contracts.publish import Ended, Head, Method
 from activities.contracts.write import Passage, RefusedKind
 
 SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
@@ -245,20 +244,10 @@ class Report(Head, ReportParts):
 MAX_SUMMARY_CHARS = 8_000
 
 
-class Published(Compact):
+class Published(Compact, Ended):
     """The result of the publishing activity: where the report is, and what the workflow decides and shows."""
 
     blob: str
-    markdown_blob: str
-    title: str = ""
-    summary: str = ""
-    """The executive summary, up to `MAX_SUMMARY_CHARS`."""
     mode: str = ""
-    stop_reason: StopReason
     written_by: Literal["model", "extractive"]
     confidence: float | None = None
-    references: int = 0
-    answered: bool = True
-    """False when no claim survived the checks, no passage is near, or the answer says only what no work says:
-    the run ends with exit code 4."""
-    verified_claims: int = 0

@@ -8,10 +8,12 @@ from typing import Literal
 
 from temporalio import workflow
 
-from activities.contracts.evidence import Statement
+from activities.contracts.evidence import Statement, fields_of
+from activities.contracts.iterations import IterationSum
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.profile import STUDIES
 from activities.contracts.publish import (
+    Ended,
     IterationUse,
     PlannedSection,
     PrismaCounts,
@@ -87,17 +89,11 @@ class Publisher(RunPart):
             seconds=round(seconds, 3),
         )
         return Outcome(
+            **fields_of(Ended, published) | {"stop_reason": stop},
             run_id=self.context.run_id,
-            stop_reason=stop,
-            answered=published.answered,
             report_blob=published.blob,
-            markdown_blob=published.markdown_blob,
-            verified_claims=published.verified_claims,
-            references=published.references,
-            title=published.title,
             used=used,
             spent_microusd=budget.spent_microusd,
-            summary=published.summary,
             events=self.events.latest(EVENTS_ROOM),
         )
 
@@ -210,16 +206,12 @@ class Publisher(RunPart):
         for record in records:
             findings, cost = state.sections.findings.get(record.section), record.cost_microusd
             ended = stop if not record.section else findings.stop_reason if findings else None
+            is_last = last[record.section] == record.iteration
             yield IterationUse(
-                section=record.section,
-                iteration=record.iteration,
+                **fields_of(IterationSum, record) | {"open": record.open if is_last else ()},
                 calls=record.model_calls,
-                tokens=record.tokens,
-                scores=record.scores,
-                score_reasons=record.score_reasons,
                 cost_usd=None if cost is None else cost / 1e6,
-                stopped=ended if last[record.section] == record.iteration else None,
-                open=record.open if last[record.section] == record.iteration else (),
+                stopped=ended if is_last else None,
             )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
