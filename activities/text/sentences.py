@@ -44,7 +44,7 @@ _CAPTION = re.compile(
 _BLANKS = re.compile(r"\s+")
 _BULLET = re.compile(r"^[-*+\u2022\u2013][ \t]+")
 """What marks an item of a list and says nothing, unlike the number of a clause."""
-_HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
+_HEADING_LINE = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
 """A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
 _MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
 _WORD_END = re.compile(
@@ -362,7 +362,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
     """Paragraphs and list items with their offsets, without the heading some begin with."""
     bounds = [0, *(place for match in _BLOCK.finditer(text) for place in match.span()), len(text)]
     for start, end in zip(bounds[::2], bounds[1::2], strict=True):
-        heading = _HEADING.match(text, start, end)
+        heading = _HEADING_LINE.match(text, start, end)
         piece = text[heading.end() if heading else start : end]
         if piece.strip():
             yield end - len(piece), piece
