@@ -14,6 +14,7 @@ from activities.contracts.evidence import Support
 from activities.contracts.parts import part_data
 from activities.contracts.plan import ParsedQuery
 from activities.contracts.write import Extracted, ExtractInput, WriteInput
+from activities.report.parts import part_of
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.test_analysis import comparing
 from workflows.part_state import AnalysisState, CandidatesState
@@ -45,7 +46,7 @@ def test_a_part_keeps_its_state_under_its_name_and_publishes_what_its_row_says(n
     assert row.state is None or row.state.name == name
     assert bool(row.value) == (made.published is not Part.published)
     if row.value:
-        shown = importlib.import_module(f"activities.report.parts.{row.value}").PART
+        shown = part_of(row.value)
         assert (shown.name, part_data(row.value).name) == (row.value, row.value)
 
 
