@@ -15,7 +15,13 @@ from temporalio.workflow import _Definition
 
 DATA_AND_RULES = (
     *("workflows.types", "workflows.event_types", "workflows.graph.definition", "workflows.memory"),
-    *("workflows.rules", "workflows.sections.types", "workflows.state", "workflows.part_state"),
+    *(
+        "workflows.rules",
+        "workflows.amounts",
+        "workflows.sections.types",
+        "workflows.state",
+        "workflows.part_state",
+    ),
 )
 """Modules of `workflows` that hold data or compute from what they are given."""
 PASSED_THROUGH = (
