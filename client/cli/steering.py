@@ -57,7 +57,7 @@ def verb(kind: type[Message]) -> click.Command:
         if dispute is not None:
             from client.cli.dialogue import show_version
 
-            upheld, note = kind is Approve, fields["note"]
+            upheld, note = kind is Approve, fields["note"] or ""
             decided = await client.decide(name, dispute, upheld=upheld, by=by, note=note)
             show_version(decided, as_json=False)
             return
