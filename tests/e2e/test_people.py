@@ -33,7 +33,7 @@ PAPERS = {
     **{name: DOCUMENTS[name] for name in ("cohort.txt", "mechanism.txt")},
     "aspirin.txt": "Aspirin and colorectal cancer: a randomised trial\n\n"
     "Aspirin reduced the incidence of colorectal cancer after ten years compared with placebo. "
-    "Aspirin inhibited COX-2 and prostaglandin E2 synthesis in colorectal cancer cells.",
+    "Aspirin inhibited COX-2 and the growth of colorectal cancer cells in culture.",
 }
 PLAN = """
 report_title = "Old drugs, new use"
