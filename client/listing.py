@@ -85,6 +85,12 @@ def matching(names: Iterable[str], part: str) -> list[str]:
     )
 
 
+async def count_reviews(client: Client) -> int:
+    """Return how many systematic reviews the server knows."""
+    query = "WorkflowType = 'SystematicReview' AND ExecutionStatus != 'ContinuedAsNew'"
+    return (await client.count_workflows(query)).count
+
+
 async def run_ids(client: Client, beginning: str = "") -> list[str]:
     """Return the ids of research runs without their sections, sorted; `MAX_IDS` executions are read at
     most."""

@@ -202,7 +202,10 @@ def phrases(text: str) -> tuple[str, ...]:
         if not strong:
             fallback += [" ".join(words)] if words else []
             continue
-        phrase = " ".join(words[strong[0] : strong[-1] + 1])
+        end = strong[-1] + 1
+        while end < len(words) and words[end].isdigit():
+            end += 1  # phase 3, vitamin B 12
+        phrase = " ".join(words[strong[0] : end])
         if len(phrase) > 1:
             by_form.setdefault(fold(phrase), phrase)
     chosen = list(by_form.values()) or fallback

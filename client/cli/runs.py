@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from activities.contracts.stop_reasons import in_short
-from activities.plural import plural
 from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
 from client.cli.modes import ModeName
-from client.listing import Filter, shortest_name
+from client.listing import Filter, count_reviews, shortest_name
 from client.terminal import TEMPORALS_VIEW, plain, show_link, shown, to_stdout
 
 if TYPE_CHECKING:
@@ -131,8 +130,10 @@ async def list_runs(
         say("No run fits; leave out --state, --mode, --text, --since or --until to see more.")
     else:
         say('No runs yet. Start one with `determinator ask "..."`.')
-    if only == Filter() and not as_json and (reviews := await client.reviews()):
-        say(f"Beside these there are {plural(len(reviews), 'review')}: `determinator review list`.")
+    if only == Filter() and not as_json and not client.is_new:
+        reviews = await count_reviews((await client.connect(worker=False)).client)
+        if reviews:
+            say(f"Reviews are listed by `determinator review list`: {reviews}.")
 
 
 def show_list(rows: "list[Row]") -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from activities.contracts.evidence import SearchRecord, SearchStatus, SourceOption
 from activities.contracts.judge import ReflectInput
 from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
@@ -127,3 +129,15 @@ def test_gaps_and_their_searches_are_bounded_and_no_search_is_made_twice() -> No
     for room in range(1, 6):
         tasks = selected(QUESTION, per_gap=room)
         assert len(set(tasks)) == len(tasks) <= room
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("phase 3 trials of nivolumab", "phase 3 AND nivolumab"),
+        ("Does vitamin B 12 help in type 2 diabetes?", "vitamin B 12 AND type 2 diabetes"),
+        ("Was kostet Tarif 2?", "kostet Tarif 2"),
+    ],
+)
+def test_a_number_stays_with_the_name_that_it_belongs_to(question: str, query: str) -> None:
+    assert searching.keywords(question) == query
