@@ -21,7 +21,8 @@ MODERATE_FROM = 0.75
 how a work was done."""
 SMALL = 50
 """Participants under which a study in people is small: effects of such trials are exaggerated by about half
-(Dechartres et al., BMJ 2013;346:f2304)."""
+(Dechartres et al., BMJ 2013;346:f2304), and GRADE takes two levels off where very few people took part
+(Guyatt et al., J Clin Epidemiol 2011;64:1283)."""
 KINDS: Mapping[Design, EvidenceType] = {
     "meta_analysis": "meta_analysis",
     "systematic_review": "systematic_review",
@@ -80,7 +81,7 @@ def is_in_people(item: Evidence, judged: WorkJudgement | None) -> bool:
 
 
 def strength(item: Evidence, judged: WorkJudgement | None) -> Grade:
-    """Grade a work by its kind, one step lower for a small study, and one for a merely related work.
+    """Grade a work by its kind, two steps lower for a small study, and one for a merely related work.
 
     A work under concern or retracted is weak.
     """
@@ -88,7 +89,7 @@ def strength(item: Evidence, judged: WorkJudgement | None) -> Grade:
         return "weak"
     kind = kind_of(item, judged)
     people = participants(item, judged)
-    lower = int(kind in SINGLE and people is not None and people < SMALL)
+    lower = 2 * int(kind in SINGLE and people is not None and people < SMALL)
     lower += judged is not None and judged.answers < MIN_ANSWERS
     grades: tuple[Grade, ...] = ("weak", "moderate", "strong")
     return grades[max(grades.index(grade_of(kind)) - lower, 0)]

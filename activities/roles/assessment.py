@@ -105,14 +105,14 @@ def confidence(
     value = round(confidence_of([(share, ceiling) for share, ceiling, _ in studies.values()]) * agreed, 4)
     carried = round((1.0 - math.prod(1.0 - DEFINITE * share for share, *_ in studies.values())) * agreed, 4)
     sides = Counter(judgement.direction for *_, judgement in studies.values())
-    sided = [sides[side] for side in ("yes", "no", "mixed")]
     why = Statement.of(
         "confidence_of_judgements",
         works=len(studies),
         direct=sum(judgement.answers >= 3 for *_, judgement in studies.values()),
         agreement=round(agreed, 2),
-        sided=sum(sided),
-        agreeing=max(sided),
+        yes=sides["yes"],
+        no=sides["no"],
+        mixed=sides["mixed"],
     )
     return value, carried, (why,)
 

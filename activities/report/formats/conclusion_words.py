@@ -244,8 +244,13 @@ def figures(one: Conclusion) -> str:
             "Pooled {measure} {interval}, {count} studies.",
             count,
         )
+        if count < len(one.works):
+            text = _("Pooled {measure} {interval}, {count} of {works} studies.")
         return text.format(
-            measure=pooled_measure(one), interval=interval_text(one.pooled.result), count=count
+            measure=pooled_measure(one),
+            interval=interval_text(one.pooled.result),
+            count=count,
+            works=len(one.works),
         )
     works = [work for work in one.works if work.counted]
     if len(works) == 1 and (work := works[0]).effect and work.result:

@@ -220,8 +220,8 @@ def _not_supported(s: Statement) -> str:
 
 def _of_judgements(s: Statement) -> str:
     text = _filled(N_("Independent works that answer the question: {works}, of these directly: {direct}."), s)
-    sides = _filled(N_("Of the {sided} that take a side, {agreeing} agree."), s)
-    return f"{text} {sides}" if s.number("sided") > 1 else text
+    sides = _filled(N_("By direction: yes {yes}, no {no}, mixed {mixed}."), s)
+    return f"{text} {sides}" if s.number("yes") + s.number("no") + s.number("mixed") > 1 else text
 
 
 def _nothing_found(s: Statement) -> str:

@@ -20,7 +20,7 @@ def judged(answers: int = 3, **more: object) -> JudgedWork:
     ("item", "judgement", "grade"),
     [
         (work("randomized_trial"), judged(), "strong"),
-        (work("randomized_trial"), judged(participants=49), "moderate"),
+        (work("randomized_trial"), judged(participants=49), "weak"),
         (work("randomized_trial"), judged(participants=50), "strong"),
         (work("randomized_trial"), judged(1), "moderate"),
         (work("randomized_trial"), judged(1, participants=20), "weak"),

@@ -93,10 +93,10 @@ def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name
     assert "open appendectomy" in shown
     assert "Judgements of works" not in shown
     assert "62" not in shown, "a confidence is no number that nobody measured"
-    why = Statement.of("confidence_of_judgements", works=3, direct=2, agreement=0.7, sided=3, agreeing=2)
+    why = Statement.of("confidence_of_judgements", works=3, direct=2, agreement=0.7, yes=2, no=1, mixed=0)
     counted = words_of(REPORT.replace(confidence_reasons=(why,)), name)
     said = "Independent works that answer the question: 3, of these directly: 2."
-    assert f"Basis of the confidence: {said} Of the 3 that take a side, 2 agree." in counted
+    assert f"Basis of the confidence: {said} By direction: yes 2, no 1, mixed 0." in counted
 
 
 def test_what_all_cited_works_share_is_said_once_also_beside_a_work_that_is_not_cited() -> None:
