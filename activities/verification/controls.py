@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from math import ceil
+from typing import TypeAlias
 
 from rapidfuzz import fuzz
 
@@ -45,7 +46,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """The sentences that controls are made of, in an order that follows from the call."""
+    """The sentences that controls are made of, `rows` in an order that follows from the call."""
 
     seed: str
     rows: Sequence[Sentence]
@@ -54,8 +55,8 @@ class _Pool:
     def order(self, text: str) -> bytes:
         return hashlib.sha256(f"{self.seed}\n{text}".encode()).digest()
 
-    def of_others(self, name: str) -> list[Sentence]:
-        return sorted((s for s in self.rows if s.evidence_id != name), key=lambda s: self.order(s.quote))
+    def of_others(self, name: str) -> Iterator[Sentence]:
+        return (one for one in self.rows if one.evidence_id != name)
 
 
 def controls(
@@ -105,7 +106,10 @@ def _control(text: str, sentence: Sentence, *, is_true: bool) -> Control:
     return Control(DraftClaim(text=text, support=(support,), state="ask"), is_true)
 
 
-def _errors(pool: _Pool) -> Iterator[tuple[str, Sentence, str]]:
+_Error: TypeAlias = tuple[str, Sentence, str]
+
+
+def _errors(pool: _Pool) -> Iterator[_Error]:
     """(text, the sentence that it is said to rest on, the quote that it is made of), of each kind in turn."""
     makers: tuple[Callable[[_Pool, Sentence], tuple[str, Sentence] | None], ...] = (
         _number_exchanged,
@@ -114,9 +118,14 @@ def _errors(pool: _Pool) -> Iterator[tuple[str, Sentence, str]]:
         _values_exchanged,
         _under_another_subject,
     )
-    each = ([(made, row.quote) for row in pool.rows if (made := make(pool, row))] for make in makers)
-    for made, source in filter(None, chain.from_iterable(zip_longest(*each))):
-        yield (*made, source)
+
+    def made_by(make: Callable[[_Pool, Sentence], tuple[str, Sentence] | None]) -> Iterator[_Error]:
+        # one at a time: to compare each sentence with those of all works takes most of a worker's time
+        for row in pool.rows:
+            if made := make(pool, row):
+                yield *made, row.quote
+
+    yield from filter(None, chain.from_iterable(zip_longest(*map(made_by, makers))))
 
 
 def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
