@@ -169,8 +169,13 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a sentence under the label of another work."""
-    other = next((one for one in pool.of_others(row.evidence_id) if not _says(pool, one, row)), None)
-    return (normalise(row.quote), other) if other is not None else None
+    alike: dict[str, bool] = {}
+    for one in pool.of_others(row.evidence_id):
+        if one.evidence_id not in alike:
+            alike[one.evidence_id] = _says(pool, one.evidence_id, row)
+        if not alike[one.evidence_id]:
+            return normalise(row.quote), one
+    return None
 
 
 def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
@@ -182,10 +187,10 @@ def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] |
     return f"{subject}: {made[0]}", made[1]
 
 
-def _says(pool: _Pool, one: Sentence, row: Sentence) -> bool:
-    """Tell whether the work of a sentence may say what another sentence says."""
-    own = (other.quote for other in pool.rows if other.evidence_id == one.evidence_id)
-    return any(fuzz.token_set_ratio(row.quote, quote) >= MAX_ALIKE for quote in own)
+def _says(pool: _Pool, work: str, row: Sentence) -> bool:
+    """Tell whether a work may say what a sentence says."""
+    own = (other.quote for other in pool.rows if other.evidence_id == work)
+    return any(fuzz.token_set_ratio(row.quote, quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE for quote in own)
 
 
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
