@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs
+from activities.text.normal_form import min_chars, normalise, occurs
 
 SUMS = "SHA256SUMS"
 UNSEEN = """\
@@ -99,8 +99,8 @@ def check_report(
             return f"{label} cites {name}, which is not among the evidence"
         plain = normalise(quote)
         if not occurs(plain, texts[name]):
-            is_short = len(plain) < MIN_QUOTE_CHARS
-            short = f" (shorter than {MIN_QUOTE_CHARS} characters)" if is_short else ""
+            is_short = len(plain) < min_chars(plain)
+            short = f" (shorter than {min_chars(plain)} characters)" if is_short else ""
             return f'{label}: not in the text of {name}: "{quote}"{short}'
         if name in retracted:
             return f"{label} rests on {name}, which is retracted"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from activities.contracts.evidence import Evidence, Statement, Support
-from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs
+from activities.text.normal_form import min_chars, normalise, occurs
 from activities.text.quotability import quote_fault, refusal
 
 
@@ -48,7 +48,7 @@ class QuoteChecker:
             elif document.standing == "retracted":
                 refused.append(refusal("rests_on_retracted"))
                 retracted.append(document.evidence_id)
-            elif len(quote) < MIN_QUOTE_CHARS:
+            elif len(quote) < min_chars(quote):
                 refused.append(refusal("quote_too_short"))
             elif not occurs(quote, self._text(document.evidence_id)):
                 refused.append(refusal("quote_not_in_text"))

@@ -14,7 +14,7 @@ from activities.contracts.errors import SourceError
 from activities.contracts.evidence import Evidence, Filters, SearchStatus
 from activities.contracts.identifiers import normal_pmid
 from activities.report.formats.statements import sentence
-from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
+from activities.text.normal_form import min_chars, normalise, verbatim
 from activities.text.quotability import quote_fault
 from client.api import Determinator
 from client.failures import BadInput, Failure
@@ -197,8 +197,8 @@ def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
     quote, is_verbatim, reason = asked.quote, False, ""
     if document is None:
         reason = "the run has no such item"
-    elif len(normalise(quote)) < MIN_QUOTE_CHARS:
-        reason = f"it is shorter than {MIN_QUOTE_CHARS} characters, and would match by chance"
+    elif len(plain := normalise(quote)) < min_chars(plain):
+        reason = f"it is shorter than {min_chars(plain)} characters, and would match by chance"
     elif not verbatim(quote, document.text):
         reason = "it is not in the text"
     else:

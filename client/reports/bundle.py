@@ -63,7 +63,7 @@ FILE_DESCRIPTIONS = {
     HISTORY: "each later version with what was changed or asked, one a line",
     "check.py": "checks sums and quotes with nothing but Python",
 }
-IMPORT_OF_RULES = "from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs\n"
+IMPORT_OF_RULES = "from activities.text.normal_form import min_chars, normalise, occurs\n"
 """Line of `check_bundle` in whose place the rules stand in `check.py`."""
 
 

@@ -36,6 +36,13 @@ def outcome(text: str, *quotes: tuple[str, str]) -> str:
     return reasons_text([decision.refusal] if decision.refusal else [])
 
 
+def test_a_short_quote_of_a_script_without_blanks_stands() -> None:
+    text = "9月2日至27日车站街因煤气管道施工封闭。在此期间不停靠市场站。"
+    chinese = {"doc:zh": TRIAL.replace(evidence_id="doc:zh", text=text)}
+    assert not refusal(("doc:zh", "9月2日至27日车站街因煤气管道施工封闭。"), documents=chinese)
+    assert refusal(("doc:zh", "煤气管道施工"), documents=chinese)
+
+
 @given(st.text())
 def test_normalising_twice_is_normalising_once(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
