@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
@@ -74,8 +75,8 @@ def open_store(url: str) -> ObjectStore:
     Raises StoreError when the address is not understood or the folder cannot be made.
     """
     try:
-        if "://" not in url:
-            folder = Path(url).expanduser().absolute()
+        if "://" not in url or url.startswith("file://"):
+            folder = Path(unquote(url.removeprefix("file://"))).expanduser().absolute()
             folder.mkdir(parents=True, exist_ok=True)
             url = folder.as_uri()
         else:

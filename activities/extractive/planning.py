@@ -153,12 +153,15 @@ def choose_sources(
 
 
 def plan(step: PlanInput) -> ReportPlan:
-    """Return the question itself, then the profile's aspects of it, as far as sections go."""
+    """Return the question itself, then the profile's aspects of it, as far as sections go.
+
+    The search words of aspects are English: a question in another language has the first section alone."""
     question = step.parsed.improved_query or step.question
     sections = [ReportPlanSection(title="The question itself", key_question=question)]
+    aspects = step.profile.aspects if language_of_question(question) in ("", ENGLISH) else ()
     sections += [
         ReportPlanSection(title=aspect.title, key_question=question, aspect=aspect.title)
-        for aspect in step.profile.aspects
+        for aspect in aspects
     ]
     return ReportPlan(
         report_title=headline(question), report_outline=tuple(sections[: max(1, step.max_sections)])

@@ -130,9 +130,12 @@ def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
     """
     if step.written_by == "model":
         return (), 0
+    question = step.question.casefold()
     folders = [one for one in step.searches if one.documents]
     drafts = [one.draft for one in step.sections if one.draft.documents]
-    lists = [[word for one in folders for word in one.absent]] if folders else []
+    # a section of a plan is searched with words that nobody asked about
+    asked = [word for one in folders for word in one.absent if word.word.casefold() in question]
+    lists = [asked] if folders else []
     lists += [list(one.absent) for one in drafts]
     if not lists:
         return (), 0

@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_e
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
-from activities.contracts.stop_reasons import StopReason, worst
+from activities.contracts.stop_reasons import StopReason, in_short, worst
 from activities.contracts.write import SectionDraft
 from workflows.context import RunPart
 from workflows.rules.dedup import documents_again, merge
@@ -44,7 +44,7 @@ class SectionResults(RunPart):
         """Charge the lease of a section that ended with an outcome, and merge its findings."""
         findings = outcome.findings or self._no_findings(section, "failed", "all_sources_failed")
         self.context.budget.close_lease(section.id, findings.by_role, findings.spent_microusd)
-        self._merge(section, findings, findings.stop_reason.replace("_", " "))
+        self._merge(section, findings, in_short(findings.stop_reason))
 
     def accept_failure(self, section: ReportPlanSection, error: FailureError) -> None:
         """Record a section whose workflow ended without findings.

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from activities.contracts.evidence import SearchRecord, Statement
+from activities.contracts.evidence import AbsentWord, SearchRecord, Statement
 from activities.contracts.judge import PART as TABLE
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
@@ -221,6 +221,15 @@ def test_without_a_model_a_name_that_occurs_nowhere_leaves_the_question_open() -
     assert INFECTION.rstrip(".") in report.executive_summary
     folder = SearchRecord(source="library", query="q", status="ok", documents=12)
     assert build_report(PASSAGES.replace(searches=(folder,)), WORKS).unanswered is None, "the folder has it"
+
+
+def test_words_that_a_section_adds_to_its_search_are_not_said_to_be_absent() -> None:
+    words = (AbsentWord(word="surgery"), AbsentWord(word="dispute"))
+    folder = SearchRecord(source="library", query="q dispute", status="ok", documents=12, absent=words)
+    drafts = (section("s1", PASSAGES.sections[0].draft.replace(absent=(), documents=0)),)
+    report = build_report(PASSAGES.replace(searches=(folder,), sections=drafts), WORKS)
+    (absent,) = [one for one in report.statements if one.code == "words_absent"]
+    assert absent.texts("words") == ("surgery",)
 
 
 def test_without_a_near_passage_nothing_is_answered() -> None:
