@@ -109,8 +109,9 @@ def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
 
 def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
     """Return 1 where a document has one of the names, -1 where its title has a word that begins alike."""
-    title = frozenset(terms(item.document.title))
-    if any(name <= row for name in names for row in (title, *(one.sentence.held for one in item.ranked))):
+    title = terms(item.document.title)
+    rows = (title, *(one.sentence.terms for one in item.ranked))
+    if any(name.issubset(row) for name in names for row in rows):
         return 1
     own = [term for name in names[:1] for term in name]
     return -any(len(word) >= MIN_WITHIN and t.startswith(word) and t != word for word in title for t in own)

@@ -109,6 +109,8 @@ class _Rows:
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
     own_room = int(room * SHARE_OF_SENTENCES)
     rows = _Rows({}, own_room)
+    shown: tuple[Sentence, ...] = ()
+    made: tuple[Control, ...] = ()
     for _ in range(MAX_LAYOUTS):
         prompt = compose_works(
             "verifier",
@@ -124,8 +126,9 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),
         )
         before, rows = rows.lines, _Rows(prompt.sentences, own_room)
-        shown = tuple(prompt.sentences.values())
-        made = controls(step.sentences, shown, tuple(prompt.shown.values()), step.near_misses)
+        if shown != (now := tuple(prompt.sentences.values())):
+            shown = now
+            made = controls(step.sentences, shown, tuple(prompt.shown.values()), step.near_misses)
         for one in mixed(step.sentences, made):
             if not rows.add(one):
                 break

@@ -248,14 +248,14 @@ class _Layout:
         parts, costs = self.parts, self._costs()
         if sum(costs) <= limit:
             return set(range(len(parts)))
-        held = [sentence.held for _, sentence in parts if sentence]
+        held = [sentence.terms for _, sentence in parts if sentence]
         counts = {term: sum(term in own for own in held) for term in dict.fromkeys(terms(question))}
         weight = {term: log(1 + len(held) / count) for term, count in counts.items() if count}
         last = len(parts) - 1
 
         def nearness(place: int) -> tuple[float, int]:
             sentence = parts[place][1]
-            own = sum(w for term, w in weight.items() if term in sentence.held) if sentence else -1.0
+            own = sum(w for term, w in weight.items() if term in sentence.terms) if sentence else -1.0
             return (-own, min(place, last - place))
 
         kept: set[int] = set()

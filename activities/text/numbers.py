@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from babel import UnknownLocaleError
 from babel.numbers import get_decimal_symbol
@@ -251,15 +251,17 @@ def missing_number(text: str, texts: Iterable[str]) -> str:
 
 def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     """Return the numbers of a text that none of the others states, as `missing_number` says."""
-    held = [stated(other) for other in texts]
+    texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
     for one in read(text).numbers:
-        if one.role in ("time", "ordinal", "code") or (one.code and any(one.code in o.codes for o in held)):
+        if one.role in ("time", "ordinal", "code"):
             continue
         percent = one.percent is True
         if one.role == "figure" and not percent and one.value <= MAX_COUNT and one.value % 1 == 0:
             continue
+        if one.code and any(one.code in other.codes for other in map(stated, texts)):
+            continue
         if not any(
-            all(any(other.has(value, percent=percent) for other in held) for value in reading)
+            all(any(other.has(value, percent=percent) for other in map(stated, texts)) for value in reading)
             for reading in one.readings
         ):
             yield one
@@ -267,16 +269,11 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
     """Return the first code of a text that none of the others has; empty where none is missing."""
-    held = [stated(other) for other in texts]
-    return next(
-        (
-            one.shown
-            for one in read(text).codes
-            if not any(one.code in other.codes for other in held)
-            and (one.value is None or not any(one.value in other.values for other in held))
-        ),
-        "",
-    )
+    texts = [*texts]
+    for one in read(text).codes:
+        if not any(one.code in other.codes or one.value in other.values for other in map(stated, texts)):
+            return one.shown
+    return ""
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -380,8 +377,7 @@ def _are_groups(head: str, groups: list[str]) -> bool:
     return head[0] != "0" and len(head) <= 3 and last and (between <= {3} or between == {2})
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     """A word for `find_numbers`."""
 
     word: str

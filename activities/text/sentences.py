@@ -19,7 +19,7 @@ from activities.text.layout import Unit, units
 from activities.text.normal_form import is_unspaced, min_chars, normalise
 from activities.text.parts import LABEL, Part, part_of_label
 from activities.text.quotability import fault_under, heading_of
-from activities.text.tokens import pairs, terms
+from activities.text.tokens import terms
 
 MAX_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
@@ -127,11 +127,6 @@ class Sentence:
         """Comparison forms of its content words and of those of its head."""
         text = f"{self.head}\n{self.quote}" if self.head else self.quote
         return tuple(terms(text, self.language))
-
-    @Kept
-    def held(self) -> frozenset[str]:
-        """Its terms and pairs of neighbouring terms."""
-        return frozenset((*self.terms, *pairs(self.terms)))
 
 
 def readable(text: str) -> str:

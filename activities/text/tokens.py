@@ -5,7 +5,6 @@ Only the comparison forms are folded. What is shown, searched or quoted stays as
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import filterfalse, pairwise
@@ -143,11 +142,6 @@ def _pairs_of_characters(word: str) -> tuple[str, ...]:
 
 def _topicless(language: str) -> frozenset[str]:
     return _FUNCTION if language == ENGLISH else stop_words(language)
-
-
-def pairs(row: Sequence[str]) -> list[str]:
-    """Pairs of neighbouring terms, as terms: `breast cancer` is more than `breast` and `cancer`."""
-    return [f"{a} {b}" for a, b in pairwise(row) if a != b]
 
 
 @cache

@@ -6,6 +6,7 @@ themselves, so that a repeated step has the same.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -16,7 +17,6 @@ from rapidfuzz import fuzz
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim
-from activities.text.language import language_of
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures
 from activities.text.sentences import Sentence, quotable
@@ -27,6 +27,8 @@ SENTENCES_A_CONTROL = 10
 """Sentences that are read for each planted error of a longer call."""
 MAX_ALIKE = 60.0
 """Likeness (0 to 100) from which another work may say the same as a sentence."""
+MAX_COMPARED = 60
+"""Sentences that are compared with those of other works, until there are controls enough."""
 MIN_BETWEEN = 12
 """Characters between two values that are exchanged: neighbours may be a list in any order."""
 NEGATORS: Mapping[str, str] = {
@@ -34,6 +36,7 @@ NEGATORS: Mapping[str, str] = {
     "da": "ikke", "no": "ikke", "nb": "ikke", "sv": "inte", "pl": "nie", "cs": "ne", "ru": "\u043d\u0435",
 }  # fmt: skip
 """The word of each language that is left out, where it is a word by itself."""
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +47,31 @@ class Control:
     is_true: bool
 
 
-@dataclass(frozen=True, slots=True)
 class _Pool:
-    """The sentences that controls are made of, `rows` in an order that follows from the call."""
+    """The sentences that controls are made of, in an order that follows from the call."""
 
-    seed: str
-    rows: Sequence[Sentence]
-    documents: Mapping[str, Evidence]
+    def __init__(self, seed: str, rows: Sequence[Sentence], documents: Sequence[Evidence]) -> None:
+        self.documents = {one.evidence_id: one for one in documents}
+        self._seed = seed
+        self.rows = sorted(rows, key=lambda one: self.order(one.quote))
+        self.by_work: dict[str, list[Sentence]] = {}
+        for row in self.rows:
+            self.by_work.setdefault(row.evidence_id, []).append(row)
+        self._unlike: dict[tuple[str, str], Sentence | None] = {}
 
     def order(self, text: str) -> bytes:
-        return hashlib.sha256(f"{self.seed}\n{text}".encode()).digest()
+        return hashlib.sha256(f"{self._seed}\n{text}".encode()).digest()
 
-    def of_others(self, name: str) -> Iterator[Sentence]:
-        return (one for one in self.rows if one.evidence_id != name)
+    def unlike(self, row: Sentence) -> Sentence | None:
+        """Return a sentence of a work that does not say what a sentence says.
+
+        None where every work may say it, and for all but the first `MAX_COMPARED` sentences: to compare one
+        with those of all works takes long."""
+        key = row.evidence_id, row.quote
+        if key not in self._unlike and len(self._unlike) < MAX_COMPARED:
+            others = (own for name, own in self.by_work.items() if name != row.evidence_id)
+            self._unlike[key] = next((own[0] for own in others if not _says(own, row)), None)
+        return self._unlike.get(key)
 
 
 def controls(
@@ -77,8 +92,7 @@ def controls(
         for one in shown
         if not one.is_row and quotable(plain := normalise(one.quote)) and plain not in texts
     ]
-    pool = _Pool(seed, rows, {one.evidence_id: one for one in documents})
-    rows.sort(key=lambda one: pool.order(one.quote))
+    pool = _Pool(seed, rows, documents)
     used: set[str] = set()
     planted = [Control(one, is_true=False) for one in near_misses[: number // 2]]
     for text, support, source in _errors(pool):
@@ -87,7 +101,7 @@ def controls(
         if source not in used:
             used.add(source)
             planted.append(_control(text, support, is_true=False))
-    fresh = [one for one in rows if one.quote not in used]
+    fresh = [one for one in pool.rows if one.quote not in used]
     true = [_control(normalise(one.quote), one, is_true=True) for one in fresh[: len(planted)]]
     return (*planted, *true)
 
@@ -120,7 +134,7 @@ def _errors(pool: _Pool) -> Iterator[_Error]:
     )
 
     def made_by(make: Callable[[_Pool, Sentence], tuple[str, Sentence] | None]) -> Iterator[_Error]:
-        # one at a time: to compare each sentence with those of all works takes most of a worker's time
+        # one at a time: to make all would take most of a worker's time
         for row in pool.rows:
             if made := make(pool, row):
                 yield *made, row.quote
@@ -131,14 +145,13 @@ def _errors(pool: _Pool) -> Iterator[_Error]:
 def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence with one of its numbers exchanged for another one of its work."""
     plain = normalise(row.quote)
-    own = figures(plain)
+    own = figures(plain, row.language)
     stated = {value for number in own for value in number.values}
     for number in sorted(own, key=lambda one: pool.order(f"{one.start}")):
         others = [
             other.shown
-            for sentence in pool.rows
-            if sentence.evidence_id == row.evidence_id
-            for other in figures(sentence.quote)
+            for sentence in pool.by_work[row.evidence_id]
+            for other in figures(normalise(sentence.quote), sentence.language)
             if not other.values & stated and _alike(number, other)
         ]
         if others:
@@ -156,7 +169,9 @@ def _alike(one: Number, other: Number) -> bool:
 def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence with two of its values exchanged."""
     plain = normalise(row.quote)
-    values = [one for one in figures(plain) if one.percent is not False]
+    if len(_DIGITS.findall(plain)) < 2:  # most sentences, which need no closer look
+        return None
+    values = [one for one in figures(plain, row.language) if one.percent is not False]
     for place, one in enumerate(values):
         for other in values[place + 1 :]:
             far = other.start - one.end >= MIN_BETWEEN
@@ -169,13 +184,8 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a sentence under the label of another work."""
-    alike: dict[str, bool] = {}
-    for one in pool.of_others(row.evidence_id):
-        if one.evidence_id not in alike:
-            alike[one.evidence_id] = _says(pool, one.evidence_id, row)
-        if not alike[one.evidence_id]:
-            return normalise(row.quote), one
-    return None
+    other = pool.unlike(row)
+    return (normalise(row.quote), other) if other else None
 
 
 def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
@@ -187,16 +197,15 @@ def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] |
     return f"{subject}: {made[0]}", made[1]
 
 
-def _says(pool: _Pool, work: str, row: Sentence) -> bool:
+def _says(own: Sequence[Sentence], row: Sentence) -> bool:
     """Tell whether a work may say what a sentence says."""
-    own = (other.quote for other in pool.rows if other.evidence_id == work)
-    return any(fuzz.token_set_ratio(row.quote, quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE for quote in own)
+    return any(fuzz.token_set_ratio(row.quote, one.quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE for one in own)
 
 
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
     plain = normalise(row.quote)
-    word = NEGATORS.get(language_of(plain))
+    word = NEGATORS.get(row.language)
     words = plain.split(" ")
     places = [place for place, one in enumerate(words) if one.rstrip(".,;:!?") == word]
     if len(places) != 1 or not places[0]:

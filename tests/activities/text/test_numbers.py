@@ -4,7 +4,17 @@ from decimal import Decimal
 
 import pytest
 
-from activities.text.numbers import are_stated, figures, missing_code, missing_number, read, single, stated
+from activities.text import numbers
+from activities.text.numbers import (
+    Stated,
+    are_stated,
+    figures,
+    missing_code,
+    missing_number,
+    read,
+    single,
+    stated,
+)
 
 BILL = """date,item,amount
 2024-04-03,rent,4350.00
@@ -168,3 +178,18 @@ def test_a_run_of_digits_too_long_for_a_number_is_a_code() -> None:
     text = "9" * 40
     assert read(text).numbers == ()
     assert missing_code(text, ["9" * 39]) == text
+
+
+def test_a_sentence_without_what_is_looked_up_has_no_work_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+    works = ["Sleep helped 12 of 40 people.", "IL-6 fell."]
+
+    def look(text: str) -> Stated:
+        looked_at.append(text)
+        return stated(text)
+
+    monkeypatch.setattr(numbers, "stated", look)
+    assert missing_code("Sleep helps.", works) == missing_number("Two groups slept.", works) == ""
+    assert not looked_at
+    assert missing_code("IL-7 fell.", works) == "IL-7"
+    assert looked_at == works

@@ -11,7 +11,7 @@ from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.text.normal_form import normalise
 from activities.text.sentences import Sentence, sentences
-from activities.verification.controls import Control, controls, mixed
+from activities.verification.controls import MAX_COMPARED, Control, controls, mixed
 from tests.activities.roles.lies import works
 
 EVERY = [document for document, _ in works()[:6]]
@@ -58,6 +58,20 @@ def test_errors_are_made_in_any_language() -> None:
     texts = {one.sentence.text for one in made(own, [GERMAN]) if not one.is_true}
     assert "Metformin senkte die Sterblichkeit bei den Patienten mit Diabetes." in texts
     assert any("18,2 % der Patienten und" in text for text in texts), texts
+
+
+def test_works_that_say_the_same_are_compared_a_limited_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[str] = []
+
+    def alike(one: str, _: str, **__: float) -> float:
+        compared.append(one)
+        return 100.0
+
+    monkeypatch.setattr("activities.verification.controls.fuzz.token_set_ratio", alike)
+    made(SHOWN * 4)
+    assert 0 < len(compared) <= MAX_COMPARED * len(EVERY)
 
 
 def test_sentences_of_the_report_are_not_used_again_and_near_misses_are() -> None:
