@@ -1,13 +1,16 @@
 """How fast are 10,000 records screened, and what do kills cost?
 
-    python -m benchmarks.reviewing FOLDER [--records 10000] [--kills 20] [--seconds 0.1] [--at-once 8]
+    python -m benchmarks.reviewing FOLDER [--records 10000] [--kills 20] [--seconds 0.1]
 
 FOLDER holds screened records as for `benchmarks.screening`. A review of `--records` of them (repeated under
 other titles) with two scripted models is started from a home of its own on the embedded server; a person
 labels and decides meanwhile, one decision a message, and is right. Server and worker are killed at random
-moments. Printed: records a minute; calls that a model was asked twice (those whose worker died before the
-answer was kept, which nothing can spare, and others, of which there must be none); bytes and events of each
-history, the memory of the worker, the decisions of the person and how long each took.
+moments. Printed: records a minute; calls that a model was asked twice; bytes and events of each history, the
+memory of the worker, the decisions of the person and how long each took.
+
+A call that comes again was in one of four states: its answer was in the store, or its worker was not killed
+(there must be none of both: exit code 1); the model had sent the answer and the worker had not read it, or
+the model was still at it. Nothing can spare the last two: they are at most as many as calls at once a kill.
 """
 
 import argparse
@@ -17,13 +20,16 @@ import csv
 import gzip
 import hashlib
 import json
+import math
 import os
 import random
 import re
 import signal
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Literal, get_args
 
 from activities.review.decisions import Made
 from client.api import Determinator
@@ -57,28 +63,37 @@ records = 100
 """
 
 
-KEEPING_SECONDS = 0.5
-"""Time in which a worker receives an answer and writes it down."""
+State = Literal["stored", "not killed", "sent", "under way"]
 
 
 class Models:
     """Two screeners of sensitivity 0.95 and specificity 0.97 who answer after some time, and a count of what
     they were asked."""
 
-    def __init__(self, truth: list[bool], seconds: float) -> None:
-        self.truth, self.seconds = truth, seconds
-        self.answered: dict[str, tuple[float, float]] = {}
-        """Question -> when it was asked, and when its answer was sent."""
-        self.twice: list[tuple[float, float]] = []
-        """The same of questions that came again."""
+    def __init__(self, truth: list[bool], seconds: float, home: Path) -> None:
+        self.truth, self.seconds, self.home = truth, seconds, home
+        self.sent: dict[str, tuple[str, float, float]] = {}
+        """Question -> mark of its answer, when it was asked, and when the answer was sent."""
+        self.twice: Counter[State] = Counter()
+        """State at the kill -> calls that came again."""
+        self.kills: list[float] = []
         self.calls = 0
+
+    def state_of(self, mark: str, asked: float, sent: float) -> State:
+        """Tell how far the earlier call was when its worker was killed."""
+        if any(mark.encode() in path.read_bytes() for path in self.home.rglob("answers/*.json")):
+            return "stored"
+        kill = next((kill for kill in self.kills if kill >= asked), None)
+        return "not killed" if kill is None else "sent" if sent <= kill else "under way"
 
     def __call__(self, asked: Asked) -> Reply:
         began = time.monotonic()
         key = hashlib.sha256(asked.body).hexdigest()
-        if key in self.answered:
-            self.twice.append(self.answered[key])
+        if key in self.sent:
+            self.twice[self.state_of(*self.sent[key])] += 1
         self.calls += 1
+        mark = f"answer {self.calls}."
+        self.sent[key] = mark, began, math.inf
         body = json.loads(asked.body)
         text = "\n".join(message["content"] for message in body["messages"])
         numbers = {label: int(number) for label, number in _TITLE.findall(text)}
@@ -90,8 +105,9 @@ class Models:
             verdict = "include" if included else "exclude"
             rows.append({"work": work, "verdict": verdict, "criterion": "I1", "sentences": labels[:1]})
         time.sleep(max(0.0, self.seconds - (time.monotonic() - began)))
-        reply = says({"decisions": rows}, usage=(len(text) // 4, 40 * len(rows)))(asked)
-        self.answered[key] = began, time.monotonic()
+        answer = {"decisions": rows, "mark": mark}
+        reply = says(answer, usage=(len(text) // 4, 40 * len(rows)))(asked)
+        self.sent[key] = mark, began, time.monotonic()
         return reply
 
 
@@ -118,7 +134,6 @@ class Watch:
     """What was measured while the review ran."""
 
     def __init__(self) -> None:
-        self.kills: list[float] = []
         self.waits: list[float] = []
         self.memory = 0
 
@@ -145,7 +160,7 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
             await asyncio.sleep(1.0)
 
 
-async def killer(home: Path, kills: int, models: Models, expected: int, watch: Watch) -> None:
+async def killer(home: Path, kills: int, models: Models, expected: int) -> None:
     """Kill server and worker at moments that are spread over the calls."""
     chance = random.Random("kills")
     for number in range(kills):
@@ -158,7 +173,7 @@ async def killer(home: Path, kills: int, models: Models, expected: int, watch: W
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        watch.kills.append(time.monotonic())
+        models.kills.append(time.monotonic())
 
 
 async def memory(home: Path, watch: Watch) -> None:
@@ -188,7 +203,7 @@ async def histories(review: Review) -> list[tuple[int, int]]:
 async def main_async(options: argparse.Namespace, home: Path) -> None:
     truth = write_records(options.folder, home / "records.csv", options.records)
     (home / "protocol.toml").write_text(PROTOCOL, encoding="utf-8")
-    models, watch = Models(truth, options.seconds), Watch()
+    models, watch = Models(truth, options.seconds, home), Watch()
     with FakeOpenAI() as server:
         server.script(models)
         os.environ |= {
@@ -204,7 +219,7 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             print(f"started in {time.monotonic() - began:.1f} s: {review.id}", flush=True)
             began = time.monotonic()
             beside = [
-                asyncio.ensure_future(killer(home, options.kills, models, options.expected, watch)),
+                asyncio.ensure_future(killer(home, options.kills, models, options.expected)),
                 asyncio.ensure_future(memory(home, watch)),
             ]
             while True:
@@ -231,23 +246,16 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             states = published.state.titles.states()
             found = sum(truth[n] for n, state in enumerate(states) if state == "included")
             print(f"recall reached {found / sum(truth):.3f} of {sum(truth)}")
-            lost = sum(is_lost(times, watch) for times in models.twice)
-            print(
-                f"{models.calls:,} calls, {len(watch.kills)} kills; asked again: {lost} whose worker died "
-                f"before the answer was kept, {len(models.twice) - lost} others"
-            )
+            again = (f"{models.twice[state]} {state}" for state in get_args(State))
+            print(f"{models.calls:,} calls, {len(models.kills)} kills; asked again: {', '.join(again)}")
             for size, events in await histories(review):
                 print(f"history: {size / 2**20:.2f} MB, {events:,} events")
             print(f"memory of the worker at most {watch.memory / 1024:.0f} MB")
             if waits := sorted(watch.waits):
                 usual = waits[len(waits) // 2] * 1000
                 print(f"{len(waits)} decisions of a person, {usual:.0f} ms each, longest {waits[-1]:.1f} s")
-
-
-def is_lost(times: tuple[float, float], watch: Watch) -> bool:
-    """Say whether the worker was killed while a model answered it, or before it could keep the answer."""
-    asked, answered = times
-    return any(asked <= kill <= answered + KEEPING_SECONDS for kill in watch.kills)
+            if models.twice["stored"] or models.twice["not killed"]:
+                raise SystemExit(1)
 
 
 def main() -> None:
