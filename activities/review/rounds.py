@@ -5,14 +5,16 @@ rule for stopping.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from activities.review.decisions import OPEN, Marks
 from activities.review.state import Course, Sample, ScreenerAccuracy
 from activities.review.stopping import (
     ERROR,
-    missed,
-    mistaken,
+    Counts,
+    Errors,
+    errors,
     planned,
     probability_below,
     share,
@@ -21,11 +23,7 @@ from activities.review.stopping import (
 
 MIN_ROUND = 10
 ROUND_SHARE = 20
-"""A round is this part of all records."""
-QUIET_SHARE = 0.05
-"""Share of all records that have to follow each other without an included one before a sample is drawn."""
-MIN_QUIET = 20
-"""Records of such a row at least."""
+"""A round is this part of all records; a sample is drawn after one without a record that is relevant."""
 
 Order = Callable[[Mapping[int, bool], Sequence[int]], list[int]]
 """(record -> included, unread records) -> the unread ones, the most promising first."""
@@ -46,10 +44,10 @@ def next_round(
 
     `read_all`: nothing is left unread.
     """
-    course, settled = _counted(now, marks)
+    settled = _settled(now, marks)
+    course = _counted(now, marks, settled)
     if now.batch or not course.left:
-        included = [settled[record] for record in now.batch]
-        course = after_batch(course, included, _missed(course, marks, settled, measured), read_all=read_all)
+        course = after_round(course, marks, settled, measured, read_all=read_all)
     unread = [record for record in range(now.first, marks.total) if record not in settled]
     ordered = order(settled, unread)
     chosen: Sequence[int] = ()
@@ -62,47 +60,50 @@ def next_round(
     return course.replace(batch=tuple(chosen), drawn=drawn, number=now.number + 1), ordered
 
 
-def after_batch(
-    course: Course, included: Sequence[bool], missed: Sequence[float], *, read_all: bool = False
+def after_round(
+    course: Course,
+    marks: Marks,
+    settled: Mapping[int, bool],
+    measured: Measured = (True, True),
+    *,
+    read_all: bool = False,
 ) -> Course:
-    """Decide what follows the decisions on a batch, which the course counts already.
-
-    `included`: in the order of reading; `missed`: the probabilities that screeners missed 0, 1, 2, ...
-    """
-    quiet = course.quiet
-    for one in included:
-        quiet = 0 if one else quiet + 1
-    course = course.replace(quiet=quiet)
+    """Decide what follows a round, whose decisions the course counts already."""
+    included = sum(settled[record] for record in course.batch)
     if (sample := course.sample) is not None:
-        sample = sample.replace(drawn=sample.drawn + len(included), relevant=sample.relevant + sum(included))
+        sample = sample.replace(drawn=len(course.drawn), relevant=sum(settled[n] for n in course.drawn))
         course = course.replace(sample=sample)
         if course.until_look > 0:
             return course
         _, error = sample.looks[sample.passed]
-        if course.left == 0 or probability_below(course.relevant, sample, missed) <= error:
-            return _ended(course, sample, missed, error)
+        known = known_errors(course, marks, settled, measured)
+        if course.left == 0 or probability_below(course.found, sample, known) <= error:
+            return _ended(course, sample, known, error)
         return course.replace(sample=sample.replace(passed=sample.passed + 1))
     if course.left == 0:
-        return _ended(course, Sample(left=0), missed)
-    if not read_all and quiet >= max(MIN_QUIET, QUIET_SHARE * course.total):
-        return course.replace(sample=planned(course.left, course.relevant, missed), phase="sample")
+        return _ended(course, Sample(left=0), known_errors(course, marks, settled, measured))
+    expected = _screened(marks, course.batch, settled).mistaken
+    if course.batch and not read_all and included <= round(expected):
+        known = known_errors(course, marks, settled, measured)
+        rate = course.mistaken / course.read
+        return course.replace(sample=planned(course.left, course.found, known, rate), phase="sample")
     return course
 
 
 def restated(now: Course, marks: Marks, measured: Measured = (True, True)) -> Course:
     """State the recall of screening that has ended again, after a decision was overruled."""
-    course, settled = _counted(now, marks)
+    settled = _settled(now, marks)
+    course = _counted(now, marks, settled)
     sample = Sample(left=0)
     if course.left:
         relevant = sum(settled.get(record, False) for record in now.drawn)
         sample = Sample(left=course.left + len(now.drawn), drawn=len(now.drawn), relevant=relevant)
-    return _ended(course, sample, _missed(course, marks, settled, measured))
+    return _ended(course, sample, known_errors(course, marks, settled, measured))
 
 
-def _ended(course: Course, sample: Sample, missed: Sequence[float], error: float = ERROR) -> Course:
-    return course.replace(
-        phase="done", recall=stated_recall(course.relevant, sample, missed, min(error, ERROR))
-    )
+def _ended(course: Course, sample: Sample, known: Errors, error: float = ERROR) -> Course:
+    recall = stated_recall(course.found, sample, known, min(error, ERROR))
+    return course.replace(phase="done", recall=recall)
 
 
 def sample_size(total: int, half_width: float) -> int:
@@ -139,25 +140,35 @@ def accuracy_of(name: str, own: str, labels: str) -> ScreenerAccuracy:
     )
 
 
-def _counted(now: Course, marks: Marks) -> tuple[Course, dict[int, bool]]:
-    """Count what is settled; also which of these records are included."""
-    pool = range(now.first, marks.total)
-    states = ((record, marks.state(record)) for record in pool)
-    settled = {record: state == "included" for record, state in states if state in ("included", "excluded")}
-    found = sum(settled.values())
-    pairs = [
-        marks.first[record] + marks.second[record]
-        for record, included in settled.items()
-        if not included and marks.labels[record] == OPEN
-    ]
-    wrong = min(mistaken(pairs.count("ie"), pairs.count("ei"), pairs.count("ee")), found)
-    return now.replace(total=len(pool), read=len(settled), found=found, mistaken=wrong), settled
+def _settled(now: Course, marks: Marks) -> dict[int, bool]:
+    """Return which of the settled records are included."""
+    states = ((record, marks.state(record)) for record in range(now.first, marks.total))
+    return {record: state == "included" for record, state in states if state in ("included", "excluded")}
 
 
-def _missed(course: Course, marks: Marks, settled: Mapping[int, bool], measured: Measured) -> list[float]:
-    """Compute what both screeners missed, from each one's sensitivity on what is known without them.
+def _counted(now: Course, marks: Marks, settled: Mapping[int, bool]) -> Course:
+    found, total = sum(settled.values()), marks.total - now.first
+    mistaken = min(round(_screened(marks, settled, settled).mistaken), found)
+    return now.replace(total=total, read=len(settled), found=found, mistaken=mistaken)
 
-    That is what a person labelled as included, and what the other one included and stands.
+
+def _screened(marks: Marks, records: Iterable[int], settled: Mapping[int, bool]) -> Counts:
+    """Count what two screeners decided on settled records that nobody labelled."""
+    pairs = Counter(
+        (marks.first[n] + marks.second[n], settled[n]) for n in records if marks.labels[n] == OPEN
+    )
+    return Counts(
+        agreed=pairs["ii", True],
+        only=(pairs["ie", False], pairs["ei", False]),
+        neither=pairs["ee", False],
+    )
+
+
+def known_errors(course: Course, marks: Marks, settled: Mapping[int, bool], measured: Measured) -> Errors:
+    """Compute what both screeners missed and included by mistake.
+
+    The sensitivity of each is measured on what is known without it to be relevant: what a person labelled as
+    included, and what the other one included and stands.
     """
     screened = [record for record in settled if marks.labels[record] == OPEN]
     shares = []
@@ -167,5 +178,10 @@ def _missed(course: Course, marks: Marks, settled: Mapping[int, bool], measured:
         if counts:
             known |= {record for record in settled if marks.labels[record] == "i" and own[record] != OPEN}
         shares.append(share(sum(own[record] != "e" for record in known), len(known)))
-    found = sum(settled[record] for record in screened)
-    return missed(max(0, found - course.mistaken), shares)
+    drawn = set(course.drawn)
+    return errors(
+        sum(settled[record] for record in screened),
+        (shares[0], shares[1]),
+        _screened(marks, (record for record in settled if record not in drawn), settled),
+        _screened(marks, course.drawn, settled),
+    )

@@ -69,7 +69,7 @@ class Course(Compact):
     found: int = 0
     """Included records, however they were found."""
     mistaken: int = 0
-    """Included ones that screeners included by mistake, as far as it can be computed."""
+    """Included ones that screeners may be expected to have included by mistake."""
     sample: Sample | None = None
     phase: Phase = "ranked"
     recall: float | None = None
@@ -78,15 +78,8 @@ class Course(Compact):
     """In the order of reading."""
     drawn: tuple[int, ...] = ()
     """Records of the random sample so far."""
-    quiet: int = 0
-    """Records since the last included one, in the learnt order."""
     number: int = 0
     """Of the round."""
-
-    @property
-    def relevant(self) -> int:
-        """Included records less those included by mistake."""
-        return self.found - self.mistaken
 
     @property
     def left(self) -> int:

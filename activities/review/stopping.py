@@ -4,17 +4,21 @@ Callaghan and Müller-Hansen (2020, doi:10.1186/s13643-020-01521-4): of the reco
 drawn at random and screened. If recall were below its target, at least so many relevant ones would be left;
 how probable it is to draw as few as were drawn follows a hypergeometric distribution. The test is made at
 looks that are fixed beforehand, and the error probability is divided among them, so that looking often is
-no way to stop early by chance. Records that screeners miss are added to those that were not read.
+no way to stop early by chance.
+
+Screeners err, and the counts show how often: records that both missed are added to those that were not read,
+and records that both included by mistake are taken from those that were found, each as a distribution and
+not as its mean.
 
 Assumptions: the sample is random among the records left, a person decides where screeners disagree and is
-right, and screeners miss independently of each other.
+right, and screeners err independently of each other.
 """
 
-from collections.abc import Sequence
-from math import ceil, floor
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import beta, hypergeom, nbinom
+from numpy.typing import NDArray
+from scipy.stats import beta, hypergeom, nbinom, poisson
 
 from activities.review.state import Sample, Share
 
@@ -28,6 +32,8 @@ PARTS = (0.85, 0.1, 0.05)
 """Parts of the error probability that the looks may use, in order: most samples end at the first."""
 GRID = 40
 """Quantiles of each screener's sensitivity over which the missed records are averaged."""
+NEGLIGIBLE = 1e-5
+Numbers = NDArray[np.float64]
 
 
 def share(hits: int, of: int, confidence: float = CONFIDENCE) -> Share:
@@ -40,95 +46,143 @@ def share(hits: int, of: int, confidence: float = CONFIDENCE) -> Share:
     return Share(hits=hits, of=of, low=low, high=high)
 
 
-def mistaken(only_first: int, only_second: int, neither: int) -> int:
-    """Compute how many records two independent screeners both included by mistake, rounded up.
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The decisions of two screeners on records that nobody labelled."""
 
-    As often as one of them included by mistake what the other excluded, so often both did (Lincoln and
-    Petersen's estimate). `only_first`, `only_second`: records that only this screener included and a person
-    excluded; `neither`: records that both excluded.
+    agreed: int = 0
+    """Records that both included, some of them by mistake."""
+    only: tuple[int, int] = (0, 0)
+    """Irrelevant records that the first, and the second, alone included."""
+    neither: int = 0
+    """Records that both excluded."""
+
+    @property
+    def mistaken(self) -> float:
+        """Compute how many records both may be expected to include by mistake.
+
+        As often as one of them included by mistake what the other excluded, so often both did (Lincoln and
+        Petersen's estimate).
+        """
+        return self.only[0] * self.only[1] / self.neither if self.neither else 0.0
+
+    def mistakes(self) -> Numbers:
+        """Compute how probable 0, 1, 2, ... mistaken records are among those that both included."""
+        most = min(self.agreed, int(poisson.ppf(1 - NEGLIGIBLE, self.mistaken)))
+        chances = poisson.pmf(np.arange(most + 1), self.mistaken)
+        return np.asarray(chances / chances.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The errors of both screeners together, as probabilities."""
+
+    mistaken: Numbers
+    """Of 0, 1, 2, ... records included by mistake before the sample."""
+    in_sample: Numbers
+    """The same in the sample."""
+    missed: Numbers
+    """A row for each number of mistaken records in all: of 0, 1, 2, ... records missed."""
+
+
+NO_ERRORS = Errors(np.ones(1), np.ones(1), np.ones((1, 1)))
+
+
+def errors(found: int, hits: tuple[Share, Share], before: Counts, sample: Counts = Counts()) -> Errors:
+    """Compute the errors of two screeners.
+
+    `found`: records they included that stand; `hits`: of those that are known without a screener to be
+    relevant, the ones which that screener did not exclude.
     """
-    return ceil(only_first * only_second / neither) if neither else 0
+    mistaken, in_sample = before.mistakes(), sample.mistakes()
+    most = min(found, len(mistaken) + len(in_sample) - 2)
+    rows = [_missed(found - wrong, [_less(one, wrong) for one in hits], found) for wrong in range(most + 1)]
+    return Errors(mistaken, in_sample, np.asarray(rows))
 
 
-def missed(found: int, sensitivities: Sequence[Share]) -> list[float]:
-    """Compute how probable it is that all screeners missed 0, 1, 2, ... relevant records beside `found`.
+def _less(one: Share, wrong: int) -> tuple[int, int]:
+    """Return the hits and misses of a screener without records that both included by mistake."""
+    return max(0, one.hits - wrong), one.of - one.hits
 
-    Each sensitivity is uncertain (a Beta distribution with Jeffreys' prior over its counts), screeners miss
-    independently of each other, and the number missed before `found` were found follows a negative binomial
-    distribution. Where screeners are alike and miss the same records, more are missed than this says. The
-    list ends where the rest is less probable than 1e-6.
+
+def _missed(found: int, counts: list[tuple[int, int]], most: int) -> Numbers:
+    """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `found`.
+
+    Each sensitivity is uncertain (a Beta distribution over its counts), screeners miss independently of each
+    other, and the number missed before `found` were found follows a negative binomial distribution. Where
+    screeners are alike and miss the same records, more are missed than this says.
     """
     quantiles = (np.arange(GRID) + 0.5) / GRID
-    by_all = np.ones(1)
-    for one in sensitivities:
-        misses = 1 - (beta.ppf(quantiles, one.hits, one.of - one.hits + 1) if one.hits else 0 * quantiles)
-        by_all = np.outer(by_all, misses).ravel()
-        if by_all.size > GRID * GRID:
-            by_all = np.sort(by_all).reshape(-1, GRID).mean(axis=1)
-    probabilities: list[float] = []
-    left = 1.0
-    while left > 1e-6 and len(probabilities) < 10_000:
-        at = float(np.mean(nbinom.pmf(len(probabilities), max(found, 1), 1 - by_all)))
-        probabilities.append(at)
-        left -= at
-    return probabilities
+    first, second = (1 - beta.ppf(quantiles, hits + 0.5, misses + 0.5) for hits, misses in counts)
+    by_both = np.sort(np.outer(first, second).ravel()).reshape(2 * GRID, -1).mean(axis=1)
+    numbers = np.arange(most // 2 + 30)
+    chances = nbinom.pmf(numbers[:, None], max(found, 1), 1 - by_both[None, :])
+    return np.asarray(chances.mean(axis=1))
 
 
-def probability_below(
-    found: int, sample: Sample, missed: Sequence[float] = (1.0,), recall: float = TARGET
-) -> float:
+def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:
     """Compute an upper bound of the probability of such a sample where recall is below `recall`.
 
-    `found`: relevant records known by now, those of the sample among them. `missed`: the probabilities that
-    screeners missed 0, 1, 2, ... of what they read.
+    `found`: included records, those of the sample among them.
     """
-    allowed = floor(found * (1 - recall) / recall + 1e-9)
-    """Relevant records that may be missing at this recall."""
     rest = sample.left - sample.drawn
-    bound = max(0.0, 1.0 - sum(missed[: allowed + 1]))
-    for number, probability in enumerate(missed[: allowed + 1]):
-        unread = allowed - number + 1
-        if unread > rest:
-            continue  # so many are not left
-        among = unread + sample.relevant
-        bound += probability * float(hypergeom.cdf(sample.relevant, sample.left, among, sample.drawn))
-    return min(1.0, bound)
+    most = int(found * (1 - recall) / recall + 1e-9) + 1 if recall else rest
+    bound = 0.0
+    for wrong, chance in enumerate(known.in_sample[: sample.relevant + 1]):
+        relevant = sample.relevant - wrong
+        few = np.ones(min(rest, most) + 1)
+        few[1:] = hypergeom.cdf(relevant, sample.left, np.arange(1, len(few)) + relevant, sample.drawn)
+        for others, other_chance in enumerate(known.mistaken):
+            row = known.missed[min(wrong + others, len(known.missed) - 1)]
+            true = max(0, found - wrong - others)
+            allowed = int(true * (1 - recall) / recall + 1e-9) if recall else rest
+            part = row[: allowed + 1]
+            left = allowed + 1 - np.arange(len(part))
+            fits = left <= rest
+            below = max(0.0, 1.0 - part.sum()) + (part[fits] * few[left[fits]]).sum()
+            bound += chance * other_chance * below
+    return min(1.0, float(bound))
 
 
-def stated_recall(
-    found: int, sample: Sample, missed: Sequence[float] = (1.0,), error: float = ERROR
-) -> float:
+def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS, error: float = ERROR) -> float:
     """Compute the highest recall, to a thousandth, that holds but for the probability `error`."""
     low, high = 0, 1000
     while low < high:
         middle = (low + high + 1) // 2
-        if probability_below(found, sample, missed, middle / 1000) <= error:
+        if probability_below(found, sample, known, middle / 1000) <= error:
             low = middle
         else:
             high = middle - 1
     return low / 1000
 
 
-def planned(left: int, found: int, missed: Sequence[float] = (1.0,)) -> Sample:
+def planned(left: int, found: int, known: Errors = NO_ERRORS, rate: float = 0.0) -> Sample:
     """Plan a sample and the sizes at which the test is made.
 
-    Each is the least that succeeds where at most 0, 1, 2, ... of those drawn are relevant. The last look is
-    at all records left, and needs no test.
+    Each is the least that succeeds where at most 0, 1, 2, ... of those drawn are relevant beside those that
+    both screeners include by mistake, which is the share `rate`. The last look is at all records left, and
+    needs no test.
     """
+
+    def succeeds(size: int, relevant: int, error: float) -> bool:
+        expected = round(size * rate)
+        wrong = poisson.pmf(np.arange(relevant + expected + 1), size * rate)
+        sample = Sample(left=left, drawn=size, relevant=relevant + expected)
+        drawn = replace(known, in_sample=wrong / wrong.sum())
+        return probability_below(found + relevant + expected, sample, drawn) <= error
+
     looks: list[tuple[int, float]] = []
-    drawn = 0
+    size = 0
     for relevant, part in enumerate(PARTS):
-        error = ERROR * part
-        low, high = drawn + 1, left
+        low, high = size + 1, left
         while low < high:
             middle = (low + high) // 2
-            sample = Sample(left=left, drawn=middle, relevant=relevant)
-            if probability_below(found + relevant, sample, missed) <= error:
+            if succeeds(middle, relevant, ERROR * part):
                 high = middle
             else:
                 low = middle + 1
-        drawn = low
-        if drawn >= left:
+        size = low
+        if size >= left:
             break
-        looks.append((drawn, error))
+        looks.append((size, ERROR * part))
     return Sample(left=left, looks=(*looks, (left, ERROR)))
