@@ -108,12 +108,15 @@ def _less(one: Share, wrong: int) -> tuple[int, int]:
 def _missed(found: int, counts: list[tuple[int, int]], most: int) -> Numbers:
     """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `found`.
 
-    Each sensitivity is uncertain (a Beta distribution over its counts), screeners miss independently of each
-    other, and the number missed before `found` were found follows a negative binomial distribution. Where
-    screeners are alike and miss the same records, more are missed than this says.
+    Each sensitivity is uncertain: it is distributed as the lower ends of Clopper and Pearson's intervals, which
+    holds for few records as well. Screeners miss independently of each other, and the number missed before
+    `found` were found follows a negative binomial distribution. Where screeners are alike and miss the same
+    records, more are missed than this says.
     """
     quantiles = (np.arange(GRID) + 0.5) / GRID
-    first, second = (1 - beta.ppf(quantiles, hits + 0.5, misses + 0.5) for hits, misses in counts)
+    first, second = (
+        1 - (beta.ppf(quantiles, hits, misses + 1) if hits else 0 * quantiles) for hits, misses in counts
+    )
     by_both = np.sort(np.outer(first, second).ravel()).reshape(2 * GRID, -1).mean(axis=1)
     numbers = np.arange(most // 2 + 30)
     chances = nbinom.pmf(numbers[:, None], max(found, 1), 1 - by_both[None, :])
