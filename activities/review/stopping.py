@@ -108,10 +108,10 @@ def _less(one: Share, wrong: int) -> tuple[int, int]:
 def _missed(found: int, counts: list[tuple[int, int]], most: int) -> Numbers:
     """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `found`.
 
-    Each sensitivity is uncertain: it is distributed as the lower ends of Clopper and Pearson's intervals, which
-    holds for few records as well. Screeners miss independently of each other, and the number missed before
-    `found` were found follows a negative binomial distribution. Where screeners are alike and miss the same
-    records, more are missed than this says.
+    Each sensitivity is uncertain: it is distributed as the lower ends of Clopper and Pearson's intervals,
+    which holds for few records as well. Screeners miss independently of each other, and the number missed
+    before `found` were found follows a negative binomial distribution. Where screeners are alike and miss the
+    same records, more are missed than this says.
     """
     quantiles = (np.arange(GRID) + 0.5) / GRID
     first, second = (
