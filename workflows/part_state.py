@@ -7,7 +7,6 @@ from pydantic import BaseModel, Field
 from activities.contracts.appraisal import Appraisal
 from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Analysed
-from activities.contracts.entries import Entries
 from activities.contracts.judge import MechanismHypothesis, Table
 from activities.contracts.plan import Clarified
 from activities.contracts.prepare import Continued
@@ -68,13 +67,6 @@ class TableState(PartState, defer_build=True):
 
     name = "table"
     table: Table | None = None
-
-
-class EntriesState(PartState, defer_build=True):
-    """Dated events and amounts of the works, once they were read."""
-
-    name = "entries"
-    entries: Entries | None = None
 
 
 class ConclusionsState(PartState, defer_build=True):

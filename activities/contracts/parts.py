@@ -18,7 +18,6 @@ Shown = TypeVar("Shown")
 
 MODULES: Mapping[str, str] = {
     "continues": "activities.contracts.prepare",
-    "entries": "activities.contracts.entries",
     "conclusions": "activities.contracts.appraisal",
     "candidates": "activities.contracts.candidates",
     "analysis": "activities.contracts.effects",

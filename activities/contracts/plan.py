@@ -60,7 +60,7 @@ class ParseQueryInput(StepContext):
         return self.preferences.get(profile, self.profile.sources if profile == self.profile.name else ())
 
 
-Asked = Literal["comparison", "overview", "when", "how_much"]
+Asked = Literal["comparison", "overview"]
 """`comparison`: of a thing with another one or with none. `overview`: what is known of a thing. `when`:
 dates, or an order of events. `how_much`: an amount that is added up from several documents."""
 

@@ -9,7 +9,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from activities.contracts.entries import Entry
 from activities.contracts.evidence import (
     AbsentWord,
     Claim,
@@ -25,7 +24,6 @@ from activities.contracts.evidence import (
 from activities.contracts.judge import MechanismHypothesis, Table, WorkJudgement
 from activities.contracts.judge import Refused as Refused
 from activities.contracts.judge import RefusedKind as RefusedKind
-from activities.contracts.plan import Asked
 from activities.contracts.step import StepContext
 
 
@@ -276,11 +274,8 @@ class ExtractInput(StepContext):
 
     columns: tuple[str, ...]
     evidence: tuple[EvidenceRef, ...] = ()
-    asks: tuple[Asked, ...] = ()
-    """`when`, `how_much`: entries are asked for in place of columns."""
 
 
 class Extracted(Frozen):
     table: Table = Table()
-    entries: tuple[Entry, ...] = ()
     refused: tuple[Refused, ...] = ()

@@ -3,17 +3,12 @@
 import importlib
 import subprocess
 import sys
-from decimal import Decimal
 from typing import get_args
 
 import pytest
 
-from activities.contracts.entries import PART as ENTRIES
-from activities.contracts.entries import Entry
-from activities.contracts.evidence import Support
 from activities.contracts.parts import part_data
 from activities.contracts.plan import ParsedQuery
-from activities.contracts.write import Extracted, ExtractInput, WriteInput
 from activities.report.parts import part_of
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.test_analysis import comparing
@@ -80,32 +75,6 @@ def asking(stage: Stage, *asks: str) -> None:
     stage.script.answers["query_parser"] = lambda step: ParsedQuery.model_validate(
         {"improved_query": step.question, "profile": "biomedical", "asks": asks}
     )
-
-
-@pytest.mark.parametrize("asks", ["how_much", "comparison"])
-async def test_amounts_are_listed_and_added_up_before_the_answer_where_the_question_asks_how_much(
-    stage: Stage, asks: str
-) -> None:
-    def extract(step: ExtractInput) -> Extracted:
-        (first, *_) = step.evidence
-        quote = Support(evidence_id=first.evidence_id, quote=stage.fakes.documents[first.blob].text)
-        paid = Entry(evidence_id=first.evidence_id, support=quote, what="paid", counts="add")
-        amounts = ((f"{n} pounds", Decimal(n)) for n in (20, 22))
-        return Extracted(entries=tuple(paid.replace(amount=text, value=value) for text, value in amounts))
-
-    asking(stage, asks)
-    stage.script.answers["extractor"] = extract
-    _, report, _ = await stage.play(a_request())
-    steps = [call.step for call in stage.fakes.of("extractor")]
-    totals = [total.line for total in ENTRIES.shown(report).totals]
-    if asks == "comparison":
-        assert (steps, totals) == ([], [])
-        return
-    assert [step.asks for step in steps if isinstance(step, ExtractInput)] == [("how_much",)]
-    assert totals == ["20 + 22 = 42 pounds"]
-    (writer,) = [call.step for call in stage.fakes.of("writer")]
-    assert isinstance(writer, WriteInput)
-    assert "20 + 22 = 42 pounds" in writer.concluded[0]
 
 
 @pytest.mark.parametrize(("asks", "calls"), [(("overview",), 0), (("overview", "comparison"), 1), ((), 1)])

@@ -19,7 +19,6 @@ from workflows.part_state import (
     ClarificationState,
     ConclusionsState,
     DialogueState,
-    EntriesState,
     FullTextsState,
     PartState,
     TableState,
@@ -108,11 +107,6 @@ def _wants_statistics(context: RunContext) -> bool:
     return context.request.analyse or context.state.part(AnalysisState).requested
 
 
-def _wants_entries(context: RunContext) -> bool:
-    parsed = context.state.question.parsed
-    return parsed is not None and not {"when", "how_much"}.isdisjoint(parsed.asks)
-
-
 PARTS: Mapping[str, PartRow] = {
     "clarification": PartRow(
         is_wanted=lambda context: context.request.clarify != "off",
@@ -143,13 +137,6 @@ PARTS: Mapping[str, PartRow] = {
         roles=("extractor",),
         state=TableState,
         value="table",
-    ),
-    "entries": PartRow(
-        is_wanted=_wants_entries,
-        acts=("beside_drafts", "before_answer"),
-        roles=("extractor",),
-        state=EntriesState,
-        value="entries",
     ),
     "conclusions": PartRow(
         is_wanted=lambda context: not context.profile.candidates,

@@ -11,7 +11,6 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
-from activities.contracts.entries import Entries
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
@@ -25,7 +24,6 @@ from activities.contracts.write import (
     WriteInput,
     named,
 )
-from activities.entries.ledger import ledger
 from activities.plural import plural
 from activities.report.claims import draft_claims
 from activities.role_steps import EDIT, VERIFY, WRITE
@@ -33,7 +31,7 @@ from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
 from workflows.context import RunPart
-from workflows.part_state import CandidatesState, ConclusionsState, EntriesState
+from workflows.part_state import CandidatesState, ConclusionsState
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
 
@@ -208,9 +206,7 @@ class WritingSteps(RunPart):
 
     def _concluded(self) -> tuple[str, ...]:
         appraisal = self.state.part(ConclusionsState).appraisal
-        entries = self.state.part(EntriesState).entries or Entries()
-        added = (f"Amounts of the works, added up: {total.line}." for total in ledger(entries).totals)
-        return (*(appraisal.concluded if appraisal is not None else ()), *added)
+        return appraisal.concluded if appraisal is not None else ()
 
     # the editor
 

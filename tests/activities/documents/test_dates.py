@@ -1,0 +1,43 @@
+"""Dates of documents."""
+
+from datetime import date
+
+import pytest
+
+from activities.documents.dates import date_of_head, dates_in
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "day"),
+    [
+        ("Minutes of the committee, 16 April 2024", "en", "2024-04-16"),
+        (
+            "Harrow & Sons\n12 Mill Lane, Leeds LS1 4AP\n\nApril 3rd, 2024\n\nDear Ms Verma,",
+            "en",
+            "2024-04-03",
+        ),
+        ("Protokoll der Sitzung vom 12.05.2021", "de", "2021-05-12"),
+        ("Berlin, den 3. M\u00e4rz 2023", "de", "2023-03-03"),
+        ("Acta de la reuni\u00f3n del 5 de junio de 2022", "es", "2022-06-05"),
+        ("2024\u5e744\u670816\u65e5 \u4f1a\u8bae\u8bb0\u5f55", "zh", "2024-04-16"),
+        ("Invoice No. 2024-117\n12 of 30 members, 31 June 2024", "en", ""),
+        ("Paid on 03/04/2024", "en", ""),
+        ("Lease\n\nThe house is let to the guild from 1 January 2019.\nLeeds, 3 May 2018", "en", ""),
+        ("Harrow and Co.\n3 May 2018", "en", "2018-05-03"),
+        (
+            "Notes\n" + "A long line of text that is no head of a document. " * 4 + "It ended on 3 May 2024.",
+            "en",
+            "",
+        ),
+    ],
+)
+def test_a_document_is_dated_by_its_head(text: str, language: str, day: str) -> None:
+    assert date_of_head(text, language) == day
+
+
+def test_dates_do_not_overlap() -> None:
+    assert [one.day for one in dates_in("From 3 May 2024, 4 May 2024 to 2024-06-01.")] == [
+        date(2024, 5, 3),
+        date(2024, 5, 4),
+        date(2024, 6, 1),
+    ]
