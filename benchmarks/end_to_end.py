@@ -136,8 +136,8 @@ class Model:
                 "rests_on": firsts[:2],
             }
             quoted = [{"text": sentences_of(asked)[label], "rests_on": [label]} for label in firsts[2:6]]
-            paragraphs = [{"sentences": [own, *quoted]}]
-            return says({"answer": quoted[:1], "paragraphs": paragraphs, "reservations": []})(asked)
+            blocks = [{"claims": [own, *quoted]}]
+            return says({"answer": quoted[:1], "blocks": blocks, "reservations": []})(asked)
         if call.role == "verifier":
             # each is borne out, by the words that say so
             said = SAID.search(asked.body.decode())

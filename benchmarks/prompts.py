@@ -64,8 +64,8 @@ class Model:
             last = [labels[-1] for labels in works.values() if labels]
             cited = [{"text": sentences[label], "rests_on": [label]} for label in last]
             own = {"text": "Laparoscopic surgery was feasible in several operations.", "rests_on": last[:3]}
-            paragraphs = [{"sentences": cited[at : at + 4]} for at in range(0, len(cited), 4)]
-            draft = {"answer": [own], "paragraphs": paragraphs, "reservations": [], "sentences": []}
+            blocks = [{"claims": cited[at : at + 4]} for at in range(0, len(cited), 4)]
+            draft = {"answer": [own], "blocks": blocks, "reservations": [], "sentences": []}
             return says(draft)(asked)
         return sensible(asked)
 

@@ -285,7 +285,7 @@ def sensible(asked: Asked) -> Reply:
         "hypothesis_generator": {"hypotheses": []},
         "writer": {
             "answer": copied[:2],
-            "paragraphs": [{"sentences": copied[at : at + 4]} for at in range(0, len(copied), 4)],
+            "blocks": [{"claims": copied[at : at + 4]} for at in range(0, len(copied), 4)],
             "reservations": ["No full text was read."],
             "sentences": [],
         },
@@ -405,9 +405,9 @@ LIES = {
         {"text": "Wonderpill cures all.", "rests_on": ["S999"]},
         {"text": "Wonderpill cures dementia.", "rests_on": ["S1", "C1"]},
     ],
-    "paragraphs": [
+    "blocks": [
         {
-            "sentences": [
+            "claims": [
                 {"text": "Wonderpill cures 99 % of all patients.", "rests_on": ["S1"]},
                 {"text": "Nothing is cited here.", "rests_on": []},
             ]

@@ -5,7 +5,7 @@ number or perform I/O. Bodies of documents are never passed along: an `EvidenceR
 evidence store.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -459,12 +459,37 @@ class Sentence(Frozen):
     """Given once it is written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1`, `x1` and
     `m1` in the answer, summary and mechanism of the report."""
     text: str
+    """All that it says; of a row of a table `heading: field; heading: field`, of an item of a list
+    `lead: words`."""
+    cells: tuple[tuple[str, str], ...] = ()
+    """Headings and fields of a row; one pair, of its lead and its words, for an item of a list."""
     support: tuple[Support, ...] = ()
     stands_by: StandsBy = "quote"
     computed: tuple[str, ...] = ()
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     leans: bool = False
     """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
+
+    @property
+    def is_row(self) -> bool:
+        return len(self.cells) > 1
+
+    def worded(self, text: str, fields: Sequence[str] = ()) -> Self:
+        """Return it in other words, in its shape; as it is where these do not fill its row."""
+        if self.is_row:
+            if len(fields) != len(self.cells):
+                return self
+            return self.shaped((head, field) for (head, _), field in zip(self.cells, fields, strict=True))
+        if self.cells:
+            lead = self.cells[0][0]
+            return self.shaped([(lead, text.removeprefix(f"{lead}: "))])
+        return self.replace(text=text)
+
+    def shaped(self, cells: Iterable[tuple[str, str]]) -> Self:
+        """Return it as a row or an item of these fields."""
+        made = tuple(cells)
+        text = "; ".join(f"{head}: {field}" if head else field for head, field in made if field)
+        return self.replace(cells=made, text=text)
 
 
 class Claim(Sentence):

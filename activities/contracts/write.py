@@ -60,7 +60,11 @@ class DraftClaim(Sentence):
 
 
 class DraftParagraph(Frozen):
+    """Sentences that belong together, the items of a list or the rows of a table."""
+
     claims: tuple[DraftClaim, ...]
+    heading: DraftClaim | None = None
+    """Words above it that state nothing."""
 
 
 class SectionDraft(Frozen):
@@ -110,6 +114,10 @@ class SectionDraft(Frozen):
         return (*self.claims, *self.reservations, *self.translations)
 
     @property
+    def headings(self) -> Iterator[DraftClaim]:
+        return (paragraph.heading for paragraph in self.paragraphs if paragraph.heading is not None)
+
+    @property
     def texts(self) -> tuple[str, ...]:
         return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
 
@@ -119,7 +127,13 @@ class SectionDraft(Frozen):
         def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
             return tuple(new for claim in claims for new in change(claim))
 
-        paragraphs = (DraftParagraph(claims=each(paragraph.claims)) for paragraph in self.paragraphs)
+        paragraphs = (
+            DraftParagraph(
+                claims=each(paragraph.claims),
+                heading=next(iter(each([paragraph.heading] if paragraph.heading else [])), None),
+            )
+            for paragraph in self.paragraphs
+        )
         return self.replace(
             answer=each(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
@@ -131,10 +145,14 @@ class SectionDraft(Frozen):
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     """Return the draft with the ids of its sentences.
 
-    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.r1` of a reservation, `s1.t1` of a translation. One
-    that has an id keeps it.
+    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.r1` of a reservation, `s1.t1`
+    of a translation. One that has an id keeps it.
     """
-    answer, rest, reserved = count(1), count(1), count(1)
+    answer, rest, heads, reserved = count(1), count(1), count(1), count(1)
+
+    def headed(paragraph: DraftParagraph) -> DraftParagraph:
+        heading = next(iter(give([paragraph.heading] if paragraph.heading else [], heads, "h")), None)
+        return DraftParagraph(claims=give(paragraph.claims, rest), heading=heading)
 
     def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
         return tuple(
@@ -144,7 +162,7 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
 
     return draft.replace(
         answer=give(draft.answer, answer, "a"),
-        paragraphs=tuple(DraftParagraph(claims=give(p.claims, rest)) for p in draft.paragraphs),
+        paragraphs=tuple(map(headed, draft.paragraphs)),
         reservations=give(draft.reservations, reserved, "r"),
         translations=give(draft.translations, count(1), "t"),
     )

@@ -12,7 +12,7 @@ from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance,
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
 from activities.report.claims import CheckedEdit, Checks, check_edited, contradictions, judged_works
-from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
+from activities.report.formats.prose import numbers_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.limitations import limitations, missing_name, why_unanswered
@@ -191,7 +191,7 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     return report.replace(
         sections=tuple(
             section.replace(
-                markdown=section_text(paragraphs_of(section), numbers, section.empty_because),
+                markdown=section_text(section, numbers),
                 passages=numbered(section.passages),
             )
             for section in report.sections

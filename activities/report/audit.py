@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from activities.contracts.judge import MIN_ANSWERS
 from activities.messages import in_its_language
 from activities.report.check_bundle import CheckedBearer, check_report
-from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
+from activities.report.formats.prose import numbers_of, section_text, summary_text
 from activities.report.formats.statements import sentence, sentences
 from activities.report.limitations import stated_limits
 from activities.report.parts import parts_of
@@ -99,7 +99,7 @@ def _prose(report: Report) -> list[str]:
         f"section {section.id} does not say its claims, and no more, with their references"
         for section in report.sections
         if section.markdown  # else it was left out of a report that was too large to travel
-        and section.markdown != section_text(paragraphs_of(section), numbers, section.empty_because)
+        and section.markdown != section_text(section, numbers)
     ]
     if report.executive_summary != summary_text(report):
         problems.append("the summary does not say its claims, and no more, with their references")

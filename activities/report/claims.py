@@ -35,7 +35,7 @@ from activities.contracts.write import (
     named,
 )
 from activities.messages import _
-from activities.report.formats.prose import paragraphs_of
+from activities.report.formats.prose import blocks_of
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Dropped, JudgedWork, QuotedPassage, ReportSection
@@ -47,7 +47,7 @@ MAX_REASON_WORDS = 20
 """Words of a judgement's reason that are shown."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
-WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation"})
+WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation", "transition"})
 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
@@ -59,9 +59,12 @@ def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, .
 
 def as_claim(draft: DraftClaim) -> Claim:
     """Make the claim of a report of a sentence that stands."""
-    text = clean(draft.text)
+    draft = draft.replace(text=clean(draft.text))
+    if draft.cells:
+        draft = draft.shaped((clean(head), clean(field)) for head, field in draft.cells)
+    text = draft.text
     return Claim(
-        **fields_of(Sentence, draft) | {"text": text},
+        **fields_of(Sentence, draft),
         quoted=any(normalise(text) == normalise(support.quote) for support in draft.support),
         kind=draft.kind if draft.kind != "transition" else "finding",
     )
@@ -136,7 +139,7 @@ class Checks:
         start = len(self.dropped)
         self.drop_refused(shown.refused, name)
         passages = tuple(filter(None, (self._passage(one, name) for one in draft.passages)))
-        paragraphs = _quotes(passages, name) or self._paragraphs(shown, name)
+        blocks = [("", own) for own in _quotes(passages, name)] or self._blocks(shown, name)
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
         self.written[name] = sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims)
         self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
@@ -153,8 +156,9 @@ class Checks:
                 key_question=clean(planned.section.key_question),
                 markdown="",
                 status=planned.status,
-                claims=tuple(claim for paragraph in paragraphs for claim in paragraph),
-                paragraphs=tuple(tuple(claim.id for claim in paragraph) for paragraph in paragraphs),
+                claims=tuple(claim for _, claims in blocks for claim in claims),
+                paragraphs=tuple(tuple(claim.id for claim in claims) for _, claims in blocks),
+                headings=tuple(heading for heading, _ in blocks),
                 answer=tuple(map(as_claim, shown.answer)),
                 passages=passages,
                 reservations=reservations,
@@ -181,8 +185,9 @@ class Checks:
         self.quotes_refused += len(checked.refused) if checked.support else 0
         return draft.replace(support=checked.support, state="refused", problem=reasons[0])
 
-    def _paragraphs(self, draft: SectionDraft, section: str) -> list[list[Claim]]:
-        paragraphs = []
+    def _blocks(self, draft: SectionDraft, section: str) -> list[tuple[str, list[Claim]]]:
+        """Return the heading and the claims of each paragraph, list and table."""
+        blocks = []
         for paragraph in draft.paragraphs:
             claims = []
             carrying = leaned_on(paragraph.claims)
@@ -194,8 +199,8 @@ class Checks:
                     self._said[key] = claim.id
                     claims.append(claim)
             if claims:
-                paragraphs.append(claims)
-        return paragraphs
+                blocks.append((clean(paragraph.heading.text) if paragraph.heading else "", claims))
+        return blocks
 
     def drop_repeated(self, claim: Claim, earlier: str, section: str) -> None:
         self.repeats[claim.id] = earlier
@@ -339,17 +344,22 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> Non
     """Leave out the claims that another one which stands says."""
     standing = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
     carrying = {
-        name for section in checks.sections for own in paragraphs_of(section) for name in leaned_on(own)
+        name for section in checks.sections for _, own in blocks_of(section) for name in leaned_on(own)
     }
     for name, same in dict(repeated).items():
         if name in standing and same in standing and same != name and name not in carrying:
             claim, section = standing.pop(name)
             checks.drop_repeated(claim, same, section.id)
     for place, section in enumerate(checks.sections):
-        left = (tuple(name for name in paragraph if name in standing) for paragraph in section.paragraphs)
+        left = [
+            (heading, ids)
+            for heading, claims in blocks_of(section)
+            if (ids := tuple(claim.id for claim in claims if claim.id in standing))
+        ]
         checks.sections[place] = section.replace(
             claims=tuple(claim for claim in section.claims if claim.id in standing),
-            paragraphs=tuple(filter(None, left)),
+            paragraphs=tuple(ids for _, ids in left),
+            headings=tuple(heading for heading, _ in left),
         )
 
 

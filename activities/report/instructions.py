@@ -136,7 +136,7 @@ def followed(name: str, follows: Mapping[str, str]) -> str:
     return name
 
 
-_CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "support")
+_CHANGED = ("text", "cells", "kind", "state", "stands_by", "reworded", "computed", "support")
 
 
 def _with_text(

@@ -106,7 +106,9 @@ class ReportSection(Frozen):
     claims: tuple[Claim, ...] = ()
     """Without a model: its passages, each quote a claim."""
     paragraphs: tuple[tuple[str, ...], ...] = ()
-    """Ids of the claims, by paragraph."""
+    """Ids of the claims, by paragraph, list or table (`cells` of its claims)."""
+    headings: tuple[str, ...] = ()
+    """The heading above each of `paragraphs`; empty for one without."""
     passages: tuple[QuotedPassage, ...] = ()
     """Without a model: the passages nearest to the question, best first."""
     reservations: tuple[str, ...] = ()

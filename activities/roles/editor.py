@@ -203,6 +203,8 @@ def _repeated(
         claim, other = claims[one.claim][1], claims[one.repeats][1]
         if claim.id in removed or other.id in removed or claim.id == other.id or claim.id in protected:
             continue
+        if claim.is_row:  # a table stays whole
+            continue
         texts = [other.text, *(support.quote for support in other.support)]
         own = {s.quote for s in claim.support}
         same_quote = bool(own) and own <= {s.quote for s in other.support}

@@ -41,6 +41,12 @@ def _texts(value: object) -> object:
     return value
 
 
+def _fields(value: object) -> object:
+    """Read the fields of a row, of which some are empty."""
+    parts = value if isinstance(value, list) else [] if value is None or value == "" else [value]
+    return [text if isinstance(text := _one(part), str) else "" for part in parts]
+
+
 def _one(part: object) -> object:
     """Read an object around a single text, `{"gap": "..."}`, as that text."""
     if isinstance(part, dict) and len(texts := [v for v in part.values() if isinstance(v, str)]) == 1:
@@ -100,6 +106,8 @@ OneSentence = Annotated[SentenceLabel, BeforeValidator(_label)]
 OneClaim = Annotated[ClaimLabel, BeforeValidator(_label)]
 Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[str], BeforeValidator(_texts)]
+Fields = Annotated[list[str], BeforeValidator(_fields)]
+"""Texts by place, of which some may be empty."""
 Truth = Annotated[bool | None, BeforeValidator(_truth)]
 """A yes or no that may be left open."""
 Score = Annotated[int, BeforeValidator(_score)]

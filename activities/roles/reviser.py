@@ -13,7 +13,7 @@ from activities.contracts.evidence import Claim, Evidence, Length
 from activities.contracts.judge import Refused
 from activities.contracts.revise import Revised, ReviseInput, Wanted
 from activities.contracts.write import DraftClaim, EditedSentence
-from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, Texts, WorkLabels, limits
+from activities.roles.fields import ClaimLabels, Fields, Loose, OneClaim, Text, Texts, WorkLabels, limits
 from activities.roles.prompt import compose, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, sentence_text
@@ -22,6 +22,8 @@ from activities.verification.gate import MAX_CLAIM_CHARS, Decision
 from activities.verification.verdicts import in_place, refused
 
 MAX_REWORDED = 60
+MAX_FIELDS, MAX_FIELD_CHARS = 7, 300
+"""Of a row."""
 LENGTHS: tuple[Length, ...] = get_args(Length)
 
 C = TypeVar("C", DraftClaim, EditedSentence)
@@ -30,6 +32,7 @@ C = TypeVar("C", DraftClaim, EditedSentence)
 class Reworded(Loose):
     claim: OneClaim = ""
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
+    cells: Fields = limits(items=MAX_FIELDS, length=MAX_FIELD_CHARS, default_factory=list)
 
 
 class NewText(Loose):
@@ -85,7 +88,8 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
 def _row(label: str, one: DraftClaim, works: Mapping[str, str]) -> str:
     cited = dict.fromkeys(works[s.evidence_id] for s in one.support if s.evidence_id in works)
     rests = f" [{', '.join(cited)}]" if cited else ""
-    return f"{label}{rests}{' (leans)' if one.leans else ''}: {one_line(one.text)}"
+    mark = " (leans)" if one.leans else " (a row)" if one.is_row else ""
+    return f"{label}{rests}{mark}: {one_line(one.text)}"
 
 
 def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted[Revised]:
@@ -93,12 +97,22 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     works = {prompt.shown[label].evidence_id for label in answer.leave_out if label in prompt.shown}
     sections = tuple(name for name in dict.fromkeys(answer.remove_sections) if name in step.sections)
-    texts = {prompt.claims[one.claim]: one.text for one in answer.reword if one.claim in prompt.claims}
+    texts: dict[str, Reworded] = {
+        prompt.claims[one.claim]: one for one in answer.reword if one.claim in prompt.claims
+    }
     gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
     gone |= {one.id for one in step.sentences if one.id.partition(".")[0] in sections}
 
     def decide(one: DraftClaim) -> Decision:
-        return gate.sentence(one.text, one.kind, one.support, documents, step.question, shown=one.computed)
+        return gate.sentence(
+            one.text,
+            one.kind,
+            one.support,
+            documents,
+            step.question,
+            shown=one.computed,
+            is_row=one.is_row,
+        )
 
     for before, one in pairwise(step.sentences):
         if before.id in gone and one.leans and one.id not in texts:
@@ -110,10 +124,13 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         support = tuple(s for s in one.support if s.evidence_id not in works)
         if one.support and not support:
             gone.add(one.id)
-        text = sentence_text(texts.get(one.id, "")) or one.text
-        if one.id in gone or (text == one.text and support == one.support):
+        said: Reworded = texts.get(one.id, Reworded())
+        changed = one
+        if said.text or said.cells:
+            changed = one.worded(sentence_text(said.text), [*map(sentence_text, said.cells)])
+        if one.id in gone or (changed.text == one.text and support == one.support):
             return None
-        changed = one.replace(text=text, support=support, reworded=text != one.text)
+        changed = changed.replace(support=support, reworded=changed.text != one.text)
         decided = gate.decided(changed, by(changed))
         if decided.state == "refused":
             no.append(refused(decided))

@@ -6,20 +6,31 @@ every sentence (`activities.verification.gate`). Those that were refused come ba
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Refused
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
 from activities.messages import N_, english_name
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
 from activities.report.formats.statements import sentence as in_words
-from activities.roles.fields import Loose, OneClaim, OneSentence, SentenceLabels, Text, Texts, Truth, limits
+from activities.roles.fields import (
+    Fields,
+    Loose,
+    OneClaim,
+    OneSentence,
+    SentenceLabels,
+    Text,
+    Texts,
+    Truth,
+    limits,
+)
 from activities.roles.prompt import concluded, fenced, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_text
 from activities.roles.validation import cited, line, refusal, sentence_text, supports
@@ -32,9 +43,12 @@ from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
 
 MAX_ANSWER_SENTENCES = 5
-MAX_PARAGRAPHS = 6
-MAX_SENTENCES = 8
-"""Sentences of a paragraph."""
+MAX_BLOCKS = 8
+MAX_CLAIMS = 40
+"""Rows of a table, items of a list, sentences of a paragraph."""
+MAX_COLUMNS = 7
+MAX_FIELD_CHARS = 300
+MAX_HEADING_CHARS = 80
 MAX_RESERVATIONS = 4
 MAX_TRANSLATIONS = 24
 MAX_TRANSLATION_CHARS = 600
@@ -44,7 +58,7 @@ MIN_ROOM_FOR_NEAR_MISSES = 16_000
 MAX_UNKNOWN_SHARE = 0.34
 """The share of sentences that name a label which was not shown from which an answer is asked for again."""
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
-TASK = "Write the answer, the paragraphs and the reservations. Answer with JSON."
+TASK = "Write the answer, the blocks and the reservations. Answer with JSON."
 NEAR_MISSES = (
     "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
     "your own sentences, with their labels, and make each false by one small change: leave out its `may`, "
@@ -70,6 +84,8 @@ MAX_COMPUTED = 4
 MAX_REWORDING_CHARS = 1_500
 """Characters of a work that are shown: what the sentences quote, its neighbours, and what is nearest."""
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
+Form = Literal["paragraph", "list", "table"]
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 class NearMiss(Loose):
@@ -85,8 +101,21 @@ class Written(Loose):
     leans: Truth = None
 
 
-class WrittenParagraph(Loose):
-    sentences: list[Written] = limits(items=MAX_SENTENCES, default_factory=list)
+class WrittenPart(Written):
+    """A sentence of a paragraph, an item of a list or a row of a table."""
+
+    lead: Text = limits(length=MAX_HEADING_CHARS, default="")
+    cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
+
+
+class WrittenBlock(Loose):
+    form: Annotated[Form, BeforeValidator(lambda form: form if form in FORMS else FORMS[0])] = FORMS[0]
+    heading: Text = limits(length=MAX_HEADING_CHARS, default="")
+    columns: Fields = limits(items=MAX_COLUMNS, length=MAX_HEADING_CHARS, default_factory=list)
+    claims: list[WrittenPart] = limits(items=MAX_CLAIMS, default_factory=list)
+
+
+PARAGRAPH = WrittenBlock()
 
 
 class Translated(Loose):
@@ -96,7 +125,7 @@ class Translated(Loose):
 
 class DraftAnswer(Loose):
     answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
-    paragraphs: list[WrittenParagraph] = limits(items=MAX_PARAGRAPHS)
+    blocks: list[WrittenBlock] = limits(items=MAX_BLOCKS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
     near_misses: list[NearMiss] = limits(items=MAX_NEAR_MISSES, default_factory=list)
 
@@ -110,6 +139,7 @@ class TranslatedDraft(DraftAnswer):
 class WrittenAgain(Loose):
     claim: OneClaim = ""
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
+    cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
     computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
     leans: Truth = None
@@ -167,8 +197,8 @@ def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tupl
             continue
         if any(missing_numbers(text, [support[0].quote])):
             continue
-        decision = gate.sentence(text, "translation", support, documents, prompt.question)
-        claim = gate.decided(DraftClaim(text=text, support=support), decision).replace(kind="translation")
+        claim = DraftClaim(text=text, kind="translation", support=support)
+        claim = checked(claim, support, prompt)
         if claim.state == "ask":
             made.setdefault(support[0].quote, claim)
     return tuple(made.values())
@@ -181,9 +211,9 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     refused: list[Refused] = []
     direct = _claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs = tuple(
-        DraftParagraph(claims=claims)
-        for paragraph in answer.paragraphs[:MAX_PARAGRAPHS]
-        if (claims := _claims_of(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
+        DraftParagraph(claims=claims, heading=_heading(block.heading, step, prompt))
+        for block in answer.blocks[:MAX_BLOCKS]
+        if (claims := _claims_of(block.claims[:MAX_CLAIMS], prompt, refused, block))
     )
     reservations = _reservations(answer.reservations, prompt)
     draft = SectionDraft(
@@ -202,25 +232,50 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     return Accepted(draft, notes)
 
 
-def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused]) -> tuple[DraftClaim, ...]:
-    """Make sentences claims, each once.
+def _claims_of(
+    written: Iterable[Written], prompt: Prompt, refused: list[Refused], block: WrittenBlock = PARAGRAPH
+) -> tuple[DraftClaim, ...]:
+    """Make sentences, items or rows claims, each once.
 
     One that may not go without a quote and names nothing that was shown is recorded in `refused`.
     """
     claims: dict[str, DraftClaim] = {}
-    for place, sentence in enumerate(written):
-        text = sentence_text(sentence.text)
-        if not text:
+    for place, one in enumerate(written):
+        claim = _shaped(one, block)
+        if not claim.text:
             continue
-        sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
-        claim = checked(text, supports(sentences), prompt, sentence.computed, unknown, sentence.kind)
+        sentences, unknown = cited(one.rests_on[:MAX_LABELS], prompt)
+        claim = checked(claim, supports(sentences), prompt, one.computed, unknown)
         if claim.state == "refused" and not claim.support:
             label = ", ".join(unknown)
             code = "label_unknown" if unknown else claim.problem or "cites_nothing"
-            refused.append(refusal("claim", text, code, **{"label": label} if unknown else {}))
+            refused.append(refusal("claim", claim.text, code, **{"label": label} if unknown else {}))
             continue
-        claims.setdefault(text, claim.replace(leans=bool(place and sentence.leans)))
+        leans = bool(place and one.leans and not claim.cells)
+        claims.setdefault(claim.text, claim.replace(leans=leans))
     return tuple(claims.values())
+
+
+def _shaped(one: Written, block: WrittenBlock) -> DraftClaim:
+    """Make a claim in the form of its block; a row without fields is a sentence."""
+    claim = DraftClaim(text=sentence_text(one.text), kind=one.kind)
+    if not isinstance(one, WrittenPart):
+        return claim
+    heads = [line(head, MAX_HEADING_CHARS) for head in block.columns[:MAX_COLUMNS]]
+    if block.form == "table" and len(heads) > 1 and any(one.cells):
+        fields = [sentence_text(field) for field in one.cells[: len(heads)]]
+        return claim.shaped(zip_longest(heads, fields, fillvalue=""))
+    lead = line(one.lead, MAX_HEADING_CHARS).rstrip(".: \u3002\uff1a")
+    return claim.shaped([(lead, claim.text)]) if block.form == "list" and claim.text else claim
+
+
+def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
+    """Accept words above a block, which a second reader reads where they are not those of the question."""
+    words = line(text, MAX_HEADING_CHARS).rstrip(".: ")
+    if not words:
+        return None
+    claim = DraftClaim(text=words, kind="transition")
+    return gate.decided(claim, gate.transition(words, [prompt.question, step.title]))
 
 
 def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClaim, ...]:
@@ -232,22 +287,16 @@ def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClai
 
 def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """Accept what the model says that the evidence cannot show, each once."""
-    works = {document.evidence_id: document for document in prompt.shown.values()}
     lines = dict.fromkeys(filter(None, map(sentence_text, texts)))
-    return tuple(
-        gate.decided(
-            DraftClaim(text=text, kind="reservation"),
-            gate.sentence(text, "reservation", (), works, prompt.question),
-        )
-        for text in list(lines)[:MAX_RESERVATIONS]
-    )
+    claims = (DraftClaim(text=text, kind="reservation") for text in list(lines)[:MAX_RESERVATIONS])
+    return tuple(checked(claim, (), prompt) for claim in claims)
 
 
 def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
     """Ask once more for an answer many of whose sentences name labels that were not shown."""
     if not isinstance(answer, DraftAnswer):
         return Review()
-    written = [*answer.answer, *(one for paragraph in answer.paragraphs for one in paragraph.sentences)]
+    written = [*answer.answer, *(one for block in answer.blocks for one in block.claims)]
     wrong = [
         one
         for one in written
@@ -272,11 +321,11 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     if prompt.answer is AgainAnswer:
         return ()
     answer = read_so_far(text, DraftAnswer)
-    if answer is None or len(answer.paragraphs) <= least:
+    if answer is None or len(answer.blocks) <= least:
         return ()
     whole = answer.model_copy(
         update={
-            "paragraphs": answer.paragraphs[:-1],
+            "blocks": answer.blocks[:-1],
             "reservations": [],
             "answer": [],
             "near_misses": [],
@@ -299,7 +348,9 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             labels[label := f"C{len(labels) + 1}"] = claim.id
             why = in_words(claim.problem) if claim.problem else "not verified"
             refused = f" (refused: {why})" if claim.state != "stands" else ""
-            rows.append(f"{label}: {claim.text}{refused}{' (leans on it)' if claim.id in leaning else ''}")
+            shape = " (a row: `cells`)" if claim.is_row else ""
+            leans = " (leans on it)" if claim.id in leaning else ""
+            rows.append(f"{label}{shape}: {claim.text}{refused}{leans}")
             if refused or claim.id in leaning:
                 for support in claim.support:
                     named.setdefault(support.evidence_id, []).append(support.quote)
@@ -318,20 +369,21 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
 
 
 def checked(
-    text: str,
+    claim: DraftClaim,
     support: tuple[Support, ...],
     prompt: Prompt,
     shown: Sequence[str] = (),
     unknown: Sequence[str] = (),
-    kind: SentenceKind = "finding",
 ) -> DraftClaim:
-    """Make a sentence a claim, with what the gate decides of it. `shown`: its computations."""
+    """Return a claim on its support, with what the gate decides of it. `shown`: its computations."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
-    support = () if kind == "missing" else support
-    claim = DraftClaim(text=text, support=support, kind=kind)
+    claim = claim.replace(support=() if claim.kind == "missing" else support)
     if unknown and support:
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
-    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question, shown=shown))
+    decision = gate.sentence(
+        claim.text, claim.kind, claim.support, documents, prompt.question, shown=shown, is_row=claim.is_row
+    )
+    return gate.decided(claim, decision)
 
 
 def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
@@ -345,13 +397,15 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     again: dict[str, DraftClaim] = {}
     for written in answer.sentences:
         name = prompt.claims.get(written.claim)
-        text = sentence_text(written.text)
-        if name is None or name not in first or name in again or not text:
+        if name is None or name not in first or name in again:
+            continue
+        claim = first[name].worded(sentence_text(written.text), [*map(sentence_text, written.cells)])
+        if not claim.text or (claim.is_row and not written.cells):
             continue
         sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
         support = supports(sentences) or (first[name].support if name in leaning else ())
-        claim = checked(text, support, prompt, written.computed, unknown)
-        again[name] = claim.replace(id=name, reworded=True, leans=written.leans is True)
+        claim = checked(claim.replace(kind="finding"), support, prompt, written.computed, unknown)
+        again[name] = claim.replace(reworded=True, leans=written.leans is True and not claim.cells)
 
     def second(one: DraftClaim) -> Iterator[DraftClaim]:
         claim = again.get(one.id)

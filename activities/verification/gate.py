@@ -43,6 +43,8 @@ MIN_WORD_CHARS = 4
 """Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
 STEM_CHARS = 5
 """Characters of a stem by which words match: `inhibits`, `inhibition`."""
+MAX_QUOTES = 4
+"""Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
 
@@ -82,15 +84,16 @@ def sentence(
     about: str = "",
     *,
     shown: Sequence[str] = (),
+    is_row: bool = False,
 ) -> Decision:
-    """Decide on a sentence of a draft.
+    """Decide on a sentence of a draft, an item of a list or a row of a table.
 
     `documents`: what its writer was shown. `about`: question and plan, whose names and numbers it may have.
-    `shown`: the computations that its writer shows."""
+    `shown`: the computations that its writer shows. `is_row`: it may be longer, and ends without a stop."""
     plain = normalise(text)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")
-    if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_STOPS):
+    if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_STOPS) and not is_row:
         return refused("text_cut")
     if kind in ("missing", "reservation"):
         works = [*map(whole, documents.values()), about]
@@ -151,7 +154,7 @@ def decided(claim: C, decision: Decision) -> C:
 
     What it is its writer says, but for what its quotes show."""
     kind = claim.kind
-    if kind not in ("missing", "reservation", "transition"):
+    if kind not in ("missing", "reservation", "transition", "translation"):
         works = {one.evidence_id for one in claim.support}
         kind = "computed" if decision.computed else "synthesis" if len(works) > 1 else "finding"
     return claim.replace(
@@ -182,22 +185,28 @@ def confirmed(
 
 
 def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
-    """Return the quotes of a sentence that a second reader confirmed.
+    """Return the few quotes that carry a sentence which a second reader confirmed.
 
-    Of each work those of its writer, or those that the reader named where these have more of its numbers or
-    are nearer to its words."""
+    Of each work those that its reader named, else its writer, the nearest to its words first: as many as
+    there is room for, and all that have a number of it which none before has."""
     quotes: list[Support] = []
-    for name in dict.fromkeys(one.evidence_id for one in claim.support):
+    works = dict.fromkeys(one.evidence_id for one in claim.support)
+    for name in works:
         own, others = (tuple(s for s in side if s.evidence_id == name) for side in (claim.support, carrying))
-        better = others and _nearness(claim.text, others) > _nearness(claim.text, own)
-        quotes += others if better else own
+        room, taken = max(1, MAX_QUOTES // len(works)), list[str]()
+        for one in sorted(
+            dict.fromkeys((*others, *own)),
+            key=lambda s: (s not in others, s not in own, -fuzz.token_set_ratio(claim.text, s.quote)),
+        ):
+            has_room = len(taken) < room and (one in others or not others)
+            if has_room or _missing(claim.text, [*taken, one.quote]) < _missing(claim.text, taken):
+                taken.append(one.quote)
+                quotes.append(one)
     return tuple(quotes)
 
 
-def _nearness(text: str, row: Sequence[Support]) -> tuple[int, float]:
-    quotes = [one.quote for one in row]
-    missing = sum(1 for _ in missing_numbers(text, quotes))
-    return -missing, round(fuzz.token_set_ratio(text, " ".join(quotes)))
+def _missing(text: str, quotes: Sequence[str]) -> int:
+    return sum(1 for _ in missing_numbers(text, quotes))
 
 
 def is_prose(quote: str) -> bool:

@@ -75,6 +75,7 @@ def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
     """Return the sentences of a draft, those that lean on others with these."""
     for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs):
         yield from in_place(paragraph.claims)
+    yield from draft.headings
     yield from draft.reservations
     yield from draft.translations
 
@@ -91,9 +92,13 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
 def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     """Return the paragraphs that the writer is to write once more.
 
-    Those with sentences that `is_rewordable`."""
+    Those with sentences that `is_rewordable`; of a list or a table these alone."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
-    return tuple(paragraph for paragraph in paragraphs if any(map(is_rewordable, paragraph.claims)))
+    return tuple(
+        DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.cells))
+        for paragraph in paragraphs
+        if any(map(is_rewordable, paragraph.claims))
+    )
 
 
 def is_rewordable(one: DraftClaim) -> bool:
@@ -142,7 +147,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
     With quotes in the place of what does not stand, each listed as refused.
 
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
-      printed there already; of what its writer left out, and of what quotes nothing, none is.
+      printed there already; of what its writer left out, of a row, and of what quotes nothing, none is.
     - A sentence that leans on one that fell falls with it.
     - Where the first sentence of the answer fell, only its quotes answer; the rest of the answer is the first
       paragraph.
@@ -164,19 +169,25 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
     draft = draft.replace(
         answer=_fallen(draft.answer),
-        paragraphs=tuple(DraftParagraph(claims=_fallen(one.claims)) for one in draft.paragraphs),
+        paragraphs=tuple(one.replace(claims=_fallen(one.claims)) for one in draft.paragraphs),
     )
     answer = shown(draft.answer, _quoted(draft.answer))
     counts = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
-    paragraphs = [shown(paragraph.claims, counts) for paragraph in draft.paragraphs]
+    paragraphs = [
+        DraftParagraph(
+            claims=shown(paragraph.claims, counts),
+            heading=paragraph.heading if paragraph.heading and paragraph.heading.state == "stands" else None,
+        )
+        for paragraph in draft.paragraphs
+    ]
     first = draft.answer[0] if draft.answer else None
     if first is not None and first.state != "stands":
         own = tuple(one for one in answer if f"{one.id}.".startswith(f"{first.id}."))
-        paragraphs.insert(0, tuple(one for one in answer if one not in own))
+        paragraphs.insert(0, DraftParagraph(claims=tuple(one for one in answer if one not in own)))
         answer = own
     return draft.replace(
         answer=answer,
-        paragraphs=tuple(DraftParagraph(claims=claims) for claims in paragraphs if claims),
+        paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
         reservations=shown(draft.reservations, Counter()),
         translations=tuple(one for one in draft.translations if one.state == "stands"),
         refused=(*draft.refused, *gone),
@@ -198,11 +209,16 @@ def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
 
 def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
     """Return the quotes that are printed in place of a sentence, under its id."""
-    if one.state == "out":
+    if one.state == "out" or one.is_row:
         return []
     quotes = [s for s in nearest_quotes(one) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
     return [
-        DraftClaim(id=one.id if not place else f"{one.id}.{place + 1}", text=quote.quote, support=(quote,))
+        DraftClaim(
+            id=one.id if not place else f"{one.id}.{place + 1}",
+            text=quote.quote,
+            cells=(("", quote.quote),) if one.cells else (),
+            support=(quote,),
+        )
         for place, quote in enumerate(quotes)
     ]
 

@@ -295,10 +295,10 @@ def filled(
 
 
 def quotes_in(value: object) -> Iterator[Quote]:
-    """Yield the quotes of the sentences in blocks, in order, but those of cells and of fields."""
+    """Yield the quotes of the sentences in blocks, in order, but those that a field opens."""
     if isinstance(value, Quote):
         yield value
-    elif isinstance(value, Run | Table):
+    elif isinstance(value, Run):
         return
     elif is_dataclass(value):
         for one in fields(value):
@@ -312,7 +312,7 @@ def noted(chapters: Sequence[Chapter]) -> tuple[tuple[Chapter, ...], tuple[Quote
     """Give numbers to the quotes behind the sentences of chapters, each once.
 
     The quotes that a sentence is the first to rest on are one note. A quote that its sentence says word for
-    word needs no note; quotes of cells and fields are shown there.
+    word needs no note; a quote that a field opens is shown there.
     """
     notes: dict[tuple[int, str], Quote] = {}
     last = 0
@@ -328,7 +328,7 @@ def noted(chapters: Sequence[Chapter]) -> tuple[tuple[Chapter, ...], tuple[Quote
             return replace(value, note=first.note)
         if isinstance(value, tuple):
             return cast(V, tuple(map(numbered, value)))
-        if not is_dataclass(value) or isinstance(value, Run | Table):
+        if not is_dataclass(value) or isinstance(value, Run):
             return value
         update = {one.name: numbered(getattr(value, one.name)) for one in fields(value)}
         if isinstance(value, Cite):

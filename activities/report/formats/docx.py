@@ -5,6 +5,7 @@ tables.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -177,15 +178,23 @@ def _table(word: "Document", block: page.Table) -> None:
     if block.caption:
         word.add_paragraph(block.caption, style="Caption")
     table = word.add_table(rows=0, cols=len(block.head), style="Light Grid Accent 1")
-    for texts in (block.head, *([cell.text for cell in row] for row in block.rows)):
-        for cell, text in zip(table.add_row().cells, texts, strict=True):
+    head = [page.Cell((page.Run(name),)) for name in block.head]
+    for row in (head, *block.rows):
+        for cell, own in zip(table.add_row().cells, row, strict=True):
             paragraph = cell.paragraphs[0]
-            paragraph.add_run(text).font.size = Pt(SMALL_POINTS)
+            _line(paragraph, tuple(map(_plain, own.parts)))
+            for run in paragraph.runs:
+                run.font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
     _fit(word, table, block.columns)
     word.add_paragraph()
     if block.wide:
         _turn(word)
+
+
+def _plain(part: page.Part) -> page.Part:
+    """Return a grade as the only word of a field, without brackets."""
+    return replace(part, style="plain") if isinstance(part, page.Run) and part.style == "grade" else part
 
 
 def _fit(word: "Document", table: "WordTable", columns: Iterable[page.Column]) -> None:

@@ -6,7 +6,7 @@ from itertools import groupby
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
-from activities.report.formats.text import cited, escape_markdown
+from activities.report.formats.text import cited, escape_markdown, pipe_table
 from activities.report.schema import Report
 
 
@@ -122,13 +122,11 @@ def _link(text: str, url: str | None) -> str:
 
 
 def _table(table: page.Table) -> str:
-    rows = ([_cell(cell) for cell in row] for row in table.rows)
-    lines = [map(escape_markdown, table.head), ["---"] * len(table.head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return pipe_table(table.head, ([_cell(cell) for cell in row] for row in table.rows))
 
 
 def _cell(cell: page.Cell) -> str:
     return " ".join(
-        part.text if isinstance(part, page.Cite) else escape_markdown(part.text, inline=bool(place))
+        _cite(part) if isinstance(part, page.Cite) else escape_markdown(part.text, inline=bool(place))
         for place, part in enumerate(cell.parts)
     )

@@ -15,6 +15,7 @@ from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
     Bullets,
+    Cell,
     Chapter,
     Cite,
     Document,
@@ -26,18 +27,21 @@ from activities.report.formats.blocks import (
     Parts,
     Run,
     Sentence,
+    Table,
     Text,
     TextKind,
     bullets,
+    cell,
+    filled,
     noted,
     quotes_in,
     table,
 )
-from activities.report.formats.prose import absent, notice, paragraphs_of, unanswered
+from activities.report.formats.prose import absent, blocks_of, notice, shapes, unanswered
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import EVIDENCE, sentence
 from activities.report.formats.text import clean
-from activities.report.formats.works_table import works_table
+from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
 from activities.text.numbers import missing_numbers
@@ -146,9 +150,9 @@ class _Page:
         for part in parts_of(report):
             blocks += part.lead(report, self.quotes)
         # the certainty of a conclusion is that of the answer below it
-        blocks += self._prose(answered, kind="answer", graded=not self.concludes)
+        blocks += self._prose(("", answered), kind="answer", graded=not self.concludes)
         if not report.answer or report.length == "full":
-            blocks += self._prose(report.summary)
+            blocks += self._prose(("", report.summary))
         blocks += _text(words.balance(report))
         if len(report.sections) > 1:
             told = {support for claim in answered for support in claim.support}
@@ -174,10 +178,16 @@ class _Page:
                 "first", _("Nearest passages") if not self.judged else _("Findings"), self._first()
             )
             return
-        yield self._chapter("mechanism", _("Mechanism"), self._prose(report.mechanism))
+        yield self._chapter("mechanism", _("Mechanism"), self._prose(("", report.mechanism)))
         for section in report.sections:
-            blocks = tuple(self._section(section))
-            yield Chapter(self._anchor(section), words.heading(section), blocks)
+            anchor, title, blocks = self._anchor(section), words.heading(section), list[Block]()
+            for number, block in enumerate(self._section(section)):
+                if isinstance(block, Heading) and len(report.sections) == 1:
+                    yield Chapter(anchor, title, tuple(blocks))
+                    anchor, title, blocks = f"{self._anchor(section)}-{number}", block.text, []
+                else:
+                    blocks.append(block)
+            yield Chapter(anchor, title, tuple(blocks))
 
     def _first(self) -> Iterator[Block]:
         """Show the first passages or sentences, where a brief report has no answer."""
@@ -187,7 +197,7 @@ class _Page:
             for number, one in enumerate(section.passages[:FIRST], 1):
                 yield self._passage(one, f"{section.id}-p{number}")
             if not section.passages:
-                yield from self._prose(section.claims[:FIRST])
+                yield from self._prose(("", section.claims[:FIRST]))
 
     def _tail(self, cited: Collection[int]) -> Iterator[Chapter]:
         """`cited`: the references that a brief report lists."""
@@ -247,22 +257,54 @@ class _Page:
         return self.quotes.sentence(claim, graded=graded, disputed=claim.id in disputed, first=first)
 
     def _prose(
-        self, *paragraphs: Iterable[Claim], kind: TextKind = "plain", graded: bool = True
-    ) -> Iterator[Text]:
-        """Print paragraphs of the sentences that are not printed yet.
+        self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain", graded: bool = True
+    ) -> Iterator[Block]:
+        """Print paragraphs, lists and tables, under their headings, of what is not printed yet.
 
-        The strength that all of them share stands once, behind the last one; else that of a whole
-        paragraph behind it, and others at their sentences.
+        The strength that all sentences share stands once, behind the last paragraph; else that of a whole
+        paragraph behind it, and others at their sentences. Rows have none.
         """
-        fresh = [new for claims in paragraphs if (new := self._fresh(claims))]
-        alike = len({claim.strength for claims in fresh for claim in claims if claim.support}) <= 1
-        for place, claims in enumerate(fresh, 1):
+        fresh = [
+            (heading if not place else "", shape, own)
+            for heading, claims in blocks
+            for place, (shape, own) in enumerate(shapes(self._fresh(claims)))
+        ]
+        graded_claims = (c for _, shape, own in fresh for c in own if c.support and shape != "table")
+        alike = len({claim.strength for claim in graded_claims}) <= 1
+        last = max((place for place, (_, shape, _) in enumerate(fresh) if shape == "text"), default=0)
+        for place, (heading, shape, claims) in enumerate(fresh):
+            if heading:
+                yield Heading(heading)
             grades = {claim.strength for claim in claims if claim.support}
             whole = [name for name in grades if graded and name and len(grades) == 1]
-            parts: list[Part] = [self._sentence(claim, graded=graded, but=whole) for claim in claims]
-            if whole and (not alike or place == len(fresh)):
-                parts.append(Run(_(EVIDENCE[whole[0]]), "grade", grade=whole[0]))
-            yield Text(tuple(parts), kind)
+            if shape == "table":
+                yield self._table(claims)
+            elif shape == "list":
+                but = whole if alike else ()
+                yield Bullets(tuple(tuple(self._item(claim, graded, but)) for claim in claims))
+            else:
+                parts: list[Part] = [self._sentence(claim, graded=graded, but=whole) for claim in claims]
+                if whole and (not alike or place == last):
+                    parts.append(Run(_(EVIDENCE[whole[0]]), "grade", grade=whole[0]))
+                yield Text(tuple(parts), kind)
+
+    def _item(self, claim: Claim, graded: bool, but: Collection[Grade]) -> Iterator[Part]:
+        lead = clean(claim.cells[0][0])
+        if lead:
+            yield Run(f"{lead}:", "bold")
+        yield self._sentence(claim, graded=graded, but=but)
+
+    def _table(self, claims: Iterable[Claim]) -> Table:
+        """Show rows under their headings; the last column has the references of each."""
+        rows, head = list[tuple[Cell, ...]](), tuple[str, ...]()
+        for claim in claims:
+            (_head, first), *rest = claim.cells
+            head = tuple(clean(name) for name, _ in claim.cells)
+            own = self._sentence(claim)
+            start = Cell((replace(own, text=clean(first), cite=Cite(())),))
+            rows.append((start, *(cell(field) for _, field in rest), Cell((own.cite,))))
+        used, fields = filled((*head, _("Source")), rows)
+        return Table(used, fields, wide=len(used) > WIDE)
 
     # sections
 
@@ -271,14 +313,15 @@ class _Page:
         return f"section-{anchor_of(section.id)}"
 
     def _section(self, section: ReportSection) -> Iterator[Block]:
-        paragraphs = paragraphs_of(section) if not section.passages else []
+        blocks = blocks_of(section) if not section.passages else []
         # the certainty of a conclusion, not the design of single works, says how sure what follows is
-        untold = map(self._untold, (section.answer[1:], *paragraphs))
+        untold = [(heading, self._untold(own)) for heading, own in blocks]
         lead = section.answer[:1]
         new = bool(self._fresh(self._untold(lead)))
+        rest = self._fresh(self._untold(section.answer[1:]))
         prose = [*self._prose(*untold, graded=not self.concludes)]
-        if lead and (new or prose):
-            prose.insert(0, Text((self._sentence(lead[0]),), "answer"))
+        if lead and (new or rest or prose):
+            prose.insert(0, Text(tuple(map(self._sentence, (*lead, *rest))), "answer"))
         if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
@@ -315,7 +358,8 @@ class _Page:
             told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
             own, said = terms(claim.text), set(terms(told))
             share = sum(word in said for word in own) / max(len(own), 1)
-            if claim.id in carrying or share < MIN_TOLD or any(missing_numbers(claim.text, [told])):
+            needed = bool(claim.cells) or claim.id in carrying
+            if needed or share < MIN_TOLD or any(missing_numbers(claim.text, [told])):
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str) -> Group:

@@ -3,14 +3,16 @@
 The text is made from the claims alone, so that a check can make it again and compare.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby, zip_longest
+from typing import Literal
 
-from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim, Statement
+from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim
 from activities.contracts.iterations import IterationRecord
 from activities.messages import N_, _
 from activities.plural import plural
 from activities.report.formats.statements import STATUSES, sentence
-from activities.report.formats.text import cited, escape_markdown
+from activities.report.formats.text import cited, escape_markdown, pipe_table
 from activities.report.schema import Reference, Report, ReportSection
 
 NAME_ABSENT = "name_absent"
@@ -37,8 +39,12 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim with its mark; without one where nothing is cited."""
+    return cited(escape_markdown(claim.text), _numbers(claim, numbers))
+
+
+def _numbers(claim: Claim, numbers: Mapping[str, int]) -> str:
     own = sorted({numbers[s.evidence_id] for s in claim.support if s.evidence_id in numbers})
-    return cited(escape_markdown(claim.text), f"[{', '.join(map(str, own))}]" if own else "")
+    return f"[{', '.join(map(str, own))}]" if own else ""
 
 
 def notice(report: Report) -> str:
@@ -116,19 +122,47 @@ def summary_text(report: Report) -> str:
     return "\n\n".join(filter(None, (why, escape_markdown(notice(report)), answer, rest)))
 
 
-def section_text(
-    paragraphs: Sequence[Sequence[Claim]], numbers: Mapping[str, int], empty_because: Statement | None
-) -> str:
-    """Write the claims by paragraph, or why there is none."""
-    if not paragraphs and empty_because is not None:
-        return escape_markdown(sentence(empty_because))
-    return "\n\n".join(" ".join(claim_text(c, numbers) for c in paragraph) for paragraph in paragraphs)
+def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
+    """Write the claims of a section, by paragraph, list and table, or why there is none."""
+    blocks = blocks_of(section)
+    if not blocks and section.empty_because is not None:
+        return escape_markdown(sentence(section.empty_because))
+    parts = []
+    for heading, claims in blocks:
+        parts += [f"### {escape_markdown(heading)}"] if heading else []
+        for shape, own in shapes(claims):
+            if shape == "table":
+                rows = ([*(field for _, field in one.cells), _numbers(one, numbers)] for one in own)
+                parts.append(pipe_table([*(head for head, _ in own[0].cells), ""], rows))
+            elif shape == "list":
+                parts.append("\n".join(f"- {claim_text(one, numbers)}" for one in own))
+            else:
+                parts.append(" ".join(claim_text(one, numbers) for one in own))
+    return "\n\n".join(parts)
 
 
-def paragraphs_of(section: ReportSection) -> list[list[Claim]]:
+def blocks_of(section: ReportSection) -> list[tuple[str, list[Claim]]]:
+    """Return the heading and the claims of each paragraph, list and table."""
     by_id = {claim.id: claim for claim in section.claims}
-    paragraphs = [[by_id[name] for name in paragraph if name in by_id] for paragraph in section.paragraphs]
-    return [paragraph for paragraph in paragraphs if paragraph]
+    blocks = [
+        (heading, [by_id[name] for name in names if name in by_id])
+        for names, heading in zip_longest(section.paragraphs, section.headings, fillvalue="")
+    ]
+    return [(heading, claims) for heading, claims in blocks if claims]
+
+
+Shape = Literal["text", "list", "table"]
+
+
+def shapes(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
+    """Part claims into sentences, items of a list and rows of a table with the same headings."""
+    for head, own in groupby(claims, _head):
+        yield "text" if head is None else "table" if head else "list", [*own]
+
+
+def _head(claim: Claim) -> tuple[str, ...] | None:
+    """Return the headings of a row, nothing of an item, None of a sentence."""
+    return tuple(head for head, _ in claim.cells) if claim.is_row else () if claim.cells else None
 
 
 def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:

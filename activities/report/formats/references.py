@@ -215,7 +215,8 @@ class Quotes:
         self, claim: Claim, *, graded: bool = False, disputed: bool = False, first: bool = True
     ) -> Sentence:
         """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
-        text, cite = ended(clean(claim.text)), self.cite(claim.support, claim.text)
+        own = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
+        text, cite = ended(clean(own)), self.cite(claim.support, own)
         verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
             text=f"\u201c{text}\u201d" if verbatim else text,

@@ -53,6 +53,13 @@ def escape_markdown(text: str, *, linked: bool = False, inline: bool = False) ->
     return _BLOCK_START.sub(lambda m: f"{m[1] or ''}\\{m[2] or m[4]}", line)
 
 
+def pipe_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Write a table in Markdown; the fields of its rows are escaped already."""
+    lines = [[escape_markdown(name) for name in head]]
+    lines += [["---"] * len(lines[0]), *([*row] for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines)
+
+
 def safe_url(url: str | None) -> str | None:
     """Return an address that is plain http or https, with everything encoded that could end a link."""
     if not url or any(c.isspace() or unicodedata.category(c) in _INVISIBLE for c in url):

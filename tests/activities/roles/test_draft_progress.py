@@ -28,7 +28,7 @@ TEXTS = {
 }
 ANSWER = {
     "answer": [],
-    "paragraphs": [{"sentences": [{"text": text, "rests_on": [name]}]} for name, text in TEXTS.items()],
+    "blocks": [{"claims": [{"text": text, "rests_on": [name]}]} for name, text in TEXTS.items()],
     "reservations": [],
 }
 

@@ -57,7 +57,7 @@ def draft_of(*translations: tuple[str, str], language: str = "en") -> SectionDra
     step = WriteInput(run_id="r", question="Who?", profile=load_profile("general"), language=language)
     prompt = writer.render(step, (MINUTES,), ROOM)
     rows = [{"sentence": label, "text": text} for label, text in translations]
-    fields = {"paragraphs": [{"sentences": [{"text": "Mr Maibaum was elected.", "rests_on": ["S1"]}]}]}
+    fields = {"blocks": [{"claims": [{"text": "Mr Maibaum was elected.", "rests_on": ["S1"]}]}]}
     return writer.accept(
         step, prompt, TranslatedDraft.model_validate({**fields, "translations": rows})
     ).output

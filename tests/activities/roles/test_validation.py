@@ -126,7 +126,7 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case) -> No
 
 @pytest.mark.parametrize("reservation", ["Most studies were small.", "Alter wurde nicht erfasst."])
 async def test_every_reservation_is_read_in_any_language(case: Case, reservation: str) -> None:
-    draft = await case.said("writer", {"answer": [], "paragraphs": [], "reservations": [reservation]})
+    draft = await case.said("writer", {"answer": [], "blocks": [], "reservations": [reservation]})
     (made,) = draft.reservations
     assert (made.text, made.state) == (reservation, "ask")
 
@@ -137,7 +137,7 @@ async def test_a_sentence_that_says_what_is_missing_needs_no_quote_and_is_read(c
         {"kind": "missing", "text": "Kein Werk vergleicht Metformin mit IL-99.", "rests_on": []},
         {"kind": "finding", "text": "Wonderpill cures dementia.", "rests_on": []},
     ]
-    draft = await case.said("writer", {"answer": written, "paragraphs": [], "reservations": []})
+    draft = await case.said("writer", {"answer": written, "blocks": [], "reservations": []})
     assert [(one.kind, one.state, one.text) for one in draft.answer] == [
         ("missing", "ask", "No work compares metformin with denosumab.")
     ]

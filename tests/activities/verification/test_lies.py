@@ -25,7 +25,7 @@ from activities.roles.fields import Loose
 from activities.roles.judge import JudgeAnswer, WorkAnswer
 from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
-from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain, WrittenParagraph
+from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain
 from activities.text.normal_form import normalise
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
@@ -67,9 +67,8 @@ def accepted(role: Role, step: StepContext, prompt: Prompt, answer: Loose) -> An
 
 
 def wrote(pair: Pair, *written: Written, **more: object) -> SectionDraft:
-    answer = DraftAnswer.model_validate(
-        {"answer": [], "paragraphs": [WrittenParagraph(sentences=list(written))], **more}
-    )
+    block = {"claims": [one.model_dump() for one in written]}
+    answer = DraftAnswer.model_validate({"answer": [], "blocks": [block], **more})
     draft = accepted("writer", WriteInput.model_validate(COMMON), shown(pair), answer)
     assert isinstance(draft, SectionDraft)
     return named("s1", draft)
