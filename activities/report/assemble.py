@@ -8,7 +8,15 @@ the judge said.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, fields_of, kind_of_source
+from activities.contracts.evidence import (
+    UNPLANNED,
+    Claim,
+    Evidence,
+    Statement,
+    Vigilance,
+    fields_of,
+    kind_of_source,
+)
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
 from activities.report.claims import CheckedEdit, Checks, check_edited, contradictions, judged_works
@@ -102,7 +110,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     judgements = judged_works(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
     head = fields_of(Head, step)
-    head["title"] = edit.title or clean(step.title) or clean(step.question)[:200] or _("Research report")
+    head["title"] = edit.title or _own_title(step) or clean(step.question)[:200] or _("Research report")
     report = Report(
         **head,
         executive_summary="",
@@ -122,6 +130,13 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         judgements=judgements,
     ).replace(**values)
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
+
+
+def _own_title(step: PublishInput) -> str:
+    """Return the title of the plan or of a person; where that is the question, that of the only section."""
+    drafts = [planned.draft.title for planned in step.sections if planned.section.title == UNPLANNED]
+    named = clean(step.title) not in ("", clean(step.question))
+    return clean(step.title if named or drafts in ([], [UNPLANNED], [""]) else drafts[0])
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:

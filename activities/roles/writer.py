@@ -49,6 +49,7 @@ MAX_CLAIMS = 40
 MAX_COLUMNS = 7
 MAX_FIELD_CHARS = 300
 MAX_HEADING_CHARS = 80
+MAX_TITLE_CHARS = 120
 MAX_RESERVATIONS = 4
 MAX_TRANSLATIONS = 24
 MAX_TRANSLATION_CHARS = 600
@@ -99,20 +100,17 @@ class Written(Loose):
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
     computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
     leans: Truth = None
-
-
-class WrittenPart(Written):
-    """A sentence of a paragraph, an item of a list or a row of a table."""
-
     lead: Text = limits(length=MAX_HEADING_CHARS, default="")
+    """Of an item of a list."""
     cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
+    """Of a row of a table."""
 
 
 class WrittenBlock(Loose):
     form: Annotated[Form, BeforeValidator(lambda form: form if form in FORMS else FORMS[0])] = FORMS[0]
     heading: Text = limits(length=MAX_HEADING_CHARS, default="")
     columns: Fields = limits(items=MAX_COLUMNS, length=MAX_HEADING_CHARS, default_factory=list)
-    claims: list[WrittenPart] = limits(items=MAX_CLAIMS, default_factory=list)
+    claims: list[Written] = limits(items=MAX_CLAIMS, default_factory=list)
 
 
 PARAGRAPH = WrittenBlock()
@@ -124,6 +122,7 @@ class Translated(Loose):
 
 
 class DraftAnswer(Loose):
+    title: Text = limits(length=MAX_TITLE_CHARS, default="")
     answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
     blocks: list[WrittenBlock] = limits(items=MAX_BLOCKS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
@@ -217,7 +216,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     )
     reservations = _reservations(answer.reservations, prompt)
     draft = SectionDraft(
-        title=step.title,
+        title=_title(answer.title, step, prompt),
         answer=direct,
         paragraphs=paragraphs,
         reservations=reservations,
@@ -259,14 +258,18 @@ def _claims_of(
 def _shaped(one: Written, block: WrittenBlock) -> DraftClaim:
     """Make a claim in the form of its block; a row without fields is a sentence."""
     claim = DraftClaim(text=sentence_text(one.text), kind=one.kind)
-    if not isinstance(one, WrittenPart):
-        return claim
     heads = [line(head, MAX_HEADING_CHARS) for head in block.columns[:MAX_COLUMNS]]
     if block.form == "table" and len(heads) > 1 and any(one.cells):
         fields = [sentence_text(field) for field in one.cells[: len(heads)]]
         return claim.shaped(zip_longest(heads, fields, fillvalue=""))
     lead = line(one.lead, MAX_HEADING_CHARS).rstrip(".: \u3002\uff1a")
     return claim.shaped([(lead, claim.text)]) if block.form == "list" and claim.text else claim
+
+
+def _title(text: str, step: WriteInput, prompt: Prompt) -> str:
+    """Return the title, in words of the question; that of the section without one."""
+    words = line(text, MAX_TITLE_CHARS).rstrip(". ")
+    return words if words and gate.title(words, [prompt.question, step.title]).stands else step.title
 
 
 def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:

@@ -44,27 +44,41 @@ def computed_from(
 ) -> tuple[tuple[str, ...], str]:
     """Return the computations by which numbers that no work states follow, and the first that does not.
 
-    `quotes`: the cited sentences, whose figures are computed with.
+    `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives.
     `works`: all that the cited works say."""
     known = [number for quote in quotes for number in figures(quote)]
+    stated = {value for number in known for value in number.values}
+    between: dict[Decimal, str] = {}
+    for expression in expressions:
+        for value in _results(expression, known)[:1]:
+            between[abs(value)] = f"{_shown(expression)} = {abs(value):f}"
+            known += figures(f"{abs(value):f}")
     holding: dict[str, None] = {}
     for number in missing_numbers(text, works):
         way = next((one for one in expressions if follows(one, number, known)), None)
         if way is None:
             return (), number.shown
+        values = {value for operand in figures(_shown(way)) for value in operand.values} - stated
+        holding |= dict.fromkeys(line for value, line in between.items() if value in values)
         holding[f"{_shown(way)} = {number.shown}"] = None
         known.append(number)  # what was computed may be computed with
+        stated |= number.values
     return tuple(holding), ""
 
 
 def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
     """Tell whether an expression over known figures gives a number as it is printed."""
-    try:
-        values = list(evaluations(_shown(expression), known))
-    except (NotAnExpressionError, DecimalException):
-        return False
     printed = [reading[0] for reading in number.readings if len(reading) == 1]
+    values = _results(expression, known)
     return any(rounded_to(abs(value), one) == one for value in values for one in printed)
+
+
+def _results(expression: str, known: Sequence[Number]) -> list[Decimal]:
+    """Return what an expression gives; nothing for one that is none over known figures."""
+    try:
+        return list(evaluations(_shown(expression), known))
+    except (NotAnExpressionError, DecimalException):
+        return []
 
 
 def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:

@@ -187,19 +187,25 @@ def confirmed(
 def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
     """Return the few quotes that carry a sentence which a second reader confirmed.
 
-    Of each work those that its reader named, else its writer, the nearest to its words first: as many as
-    there is room for, and all that have a number of it which none before has."""
+    Of each work the one that has most of its numbers, or is nearest to its words; others that writer and
+    reader both name, as far as there is room; and all that have a number of it which none before has."""
     quotes: list[Support] = []
     works = dict.fromkeys(one.evidence_id for one in claim.support)
     for name in works:
         own, others = (tuple(s for s in side if s.evidence_id == name) for side in (claim.support, carrying))
-        room, taken = max(1, MAX_QUOTES // len(works)), list[str]()
-        for one in sorted(
+        both = {*own} & {*(others or own)}
+        ranked = sorted(
             dict.fromkeys((*others, *own)),
-            key=lambda s: (s not in others, s not in own, -fuzz.token_set_ratio(claim.text, s.quote)),
-        ):
-            has_room = len(taken) < room and (one in others or not others)
-            if has_room or _missing(claim.text, [*taken, one.quote]) < _missing(claim.text, taken):
+            key=lambda one: (
+                _missing(claim.text, [one.quote]),
+                one not in both,
+                -fuzz.token_set_ratio(claim.text, one.quote),
+            ),
+        )
+        room, taken = max(1, MAX_QUOTES // len(works)), list[str]()
+        for one in ranked:
+            wanted = not taken or (one in both and len(taken) < room)
+            if wanted or _missing(claim.text, [*taken, one.quote]) < _missing(claim.text, taken):
                 taken.append(one.quote)
                 quotes.append(one)
     return tuple(quotes)

@@ -129,17 +129,17 @@ async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> Non
 CONTEXT_ERRORS = {
     "llama.cpp": (
         400,
-        "request (9000 tokens) exceeds the available context size (2048 tokens), try increasing it",
+        "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it",
     ),
     "ollama": (400, "prompt too long; exceeded max context length by 900 tokens"),
-    "vllm": (400, "This model's maximum context length is 2048 tokens. However, you requested 9000 tokens"),
-    "llama-cpp-python": (500, "Requested tokens (9000) exceed context window of 2048"),
-    "lm studio": (200, "Cannot truncate prompt with n_keep (9000) >= n_ctx (2048)"),
+    "vllm": (400, "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"),
+    "llama-cpp-python": (500, "Requested tokens (9000) exceed context window of 4096"),
+    "lm studio": (200, "Cannot truncate prompt with n_keep (9000) >= n_ctx (4096)"),
     "no number": (400, "the prompt is too long"),
-    "Gemini": (400, "The input token count (9000) exceeds the maximum number of tokens allowed (2048)."),
-    "TGI": (422, "`inputs` tokens + `max_new_tokens` must be <= 2048. Given: 9000 `inputs` tokens"),
-    "SiliconFlow": (400, "length of prompt_tokens (9000) must be less than max_seq_len (2048)."),
-    "in Chinese": (400, "输入长度超过模型最大上下文长度限制 2048"),
+    "Gemini": (400, "The input token count (9000) exceeds the maximum number of tokens allowed (4096)."),
+    "TGI": (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 9000 `inputs` tokens"),
+    "SiliconFlow": (400, "length of prompt_tokens (9000) must be less than max_seq_len (4096)."),
+    "in Chinese": (400, "输入长度超过模型最大上下文长度限制 4096"),
 }
 LONG_TEXT = " ".join(
     f"In cohort {n} metformin lowered the risk of dementia in {n} older adults." for n in range(90)
@@ -165,9 +165,9 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
     assert charged.model == "m"
     first, second = map(length_of, case.server.bodies)
     assert second < first
-    if "2048" in message:
+    if "4096" in message:
         assert case.thinker._model_of is not None
-        assert await case.thinker._model_of(MODEL).context(MODEL) == 2048
+        assert await case.thinker._model_of(MODEL).context(MODEL) == 4096
     await case.thinker.think(role, case.step(role, refs, scope="next"))
     assert len(case.server.bodies) == 3, "what was learned of the context was forgotten"
 

@@ -28,6 +28,10 @@ QUOTES = (
         ("There were 427, or 214 in each group.", ["209 + 218", "427 / 2"],
          ["209 + 218 = 427", "427 / 2 = 214"]),
         ("The others were 64%.", ["100 - 36%"], ["100 - 36% = 64%"]),
+        # what another expression gives
+        ("They differ by 10,700.", ["11,210 + 1,890", "13,100 - 2400"],
+         ["11,210 + 1,890 = 13100", "13,100 - 2400 = 10,700"]),
+        ("They differ by 10,701.", ["11,210 + 1,890", "13,100 - 2400"], []),
         # no search, no chance
         ("There were 427 patients.", [], []),
         ("There were fifteen patients in the trial.", ["7.7 + 95%"], []),

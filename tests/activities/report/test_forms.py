@@ -1,0 +1,91 @@
+"""Lists and tables of a writer in a report: each format draws them with the references of each row."""
+
+import pytest
+
+from activities.contracts.evidence import Support
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
+from activities.report.assemble import build_report
+from activities.report.schema import Report
+from activities.verification.verdicts import printed
+from tests.activities.cases import publish_input
+from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
+from tests.activities.report.written import (
+    INFECTION,
+    LAPAROSCOPIC,
+    PNEUMONIA,
+    QUESTION,
+    REGISTRY,
+    WORKS,
+    section,
+)
+
+ON_INFECTION = Support(evidence_id=LAPAROSCOPIC.evidence_id, quote=INFECTION)
+ON_PNEUMONIA = Support(evidence_id=REGISTRY.evidence_id, quote=PNEUMONIA)
+
+
+def shaped(*cells: tuple[str, str], support: Support = ON_INFECTION, state: str = "stands") -> DraftClaim:
+    claim = DraftClaim(text="", support=(support,)).shaped(cells)
+    return claim.replace(state=state, stands_by="reader")
+
+
+TRIAL = shaped(("Trial", "Appendectomy"), ("Keyhole", "4%"), ("Open", "11%"))
+RARER = shaped(("Trial", "Registry"), ("Keyhole", "rarer"), ("Open", ""), support=ON_PNEUMONIA)
+ITEM = shaped(("Pneumonia", "It was rarer in a registry."), support=ON_PNEUMONIA)
+HEAD = DraftClaim(text="Infections by trial", kind="transition", stands_by="reader")
+DRAFT = named(
+    "s1",
+    SectionDraft(
+        paragraphs=(
+            DraftParagraph(claims=(TRIAL, RARER), heading=HEAD),
+            DraftParagraph(claims=(ITEM,)),
+        )
+    ),
+)
+
+
+def report_of(draft: SectionDraft) -> Report:
+    return build_report(publish_input(section("s1", draft), question=QUESTION), WORKS)
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_every_format_draws_tables_and_lists_under_their_headings(name: str) -> None:
+    text = words_of(report_of(DRAFT), name)
+    places = [
+        text.index(words) for words in ("Infections by trial", "Appendectomy", "Registry", "Pneumonia:")
+    ]
+    assert places == sorted(places)
+    assert "Trial: Appendectomy" not in text, "the text of a row stands beside its fields"
+
+
+def test_a_row_has_its_own_references_and_opens_its_quote() -> None:
+    page = page_of(_html(report_of(DRAFT)))
+    (row,) = page.xpath("//tr[.//*[@id='s1-1']]")
+    assert INFECTION in row.text_content()
+    assert PNEUMONIA not in row.text_content()
+
+
+def _html(report: Report) -> bytes:
+    from activities.report.formats import render
+
+    return render(report, "html")
+
+
+def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> None:
+    (own,) = report_of(DRAFT).sections
+    assert own.claims[0].cells == TRIAL.cells
+    assert (own.paragraphs, own.headings) == ((("s1.1", "s1.2"), ("s1.3",)), ("Infections by trial", ""))
+    assert "### Infections by trial" in own.markdown
+    assert "| Appendectomy | 4% | 11% | [1] |" in own.markdown
+    assert own.markdown.endswith("- Pneumonia: It was rarer in a registry [2].")
+
+
+def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its_quote() -> None:
+    fallen = DRAFT.changed(lambda one: (one.replace(state="refused") if one.id != "s1.1" else one,))
+    shown = printed(fallen)
+    assert [one.cells for paragraph in shown.paragraphs for one in paragraph.claims] == [
+        TRIAL.cells,
+        (("", PNEUMONIA),),
+    ]
+    assert shown.paragraphs[0].heading is None, "a heading that nobody confirmed"
+    report = report_of(fallen)
+    assert (report.verification.fell, report.verification.replaced) == (2, 1)

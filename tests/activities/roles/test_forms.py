@@ -1,0 +1,130 @@
+"""Lists and tables of a writer: a row or an item is decided, written again and changed as a sentence is."""
+
+from collections.abc import Mapping, Sequence
+
+from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.revise import Revised, ReviseInput
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput, named
+from activities.profiles.loader import load_profile
+from activities.roles.reviser import REVISER, ReviserAnswer
+from activities.roles.role import Prompt
+from activities.roles.writer import WRITER, AgainAnswer, DraftAnswer, accept
+from activities.verification.verdicts import to_reword
+
+BILL = Evidence(
+    evidence_id="library:bill",
+    source="library",
+    title="Invoice",
+    text="Emergency call at night: 180.00 euros in all. Three hours of work cost 246.00 euros more.",
+    facts={"date": "2025-01-16"},
+)
+LETTER = Evidence(
+    evidence_id="library:letter",
+    source="library",
+    title="Letter of the landlord",
+    text="Our client acknowledges 336.00 euros of the bill of the plumber.",
+    facts={"date": "2025-04-23"},
+)
+WORKS = (BILL, LETTER)
+STEP = WriteInput(
+    run_id="r", question="How much is claimed for the plumber?", profile=load_profile("general")
+)
+COLUMNS = ["Item", "Amount", "Landlord"]
+CALL = {"cells": ["Call at night", "180.00", ""], "rests_on": ["S1"]}
+
+
+def table(*rows: Mapping[str, object], heading: str = "") -> dict[str, object]:
+    return {"form": "table", "heading": heading, "columns": COLUMNS, "claims": rows}
+
+
+def written(*blocks: Mapping[str, object], step: WriteInput = STEP) -> tuple[SectionDraft, Prompt]:
+    prompt = WRITER.render(step, WORKS, 20_000)
+    answer = DraftAnswer.model_validate({"answer": [], "blocks": blocks})
+    return named("s1", WRITER.accept(step, prompt, answer).output), prompt
+
+
+def test_a_row_is_a_claim_with_its_headings_and_its_own_labels() -> None:
+    draft, _ = written(table(CALL, {"cells": ["Bill", "426.00", "336.00"], "rests_on": ["S2", "S3"]}))
+    call, bill = draft.claims
+    assert (call.state, call.text) == ("ask", "Item: Call at night; Amount: 180.00")
+    assert call.cells == (("Item", "Call at night"), ("Amount", "180.00"), ("Landlord", ""))
+    assert [one.evidence_id for one in bill.support] == [BILL.evidence_id, LETTER.evidence_id]
+    assert (bill.state, bill.problem and bill.problem.code) == ("refused", "number_missing")
+
+
+def test_a_number_of_any_field_follows_from_a_shown_computation_or_the_row_falls() -> None:
+    total = {"cells": ["In all", "426.00", ""], "rests_on": ["S1", "S2"], "computed": ["180.00 + 246.00"]}
+    wrong = {"cells": ["In all, less", "90.00", ""], "rests_on": ["S1", "S2"], "computed": ["180 + 246"]}
+    right, other = written(table(total, wrong))[0].claims
+    assert (right.state, right.computed) == ("ask", ("180.00 + 246.00 = 426.00",))
+    assert (other.state, other.problem and other.problem.code) == ("refused", "number_not_computed")
+
+
+def test_an_item_has_its_lead_and_is_read_with_it() -> None:
+    item = {"text": "The plumber came at night.", "lead": "16 January 2025:", "rests_on": ["S1"]}
+    (one,) = written({"form": "list", "claims": [item]})[0].claims
+    assert one.text == "16 January 2025: The plumber came at night."
+    assert one.cells == (("16 January 2025", "The plumber came at night."),)
+    assert one.state == "ask"
+    (dated,) = written({"form": "list", "claims": [{**item, "lead": "17 January 2025"}]})[0].claims
+    assert dated.state == "refused", "a date that its work does not have"
+
+
+def test_a_heading_stands_in_words_of_the_question_and_is_read_otherwise() -> None:
+    blocks = [table(CALL, heading=words) for words in ("The plumber", "The landlord is wrong", "")]
+    headings = [one.heading for one in written(*blocks)[0].paragraphs]
+    assert [one and one.state for one in headings] == ["stands", "ask", None]
+    assert [one and one.id for one in headings] == ["s1.h1", "s1.h2", None]
+
+
+def refused(draft: SectionDraft, *numbers: int) -> SectionDraft:
+    problem = Statement.of("not_supported", verdict="partly", reason="the landlord")
+    names = {f"s1.{number}" for number in numbers}
+    return draft.changed(
+        lambda one: (one.replace(state="refused", problem=problem) if one.id in names else one,)
+    )
+
+
+def again(failed: Sequence[DraftParagraph], *sentences: Mapping[str, object]) -> SectionDraft:
+    step = STEP.replace(failed=tuple(failed))
+    prompt = WRITER.render(step, WORKS, 20_000)
+    answer = AgainAnswer.model_validate({"sentences": sentences})
+    return accept(step, prompt, answer).output
+
+
+def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
+    second = {"cells": ["Work", "246.00", "acknowledged"], "rests_on": ["S2"]}
+    draft = refused(written(table(CALL, second))[0], 2)
+    failed = to_reword(draft)
+    assert [one.id for paragraph in failed for one in paragraph.claims] == ["s1.2"]
+    row = {"claim": "C1", "cells": ["Work", "246.00", ""], "rests_on": ["S2"]}
+    (one,) = again(failed, row).claims
+    assert (one.id, one.state, one.text) == ("s1.2", "ask", "Item: Work; Amount: 246.00")
+    (out,) = again(failed, {**row, "cells": [], "text": "Work cost 246.00 euros."}).claims
+    assert out.state == "out", "a row in the words of a sentence"
+
+
+def changed(sentences: Sequence[DraftClaim], answer: Mapping[str, object]) -> Revised:
+    step = ReviseInput(
+        run_id="r",
+        question=STEP.question,
+        profile=STEP.profile,
+        wanted="plainly",
+        sections={"s1": "Findings"},
+        sentences=tuple(sentences),
+    )
+    prompt = REVISER.render(step, WORKS, 20_000)
+    return REVISER.accept(step, prompt, ReviserAnswer.model_validate(answer)).output
+
+
+def test_a_change_words_a_row_by_its_fields_and_an_item_under_its_lead() -> None:
+    item = {"text": "Work cost 246.00 euros more.", "lead": "Work", "rests_on": ["S2"]}
+    claims = written(table(CALL), {"form": "list", "claims": [item]})[0].claims
+    reword = [
+        {"claim": "C1", "cells": ["Plumber at night", "180.00", ""]},
+        {"claim": "C2", "text": "Work: The hours came to 246.00 euros."},
+    ]
+    row, one = changed(claims, {"reword": reword}).sentences
+    assert row.text == "Item: Plumber at night; Amount: 180.00"
+    assert one.cells == (("Work", "The hours came to 246.00 euros."),)
+    assert not changed(claims, {"reword": [{"claim": "C1", "cells": ["Plumber"]}]}).sentences
