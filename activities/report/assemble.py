@@ -110,7 +110,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     judgements = judged_works(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
     head = fields_of(Head, step)
-    head["title"] = edit.title or _own_title(step) or clean(step.question)[:200] or _("Research report")
+    head["title"] = _title(step, edit.title) or _("Research report")
     report = Report(
         **head,
         executive_summary="",
@@ -132,11 +132,12 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
 
 
-def _own_title(step: PublishInput) -> str:
-    """Return the title of the plan or of a person; where that is the question, that of the only section."""
-    drafts = [planned.draft.title for planned in step.sections if planned.section.title == UNPLANNED]
-    named = clean(step.title) not in ("", clean(step.question))
-    return clean(step.title if named or drafts in ([], [UNPLANNED], [""]) else drafts[0])
+def _title(step: PublishInput, edited: str) -> str:
+    """Return the title of the editor, the plan or a person; where that is the question, the writer's."""
+    drafts = (one.draft.title for one in step.sections if one.section.title == UNPLANNED)
+    titles = [*map(clean, (edited, step.title)), *(clean(one) for one in drafts if one != UNPLANNED)]
+    question = clean(step.question)
+    return next((one for one in titles if one not in ("", question)), question[:200])
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:

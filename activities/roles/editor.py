@@ -37,7 +37,7 @@ TASK = "Edit the report. Answer with JSON."
 
 class SentenceAnswer(Loose):
     text: Text = limits(length=MAX_TEXT_CHARS, default="")
-    rests_on: ClaimLabels = limits(items=6, default_factory=list)
+    rests_on: ClaimLabels = limits(items=12, default_factory=list)
 
 
 class TransitionAnswer(Loose):

@@ -48,18 +48,17 @@ def computed_from(
     `works`: all that the cited works say."""
     known = [number for quote in quotes for number in figures(quote)]
     stated = {value for number in known for value in number.values}
-    between: dict[Decimal, str] = {}
     for expression in expressions:
-        for value in _results(expression, known)[:1]:
-            between[abs(value)] = f"{_shown(expression)} = {abs(value):f}"
-            known += figures(f"{abs(value):f}")
+        known += [number for value in _results(expression, known) for number in figures(f"{abs(value):f}")]
     holding: dict[str, None] = {}
     for number in missing_numbers(text, works):
         way = next((one for one in expressions if follows(one, number, known)), None)
         if way is None:
             return (), number.shown
-        values = {value for operand in figures(_shown(way)) for value in operand.values} - stated
-        holding |= dict.fromkeys(line for value, line in between.items() if value in values)
+        for operand in figures(_shown(way)):
+            others = (one for one in expressions if one != way and not operand.values & stated)
+            if source := next((one for one in others if follows(one, operand, known)), None):
+                holding[f"{_shown(source)} = {operand.shown}"] = None
         holding[f"{_shown(way)} = {number.shown}"] = None
         known.append(number)  # what was computed may be computed with
         stated |= number.values
@@ -76,7 +75,7 @@ def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
 def _results(expression: str, known: Sequence[Number]) -> list[Decimal]:
     """Return what an expression gives; nothing for one that is none over known figures."""
     try:
-        return list(evaluations(_shown(expression), known))
+        return list(dict.fromkeys(evaluations(_shown(expression), known)))
     except (NotAnExpressionError, DecimalException):
         return []
 
