@@ -230,6 +230,7 @@ def research_worker(
         resources.search,
         extra=resources.gated,
         interceptors=interceptors,
+        build_id=code_id(),
     )
     build = partial(split_workers, parts=settings.queues) if settings.queues else build_worker
     return build(

@@ -133,11 +133,12 @@ def gate_activities(
     *,
     extra: Mapping[str, Sequence[Callable[..., Any]]] | None = None,
     interceptors: Sequence[Interceptor] = (),
+    build_id: str | None = None,
 ) -> list[Callable[..., Any]]:
     """Return the activity to register on the general queue.
 
     `extra` adds activities to a limited queue: everything else that calls that API must run there too, or the
-    rate is exceeded. `interceptors` are the worker's, for the inner one.
+    rate is exceeded. `interceptors` and `build_id` are the worker's, for the inner one.
     """
     queues = {}
     for queue, names in gated_queues(sources).items():
@@ -147,18 +148,23 @@ def gate_activities(
                 f"the sources {', '.join(names)} are on {queue} but have no rate limiter (Http.pace)"
             )
         queues[queue] = Gated(limiter, [*search.definitions(queue), *(extra or {}).get(queue, ())])
-    return [GateActivities(client, queues, interceptors).hold_gate]
+    return [GateActivities(client, queues, interceptors, build_id).hold_gate]
 
 
 class GateActivities:
     """Registered once per worker process."""
 
     def __init__(
-        self, client: Client, queues: Mapping[str, Gated], interceptors: Sequence[Interceptor] = ()
+        self,
+        client: Client,
+        queues: Mapping[str, Gated],
+        interceptors: Sequence[Interceptor] = (),
+        build_id: str | None = None,
     ) -> None:
         self._client = client
         self._queues = queues
         self._interceptors = interceptors
+        self._build_id = build_id
 
     @activity.defn(name=HOLD_GATE)
     async def hold_gate(self, terms: GateTerms) -> None:
@@ -183,6 +189,7 @@ class GateActivities:
             max_concurrent_activities=int(limiter.per_second * 2) + 2,
             max_task_queue_activities_per_second=limiter.per_second * SERVER_LIMIT_FACTOR,
             graceful_shutdown_timeout=GRACE,
+            build_id=self._build_id,
         )
         log.info("gate_held", queue=terms.queue, attempt=activity.info().attempt)
         polling = asyncio.create_task(worker.run())

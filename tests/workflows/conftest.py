@@ -217,6 +217,7 @@ def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> W
         task_queue=queue,
         workflows=WORKFLOWS,
         workflow_failure_exception_types=[Exception],
+        build_id="stage",
         **{"activities": fakes.activities, "workflow_runner": UnsandboxedWorkflowRunner(), **more},
     )
     if worker._workflow_worker is not None:
