@@ -78,6 +78,7 @@ def lacking_words(expected: str, read: str) -> Counter[str]:
 
 
 def _plain(text: str) -> str:
+    text = text.replace("\u0131\u0301", "\u00ed")  # an accent of TeX on its letter without a dot
     return unicodedata.normalize("NFKC", _RAISED.sub(r" \1 ", text))
 
 

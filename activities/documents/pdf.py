@@ -127,10 +127,12 @@ def laid_out(pages: Sequence[Page]) -> Text:
 
 
 def _body_size(pages: Iterable[Page]) -> float:
-    sizes = Counter[float]()
+    """Return the size of most letters of running text; those of programs count where there are no others."""
+    sizes: defaultdict[float, float] = defaultdict(float)
     for page in pages:
         for run in page.runs:
-            sizes[round(run.size, 1)] += 0 if run.rotated else len(run.text)
+            letters = 0 if run.rotated else len(run.text)
+            sizes[round(run.size, 1)] += letters if run.fixed < 0.5 else letters / 1000
     return max(sizes, key=lambda size: sizes[size], default=10.0)
 
 

@@ -1,5 +1,6 @@
 """The layout of a page: its runs in reading order, in lines, and its lines in blocks of one kind each."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from activities.documents import tables
-from activities.documents.pdf_page import HYPHEN, SMALLER, Box, Run
+from activities.documents.pdf_page import HYPHEN, SMALLER, Box, Run, in_order
 
 MAX_RUNS = 3_000
 """Runs of a page that are looked at for columns and tables; a page of text has 300."""
@@ -19,7 +20,7 @@ MIN_COLUMN_CHARS = 16
 """Characters of most lines of a column of text; cells of tables have fewer."""
 MIN_LONG = 0.6
 """Share of the characters of a column that stand in such lines."""
-MIN_GUTTER = 0.6
+MIN_GUTTER = 0.53
 """Width of the space between columns, in heights of a letter."""
 MIN_ROWS = 3
 """Rows that a table has at least, with its headings."""
@@ -78,7 +79,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        return " ".join(run.text for run in self.runs)
+        return in_order(" ".join(run.text for run in self.runs), mirrored=self.runs[0].mirrored)
 
     @property
     def left(self) -> float:
@@ -301,8 +302,9 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
     gaps = [above.base - line.base for above, line in pairwise(lines) if abs(above.size - line.size) < 0.5]
     pitch = median(gaps) if gaps else 1.2 * body
     pitch = min(max(pitch, 0.9 * body), 2.4 * body)
-    left = min(line.left for line in lines)
-    kinds = [_kind_of(line, body, left) for line in lines]
+    left, edge = min(line.left for line in lines), _left_edge(lines)
+    lines, notes = _with_margin(lines, edge)
+    kinds = [Kind.NOTE if n in notes else _kind_of(line, body, left) for n, line in enumerate(lines)]
     block = Block(kinds[0], [lines[0]], right=right)
     for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
         if _begins(block, above, line, kind, pitch, right):
@@ -311,6 +313,30 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
         else:
             block.lines.append(line)
     yield block
+
+
+def _left_edge(lines: Sequence[Line]) -> float:
+    """Return where the running text of a column begins, to the left of which are notes in the margin."""
+    starts = [run.left for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS]
+    usual = [
+        left for left in starts if sum(abs(left - other) < 2 for other in starts) >= max(3, len(starts) / 6)
+    ]
+    return min(usual, default=-math.inf)
+
+
+def _with_margin(lines: Sequence[Line], edge: float) -> tuple[list[Line], set[int]]:
+    """Return lines with the words in the margin as lines of their own, and the places of these."""
+    parted: list[Line] = []
+    notes: set[int] = set()
+    for line in lines:
+        beside = [run for run in line.runs if run.right < edge - 0.3 * run.size]
+        if 0 < len(beside) < len(line.runs) and _words(Line(beside)):
+            notes.add(len(parted))
+            parted.append(Line(beside))
+            line = Line(line.runs[len(beside) :])
+        parted.append(line)
+    alone = {n for n, line in enumerate(parted) if line.right < edge and _words(line)} if notes else set()
+    return parted, notes | alone
 
 
 def _words(line: Line) -> int:
@@ -348,7 +374,8 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return True
     if block.kind is Kind.CAPTION:
         return apart or not line.is_like(block.first)
-    if block.kind is Kind.PROSE and kind is Kind.CODE and not apart:
+    running = block.kind is Kind.PROSE or (block.kind is Kind.HEADING and len(block.lines) > 1)
+    if running and kind is Kind.CODE and not apart:
         inside = abs(line.left - above.left) < line.size and not _ended(above, right)
         if inside and above.right > right - 8 * line.size and above.fixed < 0.85:
             return False  # the words of a program at the end of a paragraph

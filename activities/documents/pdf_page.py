@@ -3,9 +3,10 @@
 import ctypes
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,27 +16,36 @@ from activities.documents.xml_text import script
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-GAP = 0.9
+GAP = 0.8
 """Empty space between words of one run at most, in heights of a letter."""
 MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
-RAISED = 0.08
+RAISED = 0.07
 """Distance from the line, in heights of a letter, of a super- or subscript, which is smaller as well."""
 SMALLER = 0.87
 MAX_LETTERS = 100_000
 """Letters of one page that are read: a page of small print has 20,000."""
-LOW, HIGH = frozenset("acemnorsuvwxz"), frozenset("bdfhkl")
-"""A word with letters of both kinds shows whether those of a font are boxes of one height."""
 MAX_OBJECTS = 20_000
 """Drawn objects of a page that are looked at."""
 MIN_DRAWN = 8
 """Lines and areas of a figure that is drawn; a frame or the rules of a table have fewer."""
 MIN_SIDE = 40.0
 """Shorter side of a figure in points."""
-SOFT_HYPHEN = "\u00ad"
+NO_LETTER = "\u00ad"
+"""A soft hyphen, and what stands in the place of an accent that is on its letter."""
 HYPHEN = "\u2010"
 """PDFium marks a hyphen at the end of a line by a control character; so is it named here."""
 _VISIBLE = re.compile(r"\S+")
+_TO_THE_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_ACCENTS = dict(
+    zip(
+        "`\u00b4^\u02c6~\u02dc\u00af\u02d8\u02d9\u00a8\u02da\u02dd\u02c7\u00b8",
+        "\u0300\u0301\u0302\u0302\u0303\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
+        strict=True,
+    )
+)
+"""Accents that stand by themselves -> those that are part of a letter."""
+_ACCENT = re.compile(f"[{re.escape(''.join(_ACCENTS))}]")
 _CODES = {
     **dict.fromkeys((2, 0xFFFE), HYPHEN),
     **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
@@ -80,6 +90,8 @@ class Run:
     bold: float = 0.0
     """The same in bold fonts."""
     rotated: bool = False
+    mirrored: bool = False
+    """It is of a page that is written to the left, whose places are counted from the right."""
 
     @property
     def top(self) -> float:
@@ -124,12 +136,14 @@ class _Word:
 
     def __init__(self, pieces: list[_Piece], font: _Font, angle: float) -> None:
         self.pieces, self.font, self.angle = pieces, font, angle
-        largest, self.right, self.length = pieces[0], pieces[0].right, len(pieces[0].text)
+        largest, self.left, self.right = pieces[0], pieces[0].left, pieces[0].right
+        self.length = len(pieces[0].text)
         for piece in pieces[1:]:
             largest = piece if piece.size > largest.size else largest
             self.right = max(self.right, piece.right)
             self.length += len(piece.text)
-        self.left, self.size, self.base = pieces[0].left, largest.size, largest.base
+            self.left = min(self.left, piece.left)
+        self.size, self.base = largest.size, largest.base
 
     def text(self, size: float, base: float) -> str:
         """Return its letters beside others of this size, those above or below the line as such."""
@@ -158,7 +172,10 @@ class Page:
 def read_page(page: "PdfPage") -> Page:
     """Read a page and close it. Raises PdfiumError."""
     try:
-        return Page(_runs(page), _figures(page), page.get_height())
+        runs, figures = _runs(page), _figures(page)
+        if runs and runs[0].mirrored:
+            figures = [replace(box, left=-box.right, right=-box.left) for box in figures]
+        return Page(runs, figures, page.get_height())
     finally:
         page.close()
 
@@ -171,15 +188,17 @@ def _runs(page: "PdfPage") -> list[Run]:
     largest: _Word | None = None
     texts = page.get_textpage()
     try:
-        for word in _words_of(texts.raw, pdfium):
+        text = _characters(texts.raw, pdfium)
+        mirrored = _is_right_to_left(text)
+        for word in _words_of(texts.raw, pdfium, text, mirrored=mirrored):
             if largest is not None and not _goes_on(some[-1], largest, word):
-                runs.append(_run(some))
+                runs.append(_run(some, mirrored=mirrored))
                 some, largest = [], None
             some.append(word)
             largest = word if largest is None or word.size > largest.size else largest
     finally:
         texts.close()
-    return [*runs, _run(some)] if some else runs
+    return [*runs, _run(some, mirrored=mirrored)] if some else runs
 
 
 def _figures(page: "PdfPage") -> list[Box]:
@@ -223,48 +242,104 @@ def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
         some = [box] if box is not None else []
 
 
-def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdfium2 ships no types
+def _characters(raw: Any, pdfium: Any) -> str:  # noqa: ANN401 - pypdfium2 ships no types
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     text = "".join(map(_character, map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))))
-    text = _LONE_RETURN.sub("\ufb02", text)
-    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, count, 40))
-    name = ctypes.create_string_buffer(128)
-    rectangles, font_of, angle_of = (
-        pdfium.FPDFText_CountRects,
-        pdfium.FPDFText_GetFontInfo,
-        pdfium.FPDFText_GetCharAngle,
-    )
-    piece_of = _pieces(raw, pdfium, text, turned)
+    return _LONE_RETURN.sub("\ufb02", text)
 
-    even: dict[bytes, bool] = {}
-    """Name of a font -> whether its letters are boxes of one height, as far as it was seen."""
+
+def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_Word]:  # noqa: ANN401 - as above
+    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
+    name = ctypes.create_string_buffer(128)
+    piece_of = _pieces(raw, pdfium, turned, mirrored=mirrored)
+    text = _with_accents(text, piece_of)
+
+    def font_and_angle(number: int) -> tuple[_Font, float]:
+        pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
+        return _font(name.value), pdfium.FPDFText_GetCharAngle(raw, number) - turned * math.pi / 2
+
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
-        font_of(raw, first, name, len(name), None)
-        font, angle = name.value, angle_of(raw, first) - turned * math.pi / 2
+        font, angle = font_and_angle(first)
         # the letters of one text object have one font and stand on one line
-        if even.get(font) and not turned and rectangles(raw, first, end - first) == 1:
-            whole = piece_of(first, end)
-            if whole.right > whole.left and SOFT_HYPHEN not in whole.text:
-                yield _Word([whole], _font(font), angle)
-                continue
+        whole = (
+            not font.large
+            and NO_LETTER not in match[0]
+            and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
+        )
         pieces: list[_Piece] = []
-        for number in range(first, end):
-            if text[number] == SOFT_HYPHEN:
+        for start, stop in (
+            [(first, end)] if whole else zip(range(first, end), range(first + 1, end + 1), strict=True)
+        ):
+            if text[start] == NO_LETTER:
                 continue
-            piece = piece_of(number, number + 1)
-            font_of(raw, number, name, len(name), None)
-            if not turned and (_font(name.value).large or piece.text == "√"):
-                piece = _large_symbol(raw, pdfium, number, piece)
-            apart = pieces and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
-            if apart and not _is_rotated(angle_of(raw, number) - turned * math.pi / 2):
-                yield _Word(pieces, _font(font), angle)
-                font, angle, pieces = name.value, angle_of(raw, number) - turned * math.pi / 2, []
+            piece = piece_of(start, stop)._replace(text=text[start:stop])
+            if not whole:
+                letter_font, letter_angle = font_and_angle(start)
+                if not turned and (letter_font.large or piece.text == "√"):
+                    piece = _large_symbol(raw, pdfium, start, piece)
+                if (
+                    pieces
+                    and not _is_rotated(letter_angle)
+                    and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
+                ):
+                    yield _Word(pieces, font, angle)
+                    font, angle, pieces = letter_font, letter_angle, []
             pieces.append(piece)
-        if font not in even and not LOW.isdisjoint(match[0]) and not HIGH.isdisjoint(match[0]):
-            even[font] = bool(font) and len({round(piece.size, 2) for piece in pieces}) == 1
         if pieces:
-            yield _Word(pieces, _font(font), angle)
+            yield _Word(pieces, font, angle)
+
+
+def _is_right_to_left(text: str) -> bool:
+    """Tell whether most letters of a text are of scripts that are written to the left."""
+    return 2 * len(_TO_THE_LEFT.findall(text)) > sum(map(str.isalpha, text))
+
+
+def in_order(words: str, *, mirrored: bool) -> str:
+    """Return words as they are read, of which those of another direction than their page stand reversed."""
+    if not mirrored and not _TO_THE_LEFT.search(words):
+        return words
+
+    def is_against(word: str) -> bool:
+        return any(map(str.isalpha, word)) and _is_right_to_left(word) != mirrored
+
+    groups = ((against, list(some)) for against, some in groupby(words.split(" "), is_against))
+    return " ".join(word for against, some in groups for word in (some[::-1] if against else some))
+
+
+def _with_accents(text: str, piece_of: Callable[[int, int], _Piece]) -> str:
+    """Return a text with its accents on the letters that they are drawn over, wherever they stand in it."""
+    accents = [match.start() for match in _ACCENT.finditer(text)]
+    if not accents:
+        return text
+    letters = list(text)
+    places = [(piece_of(n, n + 1), n) for n, letter in enumerate(text) if letter.isalpha()]
+    for number in accents:
+        accent = piece_of(number, number + 1)
+        middle, near = accent.left + accent.right, 0.2 * accent.size
+        over = min(
+            (
+                (abs(place.left + place.right - middle), n)
+                for place, n in places
+                if abs(place.left + place.right - middle) < 2 * near
+                and abs(place.base - accent.base) < 2 * near
+            ),
+            default=None,
+        )
+        if over is None:
+            continue
+        letter = letters[over[1]].replace("\u0131", "i")
+        composed = unicodedata.normalize("NFC", letter + _ACCENTS[text[number]])
+        if len(composed) > 1:
+            continue
+        letters[over[1]], letters[number] = composed, NO_LETTER
+        # blanks around an accent are those of its own place
+        before = next((n for n in range(number - 1, -1, -1) if not text[n].isspace()), number)
+        after = next((n for n in range(number + 1, len(text)) if not text[n].isspace()), number)
+        gap = piece_of(after, after + 1).left - piece_of(before, before + 1).right
+        if -near < gap < near:
+            letters[before + 1 : after] = [NO_LETTER] * (after - before - 1)
+    return "".join(letters)
 
 
 @lru_cache(maxsize=65_536)
@@ -274,25 +349,25 @@ def _character(code: int) -> str:
     return _CODES.get(code) or (chr(code) if is_one else " ")
 
 
-def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int], _Piece]:  # noqa: ANN401 - as above
+def _pieces(raw: Any, pdfium: Any, turns: int, *, mirrored: bool) -> Callable[[int, int], _Piece]:  # noqa: ANN401 - as above
     """Return a function from the numbers of the first character and of the one behind to their piece."""
-    box, across, up = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    to_box, to_across, to_up = ctypes.byref(box), ctypes.byref(across), ctypes.byref(up)
-    box_of, origin_of = pdfium.FPDFText_GetLooseCharBox, pdfium.FPDFText_GetCharOrigin
+    box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
+    to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
 
     def piece(first: int, end: int) -> _Piece:
-        box_of(raw, first, to_box)
-        origin_of(raw, first, to_across, to_up)
+        pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
+        pdfium.FPDFText_GetCharOrigin(raw, first, to_across, to_up)
+        pdfium.FPDFText_GetMatrix(raw, first, to_matrix)
+        size = pdfium.FPDFText_GetFontSize(raw, first) * math.hypot(matrix.c, matrix.d)
         left, bottom, right, top, x, y = box.left, box.bottom, box.right, box.top, across.value, up.value
+        if end > first + 1:
+            pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
+            left, bottom = min(left, box.left), min(bottom, box.bottom)
+            right, top = max(right, box.right), max(top, box.top)
         for _ in range(turns):
             left, bottom, right, top, x, y = bottom, -right, top, -left, y, -x
-        if end > first + 1:
-            if not text[first].isalnum():  # a bracket reaches beyond its line
-                box_of(raw, next((n for n in range(first, end) if text[n].isalnum()), first), to_box)
-                bottom, top = box.bottom, box.top
-            box_of(raw, end - 1, to_box)
-            right = box.right
-        return _Piece(text[first:end], left, right, y, top - bottom)
+        left, right = (-right, -left) if mirrored else (left, right)
+        return _Piece("", left, right, y, size)
 
     return piece
 
@@ -300,12 +375,12 @@ def _pieces(raw: Any, pdfium: Any, text: str, turns: int) -> Callable[[int, int]
 def _large_symbol(raw: Any, pdfium: Any, number: int, piece: _Piece) -> _Piece:  # noqa: ANN401 - as above
     """Return a sum or a root as the sign that it is, on the line on which its middle stands."""
     sides = [ctypes.c_double() for _ in range(4)]
-    size = pdfium.FPDFText_GetFontSize(raw, number)
-    if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)) or not 4 < size < 40:
+    if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)):
         return piece
     _, _, bottom, top = (side.value for side in sides)
     text = piece.text.translate(_LARGE_SYMBOLS)
-    return piece._replace(text=text, base=(bottom + top) / 2 - AXIS * size, size=min(size, top - bottom))
+    base = (bottom + top) / 2 - AXIS * piece.size
+    return piece._replace(text=text, base=base, size=min(piece.size, top - bottom))
 
 
 def _quarter_turns(angles: Iterable[float]) -> int:
@@ -336,7 +411,7 @@ def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
     )
 
 
-def _run(words: Sequence[_Word]) -> Run:
+def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
     plain = [word for word in words if not word.font.fixed]  # letters of fixed width are smaller
     pieces = [piece for word in plain or words for piece in word.pieces]
     counts = Counter[float]()
@@ -372,4 +447,5 @@ def _run(words: Sequence[_Word]) -> Run:
         fixed=share("fixed"),
         bold=share("bold"),
         rotated=_is_rotated(words[0].angle),
+        mirrored=mirrored,
     )

@@ -194,3 +194,69 @@ def test_words_come_out_in_their_order(words: list[str]) -> None:
 def test_letters_that_a_font_of_tex_leaves_unnamed_are_read() -> None:
     assert "".join(map(_character, (0x1D, 0x75, 0x1C))) == "\ufb02u\ufb01"
     assert _character(2) == "\u2010"
+
+
+def drawn(content: str, fonts: str = "/F1 5 0 R", more: str = "") -> str:
+    """Return the text of one page with this content; F1 is Helvetica."""
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Kids [3 0 R] /Count 1 >>",
+        f"<< /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << {fonts} >> >> >>",
+        f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        *filter(None, more.split("---")),
+    ]
+    body = "".join(f"{number} 0 obj\n{one}\nendobj\n" for number, one in enumerate(objects, start=1))
+    return read_pdf(f"%PDF-1.4\n{body}trailer << /Root 1 0 R >>\n".encode("latin-1")).text
+
+
+def at(x: float, y: float, words: str, font: str = "F1", size: int = 10) -> str:
+    return f"BT /{font} {size} Tf {x} {y} Td ({words}) Tj ET\n"
+
+
+def test_sums_and_roots_of_tex_are_read_as_such() -> None:
+    tex = "<< /Type /Font /Subtype /Type1 /BaseFont /ABCDEF+CMEX10 /Encoding /WinAnsiEncoding >>"
+    content = at(50, 700, "the energy is") + at(112, 700, "P", "F2") + at(122, 700, "of all, and")
+    content += at(172, 700, "p", "F2") + at(180, 700, "2 of one.")
+    assert drawn(content, "/F1 5 0 R /F2 6 0 R", tex) == "the energy is ∑ of all, and √ 2 of one."
+
+
+def test_an_accent_is_on_the_letter_over_which_it_is_drawn() -> None:
+    # as TeX draws it without a font of such letters: the accent, and the letter below it
+    content = at(50, 700, "La opci") + at(82.1, 700, "\264") + at(81, 700, "on est") + at(109.6, 700, "\264")
+    content += at(108.5, 700, "andar y `la otra^ opcion.")
+    assert drawn(content) == "La opci\u00f3n est\u00e1ndar y `la otra^ opcion."
+
+
+def test_words_that_are_written_to_the_left_stand_in_their_order() -> None:
+    map_of = "".join(f"<{ord(a):02x}> <{0x5D0 + n:04x}>\n" for n, a in enumerate("ABCDEF"))
+    cmap = (
+        "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange\n"
+        f"6 beginbfchar\n{map_of}endbfchar endcmap end"
+    )
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 7 0 R >>"
+    more = f"{font}---<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream"
+    lines = (("AA", "BB", "CC"), ("DD", "EE", "FF"))
+    content = "".join(
+        at(500 - 20 * place, 700 - 12 * number, word, "F2")
+        for number, line in enumerate(lines)
+        for place, word in enumerate(line)
+    )
+    text = drawn(content, "/F1 5 0 R /F2 6 0 R", more)
+    letters = [chr(0x5D0 + n) * 2 for n in range(6)]
+    assert " ".join(text.split()) == " ".join(letters)
+    among = (
+        at(50, 700, "The words")
+        + at(128, 700, "AA", "F2")
+        + at(112, 700, "BB", "F2")
+        + at(150, 700, "are Hebrew.")
+    )
+    assert drawn(among, "/F1 5 0 R /F2 6 0 R", more) == f"The words {letters[0]} {letters[1]} are Hebrew."
+
+
+def test_words_in_the_margin_part_no_sentence() -> None:
+    beside = "".join(f"#place(dx: -3cm, dy: {y}cm)[margin{word}]" for y, word in ((0.0, "one"), (2.1, "two")))
+    page = "width: 16cm, height: 22cm, margin: (left: 5cm)"
+    parts = paragraphs(f"#set par(justify: true)\n{beside}\n{PROSE * 6}", page)
+    assert [part for part in parts if not part.startswith("margin")] == [(PROSE * 6).strip()]
+    assert {"marginone", "margintwo"} <= set(parts)
