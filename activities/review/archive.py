@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
+from activities.messages import in_language
 from activities.review.decisions import Decision, latest
 from activities.review.extraction import (
     AskedField,
@@ -40,6 +41,10 @@ class Published:
     @property
     def protocol(self) -> Protocol:
         return self.state.protocol
+
+    @property
+    def language(self) -> str:
+        return self.protocol.spoken
 
 
 def lines(rows: Iterable[Frozen]) -> bytes:
@@ -103,7 +108,8 @@ class Archive:
 
         findings = await findings_of(self, step, records, log)
         before = await self.published(step.run_id)
-        notice = compare(before.findings, findings) if findings and before and before.findings else None
+        with in_language(state.protocol.spoken):
+            notice = compare(before.findings, findings) if findings and before and before.findings else None
         report = ReviewReport(
             report=await self.put(step),
             at=step.at,

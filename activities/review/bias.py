@@ -17,24 +17,25 @@ from typing import Literal, get_args
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import EvidenceType, Frozen, Support
 from activities.contracts.judge import Refused
+from activities.messages import N_
 
 Answer = Literal["Y", "PY", "PN", "N", "NI"]
 """Yes, probably yes, probably no, no, no information."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 ANSWER_NAMES: Mapping[Answer, str] = {
-    "Y": "yes",
-    "PY": "probably yes",
-    "PN": "probably no",
-    "N": "no",
-    "NI": "no information",
+    "Y": N_("yes"),
+    "PY": N_("probably yes"),
+    "PN": N_("probably no"),
+    "N": N_("no"),
+    "NI": N_("no information"),
 }
 Judgement = Literal["low", "some_concerns", "high"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 """From the least bias to the most."""
 JUDGEMENT_NAMES: Mapping[Judgement, str] = {
-    "low": "low risk",
-    "some_concerns": "some concerns",
-    "high": "high risk",
+    "low": N_("low risk"),
+    "some_concerns": N_("some concerns"),
+    "high": N_("high risk"),
 }
 SOURCE = "RoB 2, version of 22 August 2019 (doi:10.1136/bmj.l4898)"
 LOW, SOME, HIGH = JUDGEMENTS
@@ -86,11 +87,11 @@ _SELECTED = no_or_unknown("5.1", SOME, yes=LOW)
 DOMAINS: tuple[Domain, ...] = (
     Domain(
         "randomisation",
-        "Randomisation process",
+        N_("Randomisation process"),
         {
-            "1.1": "Was the allocation sequence random?",
-            "1.2": "Was it concealed until participants were enrolled and assigned?",
-            "1.3": "Do differences between the groups at baseline suggest a problem with randomisation?",
+            "1.1": N_("Was the allocation sequence random?"),
+            "1.2": N_("Was it concealed until participants were enrolled and assigned?"),
+            "1.3": N_("Do differences between the groups at baseline suggest a problem with randomisation?"),
         },
         (
             Ask(
@@ -103,15 +104,15 @@ DOMAINS: tuple[Domain, ...] = (
     ),
     Domain(
         "deviations",
-        "Deviations from the intended interventions",
+        N_("Deviations from the intended interventions"),
         {
-            "2.1": "Did participants know their group during the trial?",
-            "2.2": "Did carers, or those who delivered the interventions, know it?",
-            "2.3": "Were there deviations from the interventions that arose because of the trial?",
-            "2.4": "Were these deviations likely to have affected the outcome?",
-            "2.5": "Were they balanced between the groups?",
-            "2.6": "Did the analysis estimate the effect of assignment (by intention to treat)?",
-            "2.7": "Could it matter much that participants were not analysed in their group?",
+            "2.1": N_("Did participants know their group during the trial?"),
+            "2.2": N_("Did carers, or those who delivered the interventions, know it?"),
+            "2.3": N_("Were there deviations from the interventions that arose because of the trial?"),
+            "2.4": N_("Were these deviations likely to have affected the outcome?"),
+            "2.5": N_("Were they balanced between the groups?"),
+            "2.6": N_("Did the analysis estimate the effect of assignment (by intention to treat)?"),
+            "2.7": N_("Could it matter much that participants were not analysed in their group?"),
         },
         (
             yes_or_unknown("2.1", _DEVIATIONS, no=yes_or_unknown("2.2", _DEVIATIONS, no=LOW)),
@@ -120,12 +121,12 @@ DOMAINS: tuple[Domain, ...] = (
     ),
     Domain(
         "missing_data",
-        "Missing outcome data",
+        N_("Missing outcome data"),
         {
-            "3.1": "Were data on this outcome there for all, or nearly all, participants?",
-            "3.2": "Is there evidence that missing data did not bias the result?",
-            "3.3": "Could being missing depend on the true value of the outcome?",
-            "3.4": "Is it likely that it did?",
+            "3.1": N_("Were data on this outcome there for all, or nearly all, participants?"),
+            "3.2": N_("Is there evidence that missing data did not bias the result?"),
+            "3.3": N_("Could being missing depend on the true value of the outcome?"),
+            "3.4": N_("Is it likely that it did?"),
         },
         (
             no_or_unknown(
@@ -139,23 +140,23 @@ DOMAINS: tuple[Domain, ...] = (
     ),
     Domain(
         "measurement",
-        "Measurement of the outcome",
+        N_("Measurement of the outcome"),
         {
-            "4.1": "Was the method of measuring the outcome inappropriate?",
-            "4.2": "Could measurement have differed between the groups?",
-            "4.3": "Did those who assessed the outcome know the group?",
-            "4.4": "Could that knowledge have influenced the assessment?",
-            "4.5": "Is it likely that it did?",
+            "4.1": N_("Was the method of measuring the outcome inappropriate?"),
+            "4.2": N_("Could measurement have differed between the groups?"),
+            "4.3": N_("Did those who assessed the outcome know the group?"),
+            "4.4": N_("Could that knowledge have influenced the assessment?"),
+            "4.5": N_("Is it likely that it did?"),
         },
         (no_or_unknown("4.1", Ask("4.2", yes=HIGH, no=_measured(LOW), unknown=_measured(SOME)), yes=HIGH),),
     ),
     Domain(
         "reporting",
-        "Selection of the reported result",
+        N_("Selection of the reported result"),
         {
-            "5.1": "Were the data analysed by a plan that was final before the outcomes were known?",
-            "5.2": "Was the result likely chosen from several measurements of the outcome?",
-            "5.3": "Was it likely chosen from several analyses of the data?",
+            "5.1": N_("Were the data analysed by a plan that was final before the outcomes were known?"),
+            "5.2": N_("Was the result likely chosen from several measurements of the outcome?"),
+            "5.3": N_("Was it likely chosen from several analyses of the data?"),
         },
         (
             Ask(

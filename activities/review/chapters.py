@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from activities.analysis.meta_analysis import REASONS, shown_interval
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.evidence import Support
-from activities.plural import counted
+from activities.messages import N_, _, decimals, listed, number, percent
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
     Block,
@@ -30,16 +30,17 @@ from activities.review.extraction import AGREED
 from activities.review.findings import Findings, Study
 from activities.review.protocol import Protocol
 from activities.review.synthesis import Synthesis
+from activities.text.evidence_strength import TYPE_NAMES
 
-EFFECT = "Effect (95 % interval)"
+EFFECT = N_("Effect (95 % interval)")
 
 
 def of_studies(findings: Findings) -> Iterator[Chapter]:
     """Make the chapters on what was read after the screening of titles; the empty ones are left out."""
-    yield Chapter("results", "Results by outcome", tuple(_results(findings)))
-    yield Chapter("studies", "Studies", tuple(_studies(findings)))
-    yield Chapter("bias", "Risk of bias", tuple(_bias(findings)))
-    yield Chapter("full-texts", "Full texts", tuple(_full_texts(findings)))
+    yield Chapter("results", _("Results by outcome"), tuple(_results(findings)))
+    yield Chapter("studies", _("Studies"), tuple(_studies(findings)))
+    yield Chapter("bias", _("Risk of bias"), tuple(_bias(findings)))
+    yield Chapter("full-texts", _("Full texts"), tuple(_full_texts(findings)))
 
 
 def references(findings: Findings) -> Iterator[Block]:
@@ -50,25 +51,27 @@ def references(findings: Findings) -> Iterator[Block]:
 def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     """List what the findings cannot vouch for, as far as their data show it."""
     rows = list[str]()
-    if findings.not_retrieved:
-        missing = counted(len(findings.not_retrieved), "full text")
-        rows.append(f"{missing} not retrieved; what is in them may change the conclusions.")
-    if findings.not_assessed:
-        studies = counted(len(findings.not_assessed), "study", "studies")
-        rows.append(f"No tool for the risk of bias was applied to {studies}: RoB 2 is for randomised trials.")
+    if missing := len(findings.not_retrieved):
+        text = _("Full texts not retrieved: {count}; what is in them may change the conclusions.")
+        rows.append(text.format(count=missing))
+    if studies := len(findings.not_assessed):
+        text = _("Studies without a tool for the risk of bias: {count}; RoB 2 is for randomised trials.")
+        rows.append(text.format(count=studies))
     if findings.studies and protocol.bias == "none":
-        rows.append("The risk of bias was not assessed.")
+        rows.append(_("The risk of bias was not assessed."))
     if findings.syntheses:
         rows.append(
-            "The certainty is computed from figures and designs; the risk of bias stands beside it and is no "
-            "part of it."
+            _(
+                "The certainty is computed from figures and designs; the risk of bias stands beside it and "
+                "is no part of it."
+            )
         )
     for one in findings.syntheses:
         if one.without_numbers:
-            studies = counted(len(one.without_numbers), "study", "studies")
-            rows.append(f"{one.conclusion.outcome}: without usable figures in {studies} that report it.")
+            text = _("{outcome}: studies that report it without usable figures: {count}.")
+            rows.append(text.format(outcome=one.conclusion.outcome, count=len(one.without_numbers)))
     if any(one.not_installed for one in findings.syntheses):
-        rows.append("Nothing was pooled: the library that pools is not installed (extra `analysis`).")
+        rows.append(_("Nothing was pooled: the library that pools is not installed (extra `analysis`)."))
     return rows
 
 
@@ -95,7 +98,8 @@ def _results(findings: Findings) -> Iterator[Block]:
         yield from _pool(one)
         yield _effects(one, findings)
         yield from bullets(
-            f"{row.effect.study} is not pooled: {REASONS[row.reason]}." for row in one.not_pooled
+            _("{study} is not pooled: {why}.").format(study=row.effect.study, why=_(REASONS[row.reason]))
+            for row in one.not_pooled
         )
 
 
@@ -103,18 +107,18 @@ def _pool(one: Synthesis) -> Iterator[Block]:
     pool = one.pool
     if pool is None:
         return
-    yield from figures.forest(clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"), pool)
-    rows = [(row.effect.study, shown_interval(row.result), f"{row.weight:.1%}") for row in pool.rows]
-    rows += [("Fixed effect", shown_interval(pool.fixed), "")]
-    rows += [("Random effects (Hartung and Knapp)", shown_interval(pool.hartung_knapp), "")]
-    rows += [("Prediction interval", shown_interval(pool.prediction), "")] if pool.prediction else []
-    yield table(("Study", EFFECT, "Weight"), rows)
+    yield from figures.forest(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
+    rows = [(row.effect.study, shown_interval(row.result), percent(row.weight, 1)) for row in pool.rows]
+    rows += [(_("Fixed effect"), shown_interval(pool.fixed), "")]
+    rows += [(_("Random effects (Hartung and Knapp)"), shown_interval(pool.hartung_knapp), "")]
+    rows += [(_("Prediction interval"), shown_interval(pool.prediction), "")] if pool.prediction else []
+    yield table((_("Study"), _(EFFECT), _("Weight")), rows)
     if pool.left_out:
-        yield from _text("The random-effects estimate without each study:")
-        without = [(f"Without {row.study}", shown_interval(row.result)) for row in pool.left_out]
-        yield table(("Study", EFFECT), without)
+        without = [(row.study, shown_interval(row.result)) for row in pool.left_out]
+        yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))
     if pool.small_studies is not None:
-        yield from _text(f"Egger's test of small studies: p = {pool.small_studies.p:.3f}.")
+        p = decimals(f"{pool.small_studies.p:.3f}")
+        yield from _text(_("Egger's test of small studies: p = {p}.").format(p=p))
 
 
 def _effects(one: Synthesis, findings: Findings) -> Table:
@@ -128,13 +132,14 @@ def _effects(one: Synthesis, findings: Findings) -> Table:
         rows.append(
             (
                 cell(findings.label(work.evidence_id)),
-                _quoted(effect or "no usable figures", work.support, findings),
+                _quoted(effect or _("no usable figures"), work.support, findings),
                 cell(found(work.direction)),
-                cell(f"{work.n:,}" if work.n else ""),
-                cell(JUDGEMENT_NAMES[risk] if risk else ""),
+                cell(number(work.n) if work.n else ""),
+                cell(_(JUDGEMENT_NAMES[risk]) if risk else ""),
             )
         )
-    return Table(*filled(("Study", EFFECT, "Direction", "Participants", "Risk of bias"), rows))
+    head = (_("Study"), _(EFFECT), _("Direction"), _("Participants"), _("Risk of bias"))
+    return Table(*filled(head, rows))
 
 
 def _studies(findings: Findings) -> Iterator[Block]:
@@ -147,32 +152,35 @@ def _studies(findings: Findings) -> Iterator[Block]:
         rows.append(
             (
                 cell(f"[{study.number}] {study.label}"),
-                cell(study.evidence_type.replace("_", " ")),
+                cell(_(TYPE_NAMES[study.evidence_type])),
                 *(_quoted(one.text, one.support, findings) if one else Cell() for one in shown),
             )
         )
     if rows:
-        head = ("Study", "Design", *(clean(field.label) for field in own))
+        head = (_("Study"), _("Design"), *(clean(field.label) for field in own))
         yield Table(*filled(head, rows), wide=len(own) > 5)
     by = [one.by for row in findings.rows for one in row.values]
     if by:
         agreed = by.count(AGREED)
-        yield from _text(
-            f"{len(by):,} values were extracted by two independently: on {agreed:,} they agreed, and "
-            f"{len(by) - agreed:,} a person decided."
+        text = _(
+            "Values extracted by two independently: {count}. Both agreed on {agreed}, a person decided "
+            "{decided}."
         )
+        counts = {"count": len(by), "agreed": agreed, "decided": len(by) - agreed}
+        yield from _text(text.format_map({name: number(count) for name, count in counts.items()}))
 
 
 def _bias(findings: Findings) -> Iterator[Block]:
     if findings.bias:
-        yield from _text(f"By {SOURCE}: a model proposed answers with quotes, and a person decided each.")
-        head = ("Study", "Outcome", *(domain.title for domain in DOMAINS), "Overall")
+        text = _("By {tool}: a model proposed answers with quotes, and a person decided each.")
+        yield from _text(text.format(tool=SOURCE))
+        head = (_("Study"), _("Outcome"), *(_(domain.title) for domain in DOMAINS), _("Overall"))
         rows = [
             (
                 findings.label(one.evidence_id),
                 one.outcome,
-                *(JUDGEMENT_NAMES[judged] for _, judged in one.judged()),
-                JUDGEMENT_NAMES[one.overall],
+                *(_(JUDGEMENT_NAMES[judged]) for _title, judged in one.judged()),
+                _(JUDGEMENT_NAMES[one.overall]),
             )
             for one in findings.bias
         ]
@@ -180,33 +188,40 @@ def _bias(findings: Findings) -> Iterator[Block]:
     for one in findings.bias:
         name = findings.label(one.evidence_id)
         yield Heading(f"{name}{f', {one.outcome}' if one.outcome else ''}")
-        yield Table(*filled(("No.", "Question", "Answer", "Why"), [*_signals(one, findings)]))
+        head = (_("No."), _("Question"), _("Answer"), _("Why"))
+        yield Table(*filled(head, [*_signals(one, findings)]))
         yield from _text(one.reason)
-    if names := ", ".join(map(findings.label, findings.not_assessed)):
-        yield from _text(f"No tool was applied to {names}: RoB 2 is for randomised trials.")
+    if findings.not_assessed:
+        names = listed(map(findings.label, findings.not_assessed))
+        text = _("No tool was applied to {names}: RoB 2 is for randomised trials.")
+        yield from _text(text.format(names=names))
 
 
 def _signals(one: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:
     for row in one.answers:
-        why = row.reason or ("see the quote" if row.support else "")
+        why = row.reason or (_("see the quote") if row.support else "")
         yield (
             cell(row.question),
-            cell(QUESTIONS[row.question]),
-            cell(ANSWER_NAMES[row.answer]),
+            cell(_(QUESTIONS[row.question])),
+            cell(_(ANSWER_NAMES[row.answer])),
             _quoted(why, row.support, findings),
         )
 
 
 def _full_texts(findings: Findings) -> Iterator[Block]:
     if findings.excluded:
-        yield Heading("Excluded")
+        yield Heading(_("Excluded"))
         cells = [
-            (cell(one.title), cell(one.criterion), _quoted(one.reason or "see it", one.support, findings))
+            (
+                cell(one.title),
+                cell(one.criterion or _("not stated")),
+                _quoted(one.reason or _("see the quote"), one.support, findings),
+            )
             for one in findings.excluded
         ]
-        yield Table(*filled(("Study", "Criterion", "Why"), cells))
+        yield Table(*filled((_("Study"), _("Criterion"), _("Why")), cells))
     if findings.not_retrieved:
-        yield Heading("Not retrieved")
+        yield Heading(_("Not retrieved"))
         yield from bullets(findings.not_retrieved)
 
 

@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import Evidence
+from activities.messages import _
 from activities.report.formats import MissingExtra
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import Published
@@ -31,10 +32,11 @@ class Names:
         people |= dict.fromkeys(filter(None, (published.state.approved_by,)))
         people |= dict.fromkeys(published.findings.people if published.findings else ())
         self.shown = shown
-        self._names = {} if shown else {name: f"person {n}" for n, name in enumerate(people, start=1)}
+        self._numbers = {} if shown else {name: n for n, name in enumerate(people, start=1)}
 
     def of(self, name: str) -> str:
-        return self._names.get(name, name)
+        place = self._numbers.get(name)
+        return name if place is None else _("person {number}").format(number=place)
 
 
 def files(published: Published, items: Sequence[Evidence], names: Names) -> dict[str, bytes]:

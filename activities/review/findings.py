@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import Evidence, EvidenceType, Frozen, Identifiers, Support
+from activities.messages import _
 from activities.report.formats.references import family_first
 from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
@@ -40,7 +41,11 @@ class Study(Frozen):
     def label(self) -> str:
         """Name it as a reader does: `Doe 2020`, or its number where no author is known."""
         family = family_first(self.authors[0]).split(",")[0] if self.authors else ""
-        return f"{family} {self.year or ''}".strip() if family else f"Study {self.number}"
+        return (
+            f"{family} {self.year or ''}".strip()
+            if family
+            else _("Study {number}").format(number=self.number)
+        )
 
 
 class ExcludedText(Frozen):
@@ -48,7 +53,7 @@ class ExcludedText(Frozen):
 
     title: str
     criterion: str
-    """Its text."""
+    """Its text; empty where none is named."""
     reason: str = ""
     support: tuple[Support, ...] = ()
 
@@ -161,7 +166,7 @@ def _excluded(number: int, protocol: Protocol, records: Records, log: Sequence[D
     ref = records.records[number]
     return ExcludedText(
         title=ref.title,
-        criterion=rule.text if rule else "not stated",
+        criterion=rule.text if rule else "",
         reason=decision.reason if decision else "",
         support=tuple(
             Support(evidence_id=ref.evidence_id, quote=quote)

@@ -4,11 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from activities.plural import counted
+from activities.messages import N_, _, day, in_its_language, listed, number, percent
 from activities.report.formats import figures, render_document
 from activities.report.formats.blocks import Block, Chapter, Document, Run, Text, bullets, table
 from activities.report.formats.conclusion_words import line
 from activities.report.formats.figures import Rows, Step
+from activities.report.formats.statements import STATUSES, source_title
 from activities.report.formats.text import clean
 from activities.review import chapters
 from activities.review.archive import Published
@@ -20,9 +21,26 @@ from activities.review.state import Share
 
 MAX_LISTED = 500
 """Included records that the report lists; the exports have all."""
-FLOW = "Flow of records (PRISMA 2020)"
+FLOW = N_("Flow of records (PRISMA 2020)")
+KINDS = {"include": N_("include"), "exclude": N_("exclude")}
+SCREENERS = {"model": N_("a model"), "person": N_("a person")}
+STAGES: dict[str, str] = {
+    "screening": N_("titles and abstracts"),
+    "titles": N_("titles and abstracts"),
+    "full_texts": N_("full texts"),
+    "extraction": N_("extraction"),
+    "bias": N_("risk of bias"),
+}
+PARTS: dict[str, str] = {
+    "screener": N_("screener"),
+    "word": N_("word on a conflict"),
+    "label": N_("label"),
+    "field": N_("field"),
+    "result": N_("result"),
+}
 
 
+@in_its_language
 def rendered(published: Published, form: str, version: str, names: Names) -> bytes:
     """Write the report in a format. `version`: of this program. Raises UnknownFormat and MissingExtra."""
     if form == "json":
@@ -37,27 +55,29 @@ def document(published: Published, version: str, names: Names) -> Document:
     protocol, found = published.protocol, published.findings
     question = protocol.question.text()
     made = [
-        Chapter("result", "Result", tuple(_result(published)), "answer"),
+        Chapter("result", _("Result"), tuple(_result(published)), "answer"),
         *(chapters.of_studies(found) if found else ()),
-        Chapter("included", "Included records", tuple(_included(published))),
-        Chapter("protocol", "Protocol", tuple(_protocol(published, names))),
-        Chapter("search", "Search (PRISMA-S)", tuple(_search(published))),
-        Chapter("flow", FLOW, tuple(_flow(published))),
-        Chapter("screening", "Screening", tuple(_screening(published, names))),
-        Chapter("tools", "Statement on the use of tools", tuple(_tools(published, names, version))),
-        Chapter("limitations", "Limitations", tuple(bullets(limitations(published)))),
+        Chapter("included", _("Included records"), tuple(_included(published))),
+        Chapter("protocol", _("Protocol"), tuple(_protocol(published, names))),
+        Chapter("search", _("Search (PRISMA-S)"), tuple(_search(published))),
+        Chapter("flow", _(FLOW), tuple(_flow(published))),
+        Chapter("screening", _("Screening"), tuple(_screening(published, names))),
+        Chapter("tools", _("Statement on the use of tools"), tuple(_tools(published, names, version))),
+        Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
     ]
     if found:
-        items = table(("Item", "Subject", "Where"), checklist(published, found))
-        made.append(Chapter("checklist", "PRISMA 2020 checklist", (items,)))
-        made.append(Chapter("references", "References", tuple(chapters.references(found))))
+        items = table((_("Item"), _("Subject"), _("Where")), checklist(published, found))
+        made.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
+        made.append(Chapter("references", _("References"), tuple(chapters.references(found))))
+    at = published.report.at
     return Document(
         title=protocol.title,
-        kicker=f"Systematic review, report of {published.report.at[:10]}",
+        kicker=_("Systematic review, report of {date}").format(date=day(at[:10])),
         head=(Text((Run(question),), "question"),),
         chapters=tuple(chapter for chapter in made if chapter.blocks),
         run_line=published.run_id,
-        about={"question": question, "profile": "systematic review", "at": published.report.at},
+        about={"question": question, "profile": "systematic review", "at": at},
+        language=published.language,
     )
 
 
@@ -69,94 +89,108 @@ def _result(published: Published) -> Iterator[Block]:
     if published.findings:
         yield from bullets(line(one.conclusion) for one in published.findings.syntheses)
     flow, course = published.report.flow, published.state.course
+    counts = _(
+        "Records: {records}. Screened by title and abstract: {screened}, of which included: {included}."
+    )
     yield _text(
-        f"Of {counted(flow.given - flow.duplicates, 'record')}, {flow.screened:,} were screened by title and "
-        f"abstract and {flow.screened - flow.excluded:,} included."
+        counts.format(
+            records=number(flow.given - flow.duplicates),
+            screened=number(flow.screened),
+            included=number(flow.screened - flow.excluded),
+        )
     )
     if course is None or course.recall is None:
-        yield _text("Screening did not end by its rule, so no recall is stated.")
+        yield _text(_("Screening did not end by its rule, so no recall is stated."))
         return
-    found = f"With 95 % confidence at least {course.recall:.1%} of the relevant records were found"
+    recall = percent(course.recall, 1)
+    yield _text(
+        _("At least {recall} of the relevant records were found, with a confidence of 95 %.").format(
+            recall=recall
+        )
+    )
     if flow.unread:
-        yield _text(
-            f"Screening stopped with {flow.unread:,} records unread. {found} (a random sample of "
-            f"{len(course.drawn):,} records and the measured sensitivity of the screeners)."
+        stopped = _(
+            "Screening stopped before these records were read: {unread}. The recall rests on a random sample "
+            "of {drawn} of what was left, and on the measured errors of the screeners."
         )
+        yield _text(stopped.format(unread=number(flow.unread), drawn=number(len(course.drawn))))
     else:
-        yield _text(
-            f"All records were read. {found}; what is missing is what both screeners excluded by mistake."
-        )
+        yield _text(_("All records were read; what is missing is what both screeners excluded by mistake."))
 
 
 def _included(published: Published) -> Iterator[Block]:
     rows = [
         (
-            str(number),
+            str(place),
             ref.title,
             str(ref.year or ""),
-            *[value for _, value in ref.identifiers.items_in_order()],
+            *[value for _kind, value in ref.identifiers.items_in_order()],
         )
-        for number, (ref, state) in enumerate(
+        for place, (ref, state) in enumerate(
             zip(published.records.records, final_states(published), strict=True)
         )
         if state == "included"
     ]
     if rows:
-        yield table(("Record", "Title", "Year", "Identifier"), [(*row, "")[:4] for row in rows[:MAX_LISTED]])
+        head = (_("Record"), _("Title"), _("Year"), _("Identifier"))
+        yield table(head, [(*row, "")[:4] for row in rows[:MAX_LISTED]])
     if len(rows) > MAX_LISTED:
-        yield _text(f"{len(rows) - MAX_LISTED:,} more are in decisions.csv.")
+        yield _text(_("Further ones in decisions.csv: {count}.").format(count=number(len(rows) - MAX_LISTED)))
 
 
 def _protocol(published: Published, names: Names) -> Iterator[Block]:
     protocol, state = published.protocol, published.state
-    approved = f", approved by {names.of(state.approved_by)}" if state.approved_by else ""
-    registered = f" Registered: {protocol.registration}." if protocol.registration else ""
-    yield _text(f"Version {state.version}{approved}.{registered}")
-    rules = [(rule.id, rule.kind, rule.text) for rule in protocol.criteria]
-    yield table(("Criterion", "Kind", "Text"), rules)
+    rows = [(_("Version"), str(state.version)), (_("Approved by"), names.of(state.approved_by))]
+    rows.append((_("Registered"), protocol.registration))
+    yield from bullets(f"{name}: {text}" for name, text in rows if text)
+    rules = [(rule.id, _(KINDS[rule.kind]), rule.text) for rule in protocol.criteria]
+    yield table((_("Criterion"), _("Kind"), _("Text")), rules)
     if state.amendments:
         amendments = [
-            (str(one.version), one.at[:10], names.of(one.by), one.reason, ", ".join(one.keys))
+            (str(one.version), day(one.at[:10]), names.of(one.by), one.reason, ", ".join(one.keys))
             for one in state.amendments
         ]
-        yield table(("Version", "Date", "By", "Reason", "Changed"), amendments, "Amendments")
+        head = (_("Version"), _("Date"), _("By"), _("Reason"), _("Changed"))
+        yield table(head, amendments, _("Amendments"))
 
 
 def _search(published: Published) -> Iterator[Block]:
     rows = [
         (
-            row.source if row.source != "file" else row.origin,
+            source_title(row.source) if row.source != "file" else row.origin,
             row.query,
-            row.at[:10],
-            *(f"{count}" for count in (row.hits, row.records, row.new)),
-            row.status,
+            day(row.at[:10]),
+            *(number(count) for count in (row.hits, row.records, row.new)),
+            _(STATUSES.get(row.status, row.status)),
         )
         for row in published.state.searches
     ]
-    yield table(("Source", "Query as sent", "Date", "Hits", "Records", "New", "Status"), rows)
-    merged = counted(len(published.records.copies), "record")
-    yield _text(f"{merged} merged with others by identifier or title; merged.csv lists them.")
+    head = (_("Source"), _("Query as sent"), _("Date"), _("Hits"), _("Records"), _("New"), _("Status"))
+    yield table(head, rows)
+    merged = _("Records merged with others by identifier or title: {count}; merged.csv lists them.")
+    yield _text(merged.format(count=number(len(published.records.copies))))
 
 
 def _flow(published: Published) -> Iterator[Block]:
-    yield figures.flow_figure(FLOW, flow_steps(published))
+    yield figures.flow_figure(_(FLOW), flow_steps(published))
     flow = published.report.flow
+    because = _("excluded by {criterion}")
     rows = (
-        ("Records identified", flow.given),
+        (_("Records identified"), flow.given),
         *((f"  {origin}", count) for origin, count in flow.identified.items()),
-        ("Duplicates removed", flow.duplicates),
-        ("Records screened", flow.screened),
-        ("Records excluded", flow.excluded),
-        ("Records not read (stopped)", flow.unread),
-        ("Records that wait for a decision", flow.open),
-        ("Full texts sought", flow.sought),
-        ("Full texts not retrieved", flow.not_retrieved),
-        ("Full texts not obtained yet", flow.awaited),
-        ("Full texts assessed", flow.assessed),
-        *((f"  excluded by {name}", count) for name, count in flow.excluded_because.items()),
-        ("Works included", flow.included),
+        (_("Duplicates removed"), flow.duplicates),
+        (_("Records screened"), flow.screened),
+        (_("Records excluded"), flow.excluded),
+        (_("Records not read (stopped)"), flow.unread),
+        (_("Records that wait for a decision"), flow.open),
+        (_("Full texts sought"), flow.sought),
+        (_("Full texts not retrieved"), flow.not_retrieved),
+        (_("Full texts not obtained yet"), flow.awaited),
+        (_("Full texts assessed"), flow.assessed),
+        *((f"  {because.format(criterion=name)}", count) for name, count in flow.excluded_because.items()),
+        (_("Works included"), flow.included),
     )
-    yield table(("Stage", "Records"), [(name, f"{count:,}") for name, count in rows])
+    yield table((_("Stage"), _("Records")), [(name, number(count)) for name, count in rows])
     yield from bullets(flow.faults())
 
 
@@ -165,97 +199,112 @@ def flow_steps(published: Published) -> tuple[Step, ...]:
     flow = published.report.flow
 
     def rows(*every: tuple[str, int]) -> Rows:
-        return tuple((clean(name), number) for name, number in every if number)
+        return tuple((clean(name), count) for name, count in every if count)
 
     criteria = {rule.id: rule.text for rule in published.protocol.criteria}
-    because = ((criteria.get(name, name), number) for name, number in flow.excluded_because.items())
+    because = ((criteria.get(name, name), count) for name, count in flow.excluded_because.items())
+    excluded, undecided = _("Excluded"), _("Undecided")
     return (
         Step(
-            (("Identified", flow.given), *rows(*flow.identified.items())),
-            rows(("Duplicates removed", flow.duplicates)),
+            ((_("Identified"), flow.given), *rows(*flow.identified.items())),
+            rows((_("Duplicates removed"), flow.duplicates)),
         ),
         Step(
-            (("Screened", flow.screened),),
-            rows(("Excluded", flow.excluded), ("Not read", flow.unread), ("Undecided", flow.open)),
+            ((_("Screened"), flow.screened),),
+            rows((excluded, flow.excluded), (_("Not read"), flow.unread), (undecided, flow.open)),
         ),
         Step(
-            (("Full texts sought", flow.sought),),
-            rows(("Not retrieved", flow.not_retrieved), ("Awaited", flow.awaited)),
+            ((_("Full texts sought"), flow.sought),),
+            rows((_("Not retrieved"), flow.not_retrieved), (_("Awaited"), flow.awaited)),
         ),
         Step(
-            (("Assessed", flow.assessed),),
-            rows(("Excluded", flow.excluded_full_texts), *because, ("Undecided", flow.undecided)),
+            ((_("Assessed"), flow.assessed),),
+            rows((excluded, flow.excluded_full_texts), *because, (undecided, flow.undecided)),
         ),
-        Step((("Included", flow.included),)),
+        Step(((_("Included"), flow.included),)),
     )
 
 
 def _share(rate: Share) -> str:
     if not rate.of:
-        return "not known: no such record was labelled"
-    interval = f"95 % interval {rate.low:.1%} to {rate.high:.1%}"
-    return f"{rate.hits / rate.of:.1%} ({rate.hits} of {rate.of}; {interval})"
+        return _("not known: no such record was labelled")
+    return _("{share} ({hits} of {of}; 95 % interval {low} to {high})").format(
+        share=percent(rate.hits / rate.of, 1),
+        hits=rate.hits,
+        of=rate.of,
+        low=percent(rate.low, 1),
+        high=percent(rate.high, 1),
+    )
 
 
 def _screening(published: Published, names: Names) -> Iterator[Block]:
     validation, course = published.report.validation, published.state.course
-    both = " and ".join(
-        f"{names.of(one.name)} ({'a model' if one.kind == 'model' else 'a person'})"
-        for one in published.protocol.screeners
-    )
-    rounds = counted(course.number if course else 0, "round")
+    both = (f"{names.of(one.name)} ({_(SCREENERS[one.kind])})" for one in published.protocol.screeners)
     yield _text(
-        f"Titles and abstracts were screened by {both}, independently of each other; a person decided where "
-        "they differed or were unsure. Records were read in rounds, the most promising first by a logistic "
-        f"regression over words and pairs of words that was learnt again after each round ({rounds}; every "
-        "order is stored)."
+        _(
+            "Titles and abstracts were screened by {both}, independently of each other; a person decided "
+            "where they differed or were unsure. Records were read in rounds, the most promising first by a "
+            "logistic regression over words and pairs of words that was learnt again after each round; every "
+            "order is stored. Rounds: {rounds}."
+        ).format(both=listed(both), rounds=course.number if course else 0)
     )
     if validation is not None:
-        people = ", ".join(map(names.of, validation.by))
-        sample = counted(validation.labelled, "random record")
-        yield _text(
-            f"{people} labelled {sample} without seeing other decisions. A screener who is unsure excludes "
-            "nothing."
+        labelled = _(
+            "Random records labelled by {people} without seeing other decisions: {count}. A screener who is "
+            "unsure excludes nothing."
         )
+        people = listed(map(names.of, validation.by))
+        yield _text(labelled.format(people=people, count=number(validation.labelled)))
         rows = [
             (names.of(one.name), _share(one.sensitivity), _share(one.specificity))
             for one in validation.screeners
         ]
-        yield table(("Screener", "Sensitivity", "Specificity"), rows, "Accuracy on the labelled records")
+        head = (_("Screener"), _("Sensitivity"), _("Specificity"))
+        yield table(head, rows, _("Accuracy on the labelled records"))
     if course and course.mistaken:
-        yield _text(f"By its decisions both screeners included about {course.mistaken} records by mistake.")
+        mistaken = _("Records that both screeners may be expected to have included by mistake: {count}.")
+        yield _text(mistaken.format(count=course.mistaken))
 
 
 def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
     yield _text(
-        f"This review was made with Determinator {version} (Apache-2.0). What follows is from its history, "
-        "where every decision has its time, its author and the version of the protocol (decisions-log.csv)."
+        _(
+            "This review was made with Determinator {version} (Apache-2.0). What follows is from its "
+            "history, where every decision has its time, its author and the version of the protocol "
+            "(decisions-log.csv)."
+        ).format(version=version)
     )
     tools = [
         (
-            *(one.stage, one.screener, one.model, one.prompt),
-            *(f"{count:,}" for count in (one.calls, one.decisions, one.usage.tokens)),
+            *(_(STAGES[one.stage]), one.screener, one.model, one.prompt),
+            *(number(count) for count in (one.calls, one.decisions, one.usage.tokens)),
         )
         for one in published.state.tools.values()
     ]
     if tools:
-        head = ("Stage", "Screener", "Model", "Prompt", "Calls", "Decisions", "Tokens")
-        yield table(head, tools, "Models as they were used")
+        head = (_("Stage"), _("Screener"), _("Model"), _("Prompt"), _("Calls"), _("Decisions"), _("Tokens"))
+        yield table(head, tools, _("Models as they were used"))
     else:
-        yield _text("No model was used for decisions.")
+        yield _text(_("No model was used for decisions."))
     made: Counter[tuple[str, str, str, str]] = Counter(
-        (names.of(one.by), "a model" if one.model else "a person", one.stage, one.part)
+        (names.of(one.by), "model" if one.model else "person", one.stage, one.part)
         for one in latest(published.decisions).values()
     )
     if (found := published.findings) is not None:
         by = [one.by for row in found.rows for one in row.values if one.by != AGREED]
-        made += Counter((names.of(name), "a person", "extraction", "field") for name in by)
-        made += Counter((names.of(one.decided_by), "a person", "bias", "result") for one in found.bias)
-    rows = [(*who, f"{count:,}") for who, count in sorted(made.items())]
-    yield table(("Who", "Kind", "Stage", "Part", "Decisions that hold"), rows, "Who decided")
+        made += Counter((names.of(name), "person", "extraction", "field") for name in by)
+        made += Counter((names.of(one.decided_by), "person", "bias", "result") for one in found.bias)
+    rows = [
+        (name, _(SCREENERS[kind]), _(STAGES[stage]), _(PARTS[part]), number(count))
+        for (name, kind, stage, part), count in sorted(made.items())
+    ]
+    columns = (_("Who"), _("Kind"), _("Stage"), _("Part"), _("Decisions that hold"))
+    yield table(columns, rows, _("Who decided"))
     yield _text(
-        "The authors of the review answer for its content; the tools decide nothing that a person cannot "
-        "overrule."
+        _(
+            "The authors of the review answer for its content; the tools decide nothing that a person cannot "
+            "overrule."
+        )
     )
 
 
@@ -264,22 +313,30 @@ def limitations(published: Published) -> list[str]:
     flow, lines = published.report.flow, list[str]()
     for row in published.state.searches:
         if row.hits > row.records + row.set_aside and row.source != "file":
-            lines.append(f"{row.origin}: {row.hits:,} records match and {row.records:,} were taken.")
+            text = _("{origin}: records that match: {hits}; taken: {taken}.")
+            lines.append(text.format(origin=row.origin, hits=number(row.hits), taken=number(row.records)))
         if row.set_aside:
-            lines.append(f"{row.origin}: {counted(row.set_aside, 'record')} could not be read.")
+            text = _("{origin}: records that could not be read: {count}.")
+            lines.append(text.format(origin=row.origin, count=number(row.set_aside)))
         if row.status not in ("ok", "empty"):
-            lines.append(f"{row.origin}: the search failed ({row.status}: {row.detail}).")
+            why = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
+            lines.append(_("{origin}: the search failed ({why}).").format(origin=row.origin, why=why))
     if flow.open:
-        lines.append(f"{counted(flow.open, 'record')} wait for a decision.")
+        lines.append(_("Records that wait for a decision: {count}.").format(count=number(flow.open)))
     if flow.unread:
         lines.append(
-            "The stated recall assumes that the sample is random among the records left, that the person who "
-            "decides is right, and that the screeners miss records independently of each other."
+            _(
+                "The stated recall assumes that the sample is random among the records left, that the person "
+                "who decides is right, and that the screeners err independently of each other."
+            )
         )
     if published.report.validation is None and published.state.tools:
         lines.append(
-            "No random sample was labelled, so the accuracy of the models on this review is not known."
+            _("No random sample was labelled, so the accuracy of the models on this review is not known.")
         )
     if published.findings is not None:
         lines += chapters.limitations(published.findings, published.protocol)
-    return lines + [f"The numbers do not add up: {fault}." for fault in flow.faults()]
+    faults = map(
+        _("The numbers do not add up: {fault}.").format_map, ({"fault": one} for one in flow.faults())
+    )
+    return [*lines, *faults]

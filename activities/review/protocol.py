@@ -10,12 +10,22 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar, get_args
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from activities.configuration.values import nearest
 from activities.contracts.effects import Measure
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Frozen
+from activities.messages import N_, _, code_of
+from activities.text.language import language_of_question
 
 MAX_BYTES = 256 * 1024
 """A protocol is a few pages of text."""
@@ -24,6 +34,7 @@ MAX_CRITERIA = 40
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 """A person, as they sign in on the page, or a screener."""
+Language = Annotated[str, AfterValidator(lambda text: code_of(text) if text else "")]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 
 
@@ -41,11 +52,14 @@ class ReviewQuestion(Frozen):
 
     def text(self) -> str:
         """Return the question as one paragraph, as models and rankers read it."""
-        parts = [f"Population: {self.population}", f"Intervention: {self.intervention}"]
-        parts += [f"Comparator: {self.comparator}"] if self.comparator else []
-        parts += [f"Outcomes: {', '.join(self.outcomes)}"] if self.outcomes else []
-        parts += [f"Designs: {', '.join(self.designs)}"] if self.designs else []
-        return ". ".join(parts)
+        parts = {
+            N_("Population"): self.population,
+            N_("Intervention"): self.intervention,
+            N_("Comparator"): self.comparator,
+            N_("Outcomes"): ", ".join(self.outcomes),
+            N_("Designs"): ", ".join(self.designs),
+        }
+        return ". ".join(f"{_(name)}: {text}" for name, text in parts.items() if text)
 
 
 class Criterion(Frozen):
@@ -137,6 +151,8 @@ class Protocol(Frozen):
     living: Living | None = None
     deciders: tuple[Name, ...] = ()
     """People beside the screeners who may open the review on a page with sign-in, to label and to decide."""
+    language: Language = ""
+    """ISO 639-1 code of the language of the report; empty: that of the question."""
     registration: str = ""
     """Where the protocol is registered, such as a PROSPERO number."""
 
@@ -164,6 +180,11 @@ class Protocol(Frozen):
     def text(self) -> str:
         """Return question and criteria as one text, by which records are first ordered."""
         return "\n".join((self.title, self.question.text(), *(rule.text for rule in self.criteria)))
+
+    @property
+    def spoken(self) -> str:
+        """The language of the report."""
+        return self.language or language_of_question(f"{self.title}. {self.question.population}")
 
     def criterion(self, name: str) -> Criterion | None:
         return next((rule for rule in self.criteria if rule.id == name), None)

@@ -5,22 +5,25 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from activities.contracts.appraisal import WorkFacts
 from activities.contracts.evidence import Identifiers, Support, Usage
+from activities.messages import CATALOGUES
 from activities.report.formats import WRITTEN, render_document
 from activities.review.archive import Published
-from activities.review.bias import BiasAssessment, SignallingAnswer
+from activities.review.bias import SOURCE, BiasAssessment, SignallingAnswer
 from activities.review.chapters import limitations
 from activities.review.checklist import ITEMS, NOT_REPORTED, checklist
 from activities.review.export import Names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study
-from activities.review.page import document, flow_steps
-from activities.review.protocol import Amendment
+from activities.review.page import document, flow_steps, rendered
+from activities.review.protocol import Amendment, Protocol
 from activities.review.records import Records
 from activities.review.state import Course, Flow, ReviewReport, ReviewState, SearchRow, ToolUse
 from activities.review.synthesis import synthesise
+from tests.activities.report.test_languages import fixed_texts
 from tests.activities.review.studies import PROTOCOL, TRIAL
 from tests.activities.review.test_bias import BEST
 
@@ -205,10 +208,30 @@ def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it()
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
     said = " ".join(limitations(FINDINGS, PROTOCOL))
-    for part in ("1 full text not retrieved", "applied to 1 study", "risk of bias stands beside it"):
+    for part in ("Full texts not retrieved: 1", "tool for the risk of bias: 1", "stands beside it"):
         assert part in said, part
     assert "was not assessed" in " ".join(limitations(FINDINGS, PROTOCOL.replace(bias="none")))
-    assert "1 full text not retrieved" in page().decode()
+    assert "Full texts not retrieved: 1" in page().decode()
+
+
+@pytest.mark.parametrize("language", CATALOGUES)
+def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str) -> None:
+    state = STATE.replace(protocol=STATE.protocol.replace(language=language))
+    published = replace(PUBLISHED, state=state)
+    given = f"{state.model_dump_json()} {FINDINGS.model_dump_json()} {SOURCE}"
+    for form in ("md", "html"):
+        text = rendered(published, form, "0.2", Names(published, shown=False)).decode()
+        assert not {part for part in fixed_texts() if part in text and part not in given}
+    assert f'lang="{language}"' in text
+
+
+def test_a_review_is_reported_in_the_language_of_its_question() -> None:
+    question = {"population": "Erwachsene mit Vorhofflimmern", "intervention": "Aspirin"}
+    protocol = PROTOCOL.model_dump() | {"title": "Senkt Aspirin das Risiko?", "question": question}
+    assert Protocol.model_validate(protocol).spoken == "de"
+    assert PROTOCOL.spoken == "en"
+    with pytest.raises(ValidationError, match="language code"):
+        Protocol.model_validate(protocol | {"language": "Klingon?"})
 
 
 def test_a_review_that_read_no_full_text_has_no_such_chapters() -> None:
