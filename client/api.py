@@ -19,7 +19,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from client.run import BlockingRun, Run
     from client.runs.options import AskOptions
     from client.runs.planning import Planned
-    from client.runs.revising import Answered
+    from client.runs.revising import Answered, Asked, Decided, Kind
     from workflows.types import ResearchRequest
 
 
@@ -216,54 +216,50 @@ class Determinator:
             earlier=started.earlier,
         )
 
-    async def tell(
+    async def revise(
         self,
         name: str,
-        question: str,
-        *,
+        message: str,
         by: str | None = None,
+        /,
+        *,
         model: str | None = None,
         max_cost: float | None = None,
+        **content: Any,  # noqa: ANN401 - by the message
+    ) -> "Answered":
+        """Send a message of `client.messages` to the finished report of a run. `max_cost`: US dollars that
+        the run and all that is asked of its report may cost. Raises as `client.runs.revising.revise`."""
+        from client.messages import MESSAGES
+        from client.runs.revising import revise
+
+        said = cast("Asked | Decided", MESSAGES[message].read(content))
+        return await revise(self, name, cast("Kind", message), said, by=by, model=model, max_cost=max_cost)
+
+    async def tell(
+        self, name: str, question: str, *, by: str | None = None, model: str | None = None
     ) -> "Answered":
         """Ask the finished report of a run a question, which the evidence of the run answers or does not:
-        `report` of the answer is a report of one section. `max_cost`: US dollars that the run and all that
-        is asked of its report may cost. Raises as `client.runs.revising.revise`."""
-        from client.runs.revising import revise
-
-        return await revise(self, name, "tell", question, by=by, model=model, max_cost=max_cost)
+        `report` of the answer is a report of one section. Raises as `revise`."""
+        return await self.revise(name, "tell", by, text=question, model=model)
 
     async def change(
-        self,
-        name: str,
-        instruction: str,
-        *,
-        by: str | None = None,
-        model: str | None = None,
-        max_cost: float | None = None,
+        self, name: str, instruction: str, *, by: str | None = None, model: str | None = None
     ) -> "Answered":
         """Have the finished report of a run changed: a version beside it, in which only what the instruction
-        touches is other. Raises as `tell`."""
-        from client.runs.revising import revise
+        touches is other. Raises as `revise`."""
+        return await self.revise(name, "change", by, text=instruction, model=model)
 
-        return await revise(self, name, "change", instruction, by=by, model=model, max_cost=max_cost)
-
-    async def dispute(
-        self, name: str, sentence: str, reason: str, *, by: str | None = None, max_cost: float | None = None
-    ) -> "Answered":
+    async def dispute(self, name: str, sentence: str, reason: str, *, by: str | None = None) -> "Answered":
         """Dispute a sentence of the finished report of a run, by its id: its works are read again, and the
-        report shows both until somebody decides. Raises as `tell`."""
-        from client.runs.revising import revise
-
-        return await revise(self, name, "dispute", reason, by=by, sentence=sentence, max_cost=max_cost)
+        report shows both until somebody decides. Raises as `revise`."""
+        return await self.revise(name, "dispute", by, sentence=sentence, text=reason)
 
     async def decide(
         self, name: str, sentence: str, *, upheld: bool, by: str | None = None, note: str = ""
     ) -> "Answered":
         """Decide the disputes of a sentence: upheld, it goes and its quote stands in its place. Raises as
-        `tell`."""
-        from client.runs.revising import revise
-
-        return await revise(self, name, "decide", note, by=by, sentence=sentence, upheld=upheld)
+        `revise`."""
+        return await self.revise(name, "decide", by, sentence=sentence, upheld=upheld, note=note)
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
         """Return a connection to the configured server, else to the embedded one, which is started when it is
@@ -491,6 +487,7 @@ class BlockingDeterminator(Blocking[Determinator]):
     refresh = Blocks(Determinator.refresh)
     verify = Blocks(Determinator.verify)
     export = Blocks(Determinator.export)
+    revise = Blocks(Determinator.revise)
     tell = Blocks(Determinator.tell)
     change = Blocks(Determinator.change)
     dispute = Blocks(Determinator.dispute)

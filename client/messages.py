@@ -1,178 +1,266 @@
-"""The messages to a run, each declared once.
+"""The messages to a run and to its finished report, each declared once.
 
-The fields of a message are the options of its command, the body of its request over HTTP, arguments of a tool
-over MCP and the fields of its form on the page; its first line is the help.
+A row makes the command of its name, a name for `Run.send` or `Determinator.revise`, a route over HTTP, an
+action of a tool over MCP and a form of the page. The fields of its content are the options of the command,
+the body of the request, the arguments of the tool and the inputs of the form.
+
+The content is imported when it is used: `determinator --help` reads these rows.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
-from activities.configuration.values import seconds as duration
-from activities.contracts.evidence import Gate, ReportPlan
-from client.runs.checks import check_addition, check_instruction, check_sources
-from client.runs.options import option
-from workflows.progress_rows import budget_rows
+from client.failures import BadInput
 
 if TYPE_CHECKING:
-    from client.run import Run
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
-Text = Annotated[str, Field(max_length=2000)]
+    from workflows.types import BudgetStatus, ExtendBudget, Message, Steer
 
-
-class Message(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: ClassVar[str]
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        """Send it to a run; return what becomes of that, to be read after the name of the run."""
-        raise NotImplementedError
+Shown = Callable[[Any], str]
+WAITS = "Decide"
+RUNS = "Ask and follow"
+READS = "Read"
 
 
-class Decision(Message):
-    gate: Annotated[Gate | None, option("Which gate; default: the one that waits.")] = None
-    note: Annotated[Text, option("Reason; printed in the report.")] = ""
+@dataclass(frozen=True, slots=True)
+class Verb:
+    name: str
+    help: str
+    content: str = ""
+    """Its model, as `module:name`; empty for a message that says nothing but itself."""
+    to: Literal["signal", "update", "cancel", "report"] = "signal"
+    """How it reaches the run; `report`: it is for a finished report."""
+    sends: str = ""
+    """What the workflow calls it; empty: its name."""
+    answers: str = ""
+    """The type that the run answers an update with, or the reply about a report, as `module:name`."""
+    reply: "str | Shown" = ""
+    """What becomes of the run, to be read after its name: words, or what makes them of the answer."""
+    group: str = RUNS
+    """Where the help lists its command; empty: another command sends it."""
+    positional: tuple[str, ...] = ()
+    """The fields that the command takes as arguments, in order; the last one takes all words that follow."""
+    shows: str = ""
+    """What the command prints when it is called with nothing to send: a field of `Progress`."""
+    scope: Literal["ask", "decide"] = "decide"
+    """Who may send it over HTTP: `ask` buys answers of a model."""
+    on_page: str = ""
+    """The label of its form on the page of a run; empty: a button, a gate or a sentence has it there."""
+    check: Callable[[Any], None] | None = None
+    """Raises BadInput for content that no run could take."""
+    more: str = ""
+    """The rest of the command's help."""
+
+    @property
+    def model(self) -> "type[BaseModel] | None":
+        return _imported(self.content) if self.content else None
+
+    @property
+    def answer(self) -> Any:  # noqa: ANN401 - the type of an answer
+        """The type of the answer; None where nothing is answered."""
+        return _imported(self.answers) if self.answers else None
+
+    @property
+    def fields(self) -> "Mapping[str, FieldInfo]":
+        """The fields of its content, without who sends it."""
+        fields = self.model.model_fields if self.model else {}
+        return {name: field for name, field in fields.items() if name != "by"}
+
+    @property
+    def signed(self) -> bool:
+        """Whether the report names who sent it."""
+        return self.model is not None and "by" in self.model.model_fields
+
+    def read(self, values: Mapping[str, object]) -> "Message | None":
+        """Return its content, of the values that say something. Raises BadInput."""
+        from pydantic import ValidationError
+
+        from client.failures import faults_of
+
+        content: Any = self.model
+        values = {name: value for name, value in values.items() if value is not None}
+        if content is None:
+            if values:
+                raise BadInput(f"{self.name} takes no {', '.join(values)}")
+            return None
+        try:
+            made: Message = content.model_validate(values)
+        except ValidationError as error:
+            raise BadInput(faults_of(error, self.name)) from error
+        if self.check is not None:
+            self.check(made)
+        return made
+
+    def replied(self, answer: object) -> str:
+        """Return what becomes of the run, in words."""
+        return self.reply if isinstance(self.reply, str) else self.reply(answer)
 
 
-class Approve(Decision):
-    """Approve what waits at a gate."""
-
-    name = "approve"
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        gate = await run.approve(self.gate, by=by, note=self.note)
-        return "goes on with what it assumes" if gate == "clarification" else f"has its {gate} approved"
+def _imported(place: str) -> Any:  # noqa: ANN401 - a model or a type
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
-class Reject(Decision):
-    """Reject what waits at a gate."""
+def _check_source(steer: "Steer") -> None:
+    from client.runs.checks import check_sources
 
-    name = "reject"
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        return f"has its {await run.reject(self.gate, by=by, note=self.note)} rejected"
+    check_sources((steer.add_source,) if steer.add_source else ())
 
 
-class Answer(Message):
-    """Answer what a run asks back before it searches."""
-
-    name = "answer"
-    answers: Annotated[list[Text], option("In order; an empty one: what is assumed.")] = Field(max_length=10)
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        await run.answer(self.answers, by=by)
-        return "searches what you mean"
+def _check_addition(more: "ExtendBudget") -> None:
+    if not any(more.model_dump().values()):
+        raise BadInput("nothing to add; give tokens, cost, time or iterations")
 
 
-class Choose(Message):
-    """Keep candidates, which opens the gate."""
-
-    name = "candidates"
-    names: Annotated[list[Text], option("The candidates to keep.")] = Field(max_length=200)
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        kept = await run.choose_candidates(self.names, by=by)
-        return f"keeps {', '.join(kept) or 'none'}"
+def _approved(gate: str) -> str:
+    return "goes on with what it assumes" if gate == "clarification" else f"has its {gate} approved"
 
 
-class Edit(Message):
-    """Replace the plan while it waits for approval; the gate goes on waiting."""
+def _extended(budget: "BudgetStatus") -> str:
+    from workflows.progress_rows import budget_rows
 
-    name = "edit_plan"
-    plan: Annotated[ReportPlan, option("The whole plan.")]
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        await run.edit_plan(self.plan, by=by)
-        return "has this plan now, which waits for approval"
+    return f"may use more: {'; '.join(row.line for row in budget_rows(budget))}"
 
 
-class Steer(Message):
-    """Give a run an instruction, which it follows from its next step on."""
-
-    name = "steer"
-    text: Annotated[Text, option("The instruction.")] = ""
-    add_source: Annotated[str | None, option("Search this source as well.")] = None
-
-    def model_post_init(self, _: object) -> None:
-        """Raise BadInput for an instruction without words, and for a source that does not exist."""
-        check_instruction(self.text or self.add_source or "")
-        check_sources((self.add_source,) if self.add_source else ())
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        if self.add_source is not None:
-            await run.add_source(self.add_source)
-        if self.text:
-            await run.steer(self.text, by=by)
-        return "follows it from its next step on"
-
-
-class Extend(Message):
-    """Add to a run's budget while it runs."""
-
-    name = "extend"
-    tokens: Annotated[int, option("Tokens to add.")] = Field(0, ge=0)
-    cost: Annotated[float, option("US dollars to add.", unit="US dollars")] = Field(0.0, ge=0)
-    seconds: Annotated[
-        float,
-        BeforeValidator(lambda value: duration(value) if isinstance(value, str) else value),
-        option("Time to add, as in 90s, 30m or 2h.", flag="--time", unit="seconds"),
-    ] = Field(0.0, ge=0)
-    iterations: Annotated[int, option("Iterations to add.")] = Field(0, ge=0)
-
-    def model_post_init(self, _: object) -> None:
-        """Raise BadInput where nothing would be added."""
-        check_addition(self.model_dump().values())
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        rows = budget_rows(await run.extend(**self.model_dump()))
-        return f"may use more: {'; '.join(row.line for row in rows)}"
-
-
-class Pause(Message):
-    """Pause a run at its next step; waiting uses no budget."""
-
-    name = "pause"
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        await run.pause()
-        return "pauses at its next step"
-
-
-class Resume(Message):
-    """Resume a paused run."""
-
-    name = "resume"
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        await run.resume()
-        return "goes on"
-
-
-class Finish(Message):
-    """Stop searching and write the report."""
-
-    name = "finish"
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        await run.finish()
-        return "stops searching and writes its report"
-
-
-class Cancel(Message):
-    """Stop a run; it still writes a report from what it found."""
-
-    name = "cancel"
-    section: Annotated[str | None, option("Only this section, as `s2`.")] = Field(None, max_length=200)
-
-    async def send(self, run: "Run", by: str | None = None) -> str:
-        await run.cancel(self.section)
-        return "is being cancelled; a report of what was found is still written"
-
-
-MESSAGES: Mapping[str, type[Message]] = {
-    kind.name: kind
-    for kind in (Approve, Reject, Answer, Choose, Edit, Steer, Extend, Pause, Resume, Finish, Cancel)
+MESSAGES: Mapping[str, Verb] = {
+    row.name: row
+    for row in (
+        Verb(
+            "steer",
+            "Give a run an instruction for its next steps.",
+            "workflows.types:Steer",
+            reply="follows it from its next step on",
+            positional=("text",),
+            on_page="What it is to do from its next step on",
+            check=_check_source,
+        ),
+        Verb("pause", "Pause a run; waiting uses no budget.", reply="pauses at its next step"),
+        Verb("resume", "Resume a paused run.", reply="goes on"),
+        Verb(
+            "extend",
+            "Add to a run's budget while it runs.",
+            "workflows.types:ExtendBudget",
+            "update",
+            "extend_budget",
+            "workflows.types:BudgetStatus",
+            _extended,
+            on_page="Add to its budget",
+            check=_check_addition,
+        ),
+        Verb(
+            "finish",
+            "Stop searching and write the report.",
+            sends="finish_now",
+            reply="stops searching and writes its report",
+        ),
+        Verb(
+            "cancel",
+            "Stop a run or one of its sections; a report is still written.",
+            "client.run:CancelSection",
+            "cancel",
+            reply="is being cancelled; a report of what was found is still written",
+        ),
+        Verb(
+            "tell",
+            "Ask a finished report a question; its evidence answers.",
+            "client.runs.revising:Asked",
+            "report",
+            answers="client.reports.replies:Told",
+            group=READS,
+            positional=("text",),
+            scope="ask",
+            more="The evidence that the run has answers, with quotes, by the checks of every report, in "
+            "one or two calls of a model; a sentence of the report is named by its id (s2.3) or its "
+            "number. Exit code 4 when this evidence does not say it.",
+        ),
+        Verb(
+            "change",
+            "Have a finished report changed in your own words.",
+            "client.runs.revising:Asked",
+            "report",
+            answers="client.reports.replies:Changed",
+            group=READS,
+            positional=("text",),
+            scope="ask",
+            more="Shorter, without a section, for a general reader, with a work that you name by its "
+            "PMID, DOI or registry number. A version is made beside the report, in at most three "
+            "calls of a model. What you did not touch stays letter by letter; what is new or "
+            "reworded is checked as all was. Exit code 4 when nothing changes.",
+        ),
+        Verb(
+            "dispute",
+            "Say that a sentence of a report is wrong, and why.",
+            "client.runs.revising:Disputed",
+            "report",
+            answers="client.reports.replies:Changed",
+            group=READS,
+            positional=("sentence", "text"),
+            scope="ask",
+            more="`determinator report RUN --ids` prints the ids of the sentences, as s2.3. A second "
+            "reader reads its works again. The report shows both, and the sentence stays as it is "
+            "until somebody decides: `determinator approve RUN --dispute ID` takes it out, `reject` "
+            "keeps it.",
+        ),
+        Verb(
+            "decide",
+            "Decide the disputes of a sentence.",
+            "client.runs.revising:Decided",
+            "report",
+            answers="client.reports.replies:Changed",
+            group="",
+        ),
+        Verb(
+            "approve",
+            "Approve what waits at a gate.",
+            "workflows.types:Approval",
+            reply=_approved,
+            group=WAITS,
+        ),
+        Verb(
+            "reject",
+            "Reject what waits at a gate.",
+            "workflows.types:Approval",
+            reply=lambda gate: f"has its {gate} rejected",
+            group=WAITS,
+        ),
+        Verb(
+            "candidates",
+            "Show the candidates of a run, or keep some of them.",
+            "workflows.types:ChooseCandidates",
+            "update",
+            "choose_candidates",
+            "client.run:Names",
+            lambda names: f"keeps {', '.join(names) or 'none'}",
+            WAITS,
+            shows="candidates",
+        ),
+        Verb(
+            "answer",
+            "Answer what a run asks back before it searches.",
+            "workflows.types:Answers",
+            "update",
+            answers="client.run:Readings",
+            reply="searches what you mean",
+            group=WAITS,
+            positional=("answers",),
+            shows="readings",
+            more='One answer a question, in their order; "" leaves what it assumes. Without an answer '
+            "the questions are printed; `approve` accepts all that it assumes.",
+        ),
+        Verb(
+            "edit_plan",
+            "Replace the plan while it waits for approval.",
+            "workflows.types:EditPlan",
+            "update",
+            answers="workflows.types:PlanView",
+            reply="has this plan now, which waits for approval",
+            group="",
+        ),
+    )
 }
-"""The messages by their names."""
+"""The messages by their names. Another one is a row here, its content in `workflows.types` and its handler in
+`workflows.handlers`."""

@@ -5,11 +5,13 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Annotated, Any
 
+from pydantic import Field
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.configuration.declaration import option
 from activities.contracts.evidence import EvidenceRef, Gate, ReportPlan
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.step import Reading
@@ -22,39 +24,28 @@ from client.connection import Connection, Say, quiet
 from client.embedded.server import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
+from client.messages import MESSAGES, Verb
 from client.reports.load import Use, latest_report, report_and_versions, use_in_report
 from client.reports.run_report import RunReport
 from client.runs.calls import ModelCall, calls_under_way
-from client.runs.checks import check_addition, check_instruction, check_sources
 from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
 from client.runs.query import all_iterations, evidence_index, graph_of, progress, query, read_events
 from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
-from workflows.types import (
-    AddSource,
-    Answers,
-    Approval,
-    BudgetStatus,
-    ChooseCandidates,
-    EditPlan,
-    ExtendBudget,
-    PlanView,
-    Progress,
-    Steer,
-)
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from workflows.types import Approval, BudgetStatus, Message, PlanView, Progress
 
 WORKER_SECONDS = 8.0
 """How long to wait for a worker that does not answer at once."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""
+Names = list[str]
+Readings = tuple[Reading, ...]
 
 
-Answer = TypeVar("Answer")
+class CancelSection(Message):
+    section: Annotated[str | None, option("Only this section, as `s2`."), Field(max_length=200)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,65 +217,95 @@ class Run:
 
     # messages to it
 
+    async def send(self, name: str, by: str | None = None, /, **content: object) -> Any:  # noqa: ANN401 - by the message
+        """Send it a message of `client.messages`, and return what it answers."""
+        verb = MESSAGES[name]
+        return await self.deliver(verb, verb.read(content), by)
+
+    async def deliver(self, verb: Verb, content: Message | None, by: str | None = None) -> Any:  # noqa: ANN401 - by the message
+        """Send it a message whose content has been read; return the gate of a decision, the answer of an
+        update."""
+        if isinstance(content, CancelSection):
+            return await self.cancel(content.section)
+        seen = await self.running()
+        if isinstance(content, Approval):
+            content = content.replace(gate=self._gate(content.gate, seen))
+        if verb.signed and content is not None:
+            content = content.model_copy(update={"by": named(by or getattr(content, "by", ""))})
+        handle = self.connection.client.get_workflow_handle(self.id)
+        sends = verb.sends or verb.name
+        if verb.to == "signal":
+            await handle.signal(sends, args=[] if content is None else [content])
+            return content.gate if isinstance(content, Approval) else None
+        try:
+            return await handle.execute_update(sends, content, result_type=verb.answer)
+        except WorkflowUpdateFailedError as error:
+            raise BadInput(f"the run refused: {error.cause}") from error
+
+    def _gate(self, gate: Gate | None, seen: Progress | None) -> Gate:
+        """Return the gate that a decision is about. Raises BadInput where it does not wait."""
+        if seen is not None and seen.waiting_for is None:
+            raise BadInput(f"{self.id} waits at no gate (it is {seen.phase.replace('_', ' ')})")
+        if seen is not None and gate is not None and seen.waiting_for != gate:
+            raise BadInput(f"{self.id} waits for the {seen.waiting_for}, not for the {gate}")
+        chosen = gate or (seen.waiting_for if seen else None)
+        if chosen is None:
+            raise BadInput("no worker answers, so the gate that waits is not known; name the gate")
+        return chosen
+
     async def approve(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
         """Approve what waits at a gate; return which one."""
-        return await self.decide("approve", gate, by=by, note=note)
+        approved: Gate = await self.send("approve", by, gate=gate, note=note)
+        return approved
 
     async def reject(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
         """Reject what waits at a gate; return which one."""
-        return await self.decide("reject", gate, by=by, note=note)
+        rejected: Gate = await self.send("reject", by, gate=gate, note=note)
+        return rejected
 
     async def pause(self) -> None:
         """Pause it at its next step; waiting uses no budget."""
-        await self._signal("pause")
+        await self.send("pause")
 
     async def resume(self) -> None:
         """Resume it."""
-        await self._signal("resume")
+        await self.send("resume")
 
     async def finish(self) -> None:
         """Stop searching and write the report."""
-        await self._signal("finish_now")
+        await self.send("finish")
 
     async def steer(self, text: str, *, by: str | None = None) -> None:
         """Give it an instruction, which it follows from its next step on."""
-        check_instruction(text)
-        await self._signal("steer", Steer(text=text.strip(), by=named(by)))
+        await self.send("steer", by, text=text)
 
     async def add_source(self, source: str) -> None:
         """Search this source as well."""
-        check_sources((source,))
-        await self._signal("add_source", AddSource(source=source))
+        await self.send("steer", add_source=source)
 
     async def extend(
         self, *, tokens: int = 0, cost: float = 0.0, seconds: float = 0.0, iterations: int = 0
     ) -> BudgetStatus:
         """Add to its budget (`cost` in US dollars); return the budget after it."""
-        check_addition((tokens, cost, seconds, iterations))
-        await self.running()
-        more = ExtendBudget(
-            tokens=tokens, cost_microusd=round(cost * 1e6), seconds=seconds, iterations=iterations
-        )
-        return await self._update("extend_budget", more, BudgetStatus)
+        amounts = {"tokens": tokens, "cost": cost, "seconds": seconds, "iterations": iterations}
+        budget: BudgetStatus = await self.send("extend", **amounts)
+        return budget
 
     async def choose_candidates(self, names: Sequence[str], *, by: str | None = None) -> list[str]:
         """Keep these candidates, which opens the gate; return their names."""
-        await self.running()
-        chosen = ChooseCandidates(names=tuple(names), by=named(by))
-        kept: list[str] = await self._update("choose_candidates", chosen, list[str])
+        kept: list[str] = await self.send("candidates", by, names=names)
         return kept
 
     async def answer(self, answers: Sequence[str], *, by: str | None = None) -> tuple[Reading, ...]:
         """Answer what it asks back before it searches, in order (an empty text leaves what it assumes);
         return how the question is meant now."""
-        await self.running()
-        reply = Answers(answers=tuple(answers), by=named(by))
-        return await self._update("answer", reply, tuple[Reading, ...])
+        readings: tuple[Reading, ...] = await self.send("answer", by, answers=answers)
+        return readings
 
     async def edit_plan(self, plan: ReportPlan, *, by: str | None = None) -> PlanView:
         """Replace the plan while it waits for approval; the gate goes on waiting."""
-        await self.running()
-        return await self._update("edit_plan", EditPlan(plan=plan, by=named(by)), PlanView)
+        view: PlanView = await self.send("edit_plan", by, plan=plan)
+        return view
 
     async def cancel(self, section: str | None = None) -> str:
         """Stop it, or one of its sections; a report is still written. Returns the workflow that is
@@ -309,42 +330,6 @@ class Run:
         refuse_older(row)
         return await self.progress()
 
-    async def decide(
-        self,
-        action: Literal["approve", "reject"],
-        gate: Gate | None = None,
-        *,
-        by: str | None = None,
-        note: str = "",
-    ) -> Gate:
-        """Approve or reject what waits at a gate; return which one."""
-        seen = await self.running()
-        if seen is not None and seen.waiting_for is None:
-            raise BadInput(f"{self.id} waits at no gate (it is {seen.phase.replace('_', ' ')})")
-        if seen is not None and gate is not None and seen.waiting_for != gate:
-            raise BadInput(f"{self.id} waits for the {seen.waiting_for}, not for the {gate}")
-        chosen = gate or (seen.waiting_for if seen else None)
-        if chosen is None:
-            raise BadInput("no worker answers, so the gate that waits is not known; name the gate")
-        await self._send(action, Approval(gate=chosen, by=named(by), note=note))
-        return chosen
-
-    async def _signal(self, name: str, payload: "BaseModel | None" = None) -> None:
-        await self.running()
-        await self._send(name, payload)
-
-    async def _send(self, name: str, payload: "BaseModel | None" = None) -> None:
-        handle = self.connection.client.get_workflow_handle(self.id)
-        await handle.signal(name, args=[] if payload is None else [payload])
-
-    async def _update(self, name: str, payload: "BaseModel", kind: type[Answer]) -> Answer:
-        handle = self.connection.client.get_workflow_handle(self.id)
-        try:
-            answer: Answer = await handle.execute_update(name, payload, result_type=kind)
-        except WorkflowUpdateFailedError as error:
-            raise BadInput(f"the run refused: {error.cause}") from error
-        return answer
-
 
 def named(by: str | None) -> str:
     """Return the person who acts: the one who is named, else the user of this process."""
@@ -359,6 +344,7 @@ class BlockingRun(Blocking[Run]):
     draft = Blocks(Run.draft)
     evidence = Blocks(Run.evidence)
     progress = Blocks(Run.progress)
+    send = Blocks(Run.send)
     found = Blocks(Run.found)
     iterations = Blocks(Run.iterations)
     plan = Blocks(Run.plan)

@@ -25,6 +25,7 @@ from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.main import VERBS
 from client.failures import Exit
+from client.messages import MESSAGES
 from tests.registered import registered_names
 from workflows import types
 from workflows.event_types import EVENTS
@@ -36,14 +37,12 @@ Contracts = dict[str, list[str]]
 FILE = Path(__file__).parent / "contracts.json"
 RESEARCH = workflow_classes()
 SENT_BY_PEOPLE: Mapping[str, type[BaseModel]] = {
-    "approve": types.Approval,
-    "reject": types.Approval,
-    "steer": types.Steer,
+    **{
+        verb.sends or verb.name: verb.model
+        for verb in MESSAGES.values()
+        if verb.model and verb.to in ("signal", "update")
+    },
     "add_source": types.AddSource,
-    "edit_plan": types.EditPlan,
-    "answer": types.Answers,
-    "extend_budget": types.ExtendBudget,
-    "choose_candidates": types.ChooseCandidates,
     "events": types.ItemsAfter,
     "evidence_index": types.ItemsAfter,
     "iterations": types.ItemsAfter,

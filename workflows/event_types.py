@@ -55,7 +55,7 @@ _NAMES: Mapping[str, str] = {
     "finishing": "",
     "cancelled": "",
     "budget": "tokens cost_usd seconds iterations",
-    "steered": "text",
+    "steered": "text by",
     "source_added": "source",
     "rewound": "iteration",
     "ignored": "signal gate",

@@ -119,15 +119,16 @@ class ResearchHandlers:
 
     @signal
     async def steer(self, *args: object) -> None:
-        """Give an instruction that later steps follow: {"text": "..."}."""
+        """Give an instruction that later steps follow: {"text": "...", "add_source": "pubmed"}."""
         steer = self._read_signal("steer", Steer, args)
-        text = steer.text.strip()[:STEERING_CHARS] if steer else ""
-        if steer and text:
+        if steer and steer.add_source:
+            await self.add_source(AddSource(source=steer.add_source))
+        if steer and (text := steer.text.strip()[:STEERING_CHARS]):
             control = self.research.state.people
             control.steering = [*control.steering, text][-STEERING_KEPT:]
             control.steered += 1
-            self.research.events.emit("steered", text, text=text)
-            await self._forward("steer", steer)
+            self.research.events.emit("steered", text, text=text, by=steer.by[:NAME_CHARS])
+            await self._forward("steer", Steer(text=text, by=steer.by))
 
     @signal
     async def add_source(self, *args: object) -> None:
@@ -219,10 +220,10 @@ class ResearchHandlers:
         if approval is None:
             return
         gate = approval.gate
-        if not self.research.gates.waits_for(gate):
+        if gate is None or not self.research.gates.waits_for(gate):
             self.research.events.emit(
                 "ignored",
-                f"signal {signal}: the gate {gate} does not wait for a decision",
+                f"signal {signal}: the gate {gate or 'that is not named'} does not wait for a decision",
                 signal=signal,
                 gate=gate,
             )
@@ -261,30 +262,30 @@ class ResearchHandlers:
         _refuse(plan_fault(edit.plan, self.research.context.max_sections, waits=waits))
 
     @workflow.update(
-        description='Add to the limits: {"tokens": 0, "cost_microusd": 0, "seconds": 0, "iterations": 0}'
+        description='Add to the limits: {"tokens": 0, "cost": 0.0, "seconds": 0, "iterations": 0}'
     )
     async def extend_budget(self, more: ExtendBudget) -> BudgetStatus:
         """Raise the limits; a run whose next call did not fit continues if it has not begun to write."""
-        loop = self.research.state.loop
-        self.research.context.budget.extend(more)
+        loop, added = self.research.state.loop, more.addition
+        self.research.context.budget.extend(added)
         loop.max_iterations += more.iterations
         loop.refused = None
         self.research.events.emit(
             "budget",
-            described(more),
+            described(added),
             tokens=more.tokens,
-            cost_usd=more.cost_microusd / 1e6,
+            cost_usd=added.cost_microusd / 1e6,
             seconds=more.seconds,
             iterations=more.iterations,
         )
         if self.research.sections is not None:
-            await self.research.sections.share_extension(more)
+            await self.research.sections.share_extension(added)
         return self.budget()
 
     @extend_budget.validator
     def _check_extension(self, more: ExtendBudget) -> None:
         state = self.research.state
-        _refuse(extension_fault(more, self.research.context.budget.limits, state.stop_reason))
+        _refuse(extension_fault(more.addition, self.research.context.budget.limits, state.stop_reason))
 
     @workflow.update(
         description='Answer what the run asks back, in order; "" leaves what is assumed: '

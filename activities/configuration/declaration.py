@@ -6,7 +6,7 @@ none of them repeats a name, a limit or a sentence of it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -55,6 +55,13 @@ def setting(help: str, **named: Any) -> Any:  # noqa: A002, ANN401 - as pydantic
     kept = {name: value for name, value in named.items() if name not in _KEY}
     made = Field(**kept if "default_factory" in kept else {"default": None} | kept)
     made.metadata.append(Key(help, **{name: value for name, value in named.items() if name in _KEY}))
+    return made
+
+
+def option(help: str, flag: str | Literal[True] = True, unit: str = "") -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
+    """Return the help of an option that is no setting; its flag, where its name does not say it."""
+    made = Field(description=help)
+    made.metadata.append(Key(help, flag=flag, unit=unit))
     return made
 
 

@@ -16,24 +16,18 @@ import click
 from activities.configuration.values import did_you_mean
 from client.exit import leave
 from client.failures import BadSettings, Exit, Failure, naming
+from client.messages import MESSAGES
 from client.terminal import open_streams, print_error
 
-GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+MESSAGE = "client.cli.steering:command_of"
+"""Where the command of a message is made."""
+GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
     "Ask and follow": {
         "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
         "watch": ("client.cli.watch:watch", "Follow a run again."),
         "status": ("client.cli.runs:status", "Show the state of a run."),
         "list": ("client.cli.runs:list_runs", "List runs, the newest first."),
         "events": ("client.cli.runs:events", "Print what happened in a run."),
-        "steer": ("client.cli.steering:steer", "Give a run an instruction."),
-        "pause": ("client.cli.steering:pause", "Pause a run at its next step."),
-        "resume": ("client.cli.steering:resume", "Resume a paused run."),
-        "extend": ("client.cli.steering:extend", "Add to a run's budget."),
-        "finish": ("client.cli.steering:finish", "Stop searching and write the report."),
-        "cancel": (
-            "client.cli.steering:cancel",
-            "Stop a run or one of its sections; a report is still written.",
-        ),
     },
     "Read": {
         "report": ("client.cli.results:report", "Print or save a run's report."),
@@ -42,18 +36,11 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
         "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
         "verify": ("client.cli.export:verify", "Check every quote of a report against the stored text."),
-        "tell": ("client.cli.dialogue:tell", "Ask a finished report a question; its evidence answers."),
-        "change": ("client.cli.dialogue:change", "Have a finished report changed in your own words."),
-        "dispute": ("client.cli.dialogue:dispute", "Say that a sentence of a report is wrong."),
         "refresh": ("client.cli.refresh:refresh", "Check a report's references again, and its searches."),
     },
     "Decide": {
-        "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),
-        "reject": ("client.cli.steering:reject", "Reject what waits at a gate."),
         "review": ("client.cli.review:review", "Screen and report a systematic review."),
         "plan": ("client.cli.gate:plan", "Show or edit the plan of a deep run."),
-        "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
-        "answer": ("client.cli.steering:answer", "Answer what a run asks back before it searches."),
     },
     "Set up": {
         "doctor": ("client.cli.local:doctor", "Check this installation and how to repair it."),
@@ -86,6 +73,9 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 """Verb -> where it is, and its line in the help; by group."""
+for _verb in MESSAGES.values():
+    if _verb.group:
+        GROUPS[_verb.group][_verb.name] = (MESSAGE, _verb.help)
 VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
 
 
@@ -100,6 +90,8 @@ class Verbs(click.Group):
             return None
         module, _, name = VERBS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), name)
+        if VERBS[cmd_name][0] == MESSAGE:
+            command = command(MESSAGES[cmd_name])
         assert isinstance(command, click.Command)
         return command
 

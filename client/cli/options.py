@@ -54,8 +54,9 @@ def filter_options(command: Command) -> Command:
 
 
 def options_of(fields: Mapping[str, FieldInfo], command: Command) -> Command:
-    """Decorate a command with an option for each declared field."""
-    return _with([_option(name, key, fields[name]) for name, key in declared(fields).items()], command)
+    """Decorate a command with an option for each declared field, which is left out where it is not given."""
+    rows = [_option(name, key, fields[name], shows_default=False) for name, key in declared(fields).items()]
+    return _with(rows, command)
 
 
 def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
@@ -64,11 +65,15 @@ def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> 
     return command
 
 
-def _option(name: str, key: Key, field: FieldInfo, also: Iterable[str] = ()) -> Callable[[Command], Command]:
-    attributes: dict[str, Any] = {"help": _help(name, key, field)}
+def _option(
+    name: str, key: Key, field: FieldInfo, also: Iterable[str] = (), *, shows_default: bool = True
+) -> Callable[[Command], Command]:
+    attributes: dict[str, Any] = {"help": _help(name, key, field) if shows_default else key.help}
     kind = _kind(key, field)
     if kind is bool:
         attributes["is_flag"] = True
+    elif get_origin(field.annotation) is tuple:
+        attributes |= {"multiple": True, "type": kind, "metavar": "NAME"}
     else:
         attributes["type"] = kind
     if isinstance(kind, (click.IntRange, Amount)):

@@ -1,5 +1,6 @@
-"""Steering a run: approve, reject, pause, resume, steer, finish, extend, candidates, cancel."""
+"""The commands of `client.messages`: what a person tells a run, or asks of its finished report."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,136 +17,119 @@ from client.cli.common import (
     run_to_change,
     say,
 )
+from client.cli.dialogue import show_answer, show_version
 from client.cli.options import options_of
-from client.failures import NoAnswer
-from client.messages import (
-    Approve,
-    Cancel,
-    Choose,
-    Decision,
-    Extend,
-    Finish,
-    Message,
-    Pause,
-    Reject,
-    Resume,
-    Steer,
-)
+from client.failures import Exit, NoAnswer
+from client.messages import Verb
 from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.contracts.candidates import Candidate
     from client.api import Determinator
     from client.run import Run
-    from workflows.types import Progress
+
+model_option = click.option(
+    "--model", type=Filled(), metavar="NAME", help="Default: the model that the run was asked with."
+)
+dispute_option = click.option(
+    "--dispute", type=Filled(), metavar="ID", help="Decide the dispute of this sentence: approved, it goes."
+)
 
 
-def verb(kind: type[Message]) -> click.Command:
-    """Return the verb that sends a message, with an option for each of its fields. A decision may also be on
-    a dispute of a finished report."""
-    decides = issubclass(kind, Decision)
+def command_of(verb: Verb) -> click.Command:
+    """Return the command that sends a message: its run, the positional fields of its content, and an option
+    for each other field."""
+    to_report = verb.to == "report"
+    others = {name: field for name, field in verb.fields.items() if name not in verb.positional}
+    command: Callable[..., Any] = on_client(on_report(verb) if to_report else on_run(verb))
+    decides = verb.name in ("approve", "reject")
+    for wanted, option in (
+        (to_report or verb.shows, json_option),
+        (verb.signed, by_option),
+        (to_report, model_option),
+        (decides, dispute_option),
+    ):
+        command = option(command) if wanted else command
+    command = options_of(others, command)
+    for name in reversed(verb.positional):
+        metavar = "ID" if name == "sentence" else "[ANSWER]..." if verb.shows else name.upper()
+        words: dict[str, Any] = {"nargs": -1, "required": to_report} if name == verb.positional[-1] else {}
+        command = click.argument(name, metavar=metavar, **words)(command)
+    run = click.argument("run", metavar="RUN") if verb.positional else changed_run_argument
+    return click.command(verb.name, help=f"{verb.help}\n\n{verb.more}")(run(command))
+
+
+def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
+    """Return what the command of a message to a run does. A decision may also be on a dispute of its finished
+    report; where there is nothing to send, what waits is shown."""
 
     async def send(
         client: "Determinator",
         run: str | None,
         by: str | None = None,
         dispute: str | None = None,
+        as_json: bool = False,
         **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
     ) -> None:
-        message = kind(**{name: value for name, value in fields.items() if value is not None})
+        values = {name: value for name, value in typed(verb, fields).items() if value not in (None, ())}
+        if verb.shows and not values:
+            await show(verb, await client.run(run or "last"), as_json=as_json)
+            return
+        content = verb.read(values)
         name = await run_to_change(client, run)
         if dispute is not None:
-            from client.cli.dialogue import show_version
-
-            upheld, note = kind is Approve, fields["note"] or ""
+            upheld, note = verb.name == "approve", values.get("note", "")
             decided = await client.decide(name, dispute, upheld=upheld, by=by, note=note)
             show_version(decided, as_json=False)
             return
         target = await client.run(name)
-        print_text(plain(f"{target.id} {await message.send(target, by)}"))
+        answer = await target.deliver(verb, content, by)
+        if as_json:
+            print_json(answer)
+        else:
+            print_text(plain(f"{target.id} {verb.replied(answer)}"))
 
-    send.__doc__ = kind.__doc__
-    command = options_of(kind.model_fields, on_client(send))
-    if decides:
-        command = by_option(dispute_option(command))
-    return click.command(kind.name)(changed_run_argument(command))
-
-
-dispute_option = click.option(
-    "--dispute", type=Filled(), metavar="ID", help="Decide the dispute of this sentence: approved, it goes."
-)
-approve, reject, extend = verb(Approve), verb(Reject), verb(Extend)
-pause, resume, finish, cancel = verb(Pause), verb(Resume), verb(Finish), verb(Cancel)
+    return send
 
 
-@click.command()
-@click.argument("run", metavar="RUN")
-@click.argument("answers", nargs=-1, metavar="[ANSWER]...")
-@by_option
-@json_option
-@on_client
-async def answer(
-    client: "Determinator", run: str, answers: tuple[str, ...], by: str | None, as_json: bool
-) -> None:
-    """Answer what a run asks back before it searches, one ANSWER a question in their order; "" leaves what it
-    assumes. Without an ANSWER the questions are printed; `approve` accepts all that it assumes."""
-    target = await client.run(run)
-    if answers:
-        readings = await target.answer(answers, by=by)
-    else:
-        readings = (await known(target)).readings
-    if as_json:
-        print_json(readings)
-        return
-    if not readings:
-        say(f"{target.id} asks nothing back")
-    for number, one in enumerate(readings, start=1):
-        print_text(plain(f"{number}. {one.text}"))
+def on_report(verb: Verb) -> Callable[..., Awaitable[Exit]]:
+    """Return what the command of a message to a finished report does."""
+
+    async def send(
+        client: "Determinator",
+        run: str,
+        by: str | None,
+        model: str | None,
+        as_json: bool,
+        **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
+    ) -> Exit:
+        answered = await client.revise(run, verb.name, by, model=model, **typed(verb, fields))
+        return (show_answer if verb.name == "tell" else show_version)(answered, as_json=as_json)
+
+    return send
 
 
-@click.command(help=Steer.__doc__)
-@click.argument("run", metavar="RUN")
-@click.argument("text", nargs=-1, metavar="TEXT")
-@click.option("--add-source", metavar="NAME", help="Search this source as well.")
-@on_client
-async def steer(client: "Determinator", run: str, text: tuple[str, ...], add_source: str | None) -> None:
-    message = Steer(text=" ".join(text).strip(), add_source=add_source)
-    target = await client.run(run)
-    print_text(f"{target.id} {await message.send(target)}")
+def typed(verb: Verb, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was typed, the words of a text as one text."""
+    return {
+        name: " ".join(value) if name == "text" and name in verb.positional else value
+        for name, value in fields.items()
+    }
 
 
-@click.command()
-@changed_run_argument
-@click.option(
-    "--keep", type=Filled(), multiple=True, metavar="NAME", help="Keep this one; repeatable. Opens the gate."
-)
-@by_option
-@json_option
-@on_client
-async def candidates(
-    client: "Determinator", run: str | None, keep: tuple[str, ...], by: str | None, as_json: bool
-) -> None:
-    """Show the candidates a run has put forward, or keep some of them with --keep."""
-    target = await client.run(await run_to_change(client, run) if keep else run or "last")
-    if keep:
-        print_text(plain(f"{target.id} {await Choose(names=[*keep]).send(target, by)}"))
-        return
-    listed = (await known(target)).candidates
+async def show(verb: Verb, run: "Run", *, as_json: bool) -> None:
+    """Print what waits for an answer of this message. Raises NoAnswer: without a worker nobody knows it."""
+    seen = await run.progress()
+    if seen is None:
+        raise NoAnswer(f"no worker answers for {run.id}, and only the run knows this")
+    listed = getattr(seen, verb.shows)
     if as_json:
         print_json(listed)
         return
     if not listed:
-        say("no candidates have been put forward (yet)")
-    for candidate in listed:
-        print_text(candidate_line(candidate))
-
-
-async def known(run: "Run") -> "Progress":
-    """Return what a run reports. Raises NoAnswer: without a worker nobody knows what it asks or has found."""
-    seen = await run.progress()
-    if seen is None:
-        raise NoAnswer(f"no worker answers for {run.id}, and only the run knows this")
-    return seen
+        say(f"{run.id} has no {verb.shows} to decide")
+    for number, one in enumerate(listed, start=1):
+        print_text(candidate_line(one) if verb.shows == "candidates" else plain(f"{number}. {one.text}"))
 
 
 def candidate_line(candidate: "Candidate") -> str:

@@ -15,9 +15,10 @@ from client.access import Access, Folders, RateLimit, folder_of
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.tokens import Scope, Token, TokenFile, of_session
-from client.messages import Extend, Message
+from client.messages import Verb
 from client.run import Run
 from client.runs.options import QuestionText, SharedOptions
+from workflows.types import ExtendBudget, Message
 
 BEARER = HTTPBearer(auto_error=False)
 HOUR = 3600.0
@@ -144,16 +145,17 @@ class Desk:
         self.admit_run(case.token)
         return case.token.max_cost
 
-    async def send(self, case: Case, message: Message) -> None:
+    async def send(self, case: Case, verb: Verb, content: Message | None) -> None:
         """Send a message to a run; its cost is extended up to what the token allows. Raises BadInput."""
         async with self._extending:
             most = case.token.max_cost
-            if most is not None and isinstance(message, Extend) and message.cost:
+            if most is not None and isinstance(content, ExtendBudget) and content.cost:
                 seen = await case.run.progress()
                 limit = seen.budget.limits.max_cost_microusd if seen else None
-                if limit is None or limit / 1e6 + message.cost > most:
+                if limit is None or limit / 1e6 + content.cost > most:
                     raise BadInput(f"a run of this token may cost {most:g} US dollars")
-            await message.send(case.run, case.by)
+            read = verb.read(content.model_dump(exclude_unset=True) if content else {})
+            await case.run.deliver(verb, read, case.by)
 
     def _checked(self, asked: Question, token: Token) -> Question:
         """Raise BadInput for what this server does not offer to a caller."""

@@ -7,57 +7,29 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Query
 from fastapi.responses import Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from activities.contracts.evidence import Length
-from activities.contracts.revise import MAX_INSTRUCTION_CHARS
 from activities.report.format_table import FORMATS
 from client.access import line_of
 from client.api import EXPECTED
 from client.http.desk import Case, Desk, Once, Question
 from client.http.tokens import Token
-from client.messages import MESSAGES, Message, Text
+from client.messages import MESSAGES, Verb
 from client.reports.load import as_bytes
-from client.reports.replies import Changed, Told
 from client.run import Run
 from client.runs.run_state import ListedRun, RunState, state_of
-from workflows.types import BudgetStatus, PlanView
-
-Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
-
-
-class Body(BaseModel):
-    """What a request says; a field that no route takes is refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Instruction(Body):
-    text: Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
-
-
-class Disputed(Instruction):
-    sentence: Sentence
-
-
-class Decided(Body):
-    sentence: Sentence
-    upheld: Annotated[bool, Field(description="true: the sentence goes, its quote stands in its place")]
-    note: Text = ""
+from workflows.types import BudgetStatus, Message, PlanView
 
 
 def rest(desk: Desk) -> APIRouter:
     router = APIRouter(prefix="/runs", tags=["runs"])
-    client = desk.client
     asker, reader = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
-    telling, reading = (Depends(desk.run_for(scope)) for scope in ("ask", "read"))
-    asking = Depends(desk.run_for("ask", changes=True))
-    deciding = Depends(desk.run_for("decide", changes=True))
+    reading = Depends(desk.run_for("read"))
 
     @router.post("", status_code=201)
     async def start(body: Question, token: Token = asker, once: Once = "") -> RunState:
@@ -117,48 +89,34 @@ def rest(desk: Desk) -> APIRouter:
             raise HTTPException(503, "no worker answers at the moment", {"Retry-After": "5"})
         return seen.budget
 
-    @router.post("/{run_id}/tell")
-    async def tell(body: Instruction, case: Case = telling) -> Told:
-        """Ask a finished report: the evidence of its run answers, or does not have it."""
-        most = desk.may_cost(case)
-        return Told.of(await client.tell(case.run.id, body.text, by=case.by, max_cost=most))
-
-    @router.post("/{run_id}/change")
-    async def change(body: Instruction, case: Case = asking) -> Changed:
-        """Have a finished report changed: a version beside it."""
-        most = desk.may_cost(case)
-        return Changed.of(await client.change(case.run.id, body.text, by=case.by, max_cost=most))
-
-    @router.post("/{run_id}/dispute")
-    async def dispute(body: Disputed, case: Case = asking) -> Changed:
-        """Dispute a sentence: its works are read again, and it stays until somebody decides."""
-        most = desk.may_cost(case)
-        disputed = client.dispute(case.run.id, body.sentence, body.text, by=case.by, max_cost=most)
-        return Changed.of(await disputed)
-
-    @router.post("/{run_id}/decide")
-    async def settle(body: Decided, case: Case = deciding) -> Changed:
-        """Decide a dispute."""
-        decided = client.decide(case.run.id, body.sentence, upheld=body.upheld, by=case.by, note=body.note)
-        return Changed.of(await decided)
-
-    for kind in MESSAGES.values():
-        router.post(f"/{{run_id}}/{kind.name}", summary=kind.__doc__)(act_of(desk, kind))
+    for verb in MESSAGES.values():
+        router.post(f"/{{run_id}}/{verb.name}", summary=verb.help)(route_of(desk, verb))
     return router
 
 
-def act_of(desk: Desk, kind: type[Message]) -> Callable[..., Awaitable[RunState]]:
-    """Return the route of a message: its fields are the body, which may be left out where none is needed."""
-    is_needed = any(field.is_required() for field in kind.model_fields.values())
-    form = kind if is_needed else kind | None
+def route_of(desk: Desk, verb: Verb) -> Callable[..., Awaitable[object]]:
+    """Return the route of a message: its content is the body, which may be left out where none is needed."""
+    model = verb.model or Message
+    is_needed = any(field.is_required() for field in model.model_fields.values())
+    form: Any = model if is_needed else model | None
+    default = ... if is_needed else None
+    case_of = Depends(desk.run_for(verb.scope, changes=verb.name != "tell"))
 
-    async def act(
-        body: form = ... if is_needed else None,  # type: ignore[valid-type]  # FastAPI reads it as it is then
-        case: Case = Depends(desk.run_for("decide", changes=True)),  # noqa: B008 - FastAPI's way
-    ) -> RunState:
-        await desk.send(case, kind() if body is None else body)
-        return await state_of(case.run)
+    async def act(body=default, case=case_of):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        if verb.to != "report":
+            await desk.send(case, verb, body)
+            return await state_of(case.run)
+        most = desk.may_cost(case) if verb.scope == "ask" else None
+        said = dict(body)
+        by = case.by or said.pop("by", None)
+        answered = await desk.client.revise(case.run.id, verb.name, by, max_cost=most, **said)
+        return verb.answer.of(answered)
 
+    act.__annotations__ = {
+        "body": form,
+        "case": Case,
+        "return": verb.answer if verb.to == "report" else RunState,
+    }
     return act
 
 

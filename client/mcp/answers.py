@@ -13,6 +13,7 @@ from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
 from client.failures import as_failure, in_shell
+from client.messages import MESSAGES
 from client.runs.run_state import RunId, RunState
 
 P = ParamSpec("P")
@@ -28,11 +29,9 @@ TOOLS = {
     "verify": "verify_report",
     "search": "search_literature",
     "refresh": 'ask_report with action "refresh"',
-    "tell": 'ask_report with action "ask"',
-    **{verb: f'ask_report with action "{verb}"' for verb in ("change", "dispute")},
     **{
-        verb: f'change_run with action "{verb}"'
-        for verb in ("approve", "reject", "answer", "steer", "extend", "pause", "resume", "finish", "cancel")
+        verb.name: f'{"ask_report" if verb.to == "report" else "change_run"} with action "{verb.name}"'
+        for verb in MESSAGES.values()
     },
 }
 """Verb of the command line -> tool."""

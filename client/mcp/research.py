@@ -7,7 +7,7 @@ While a caller waits, progress is reported with each event of the run.
 import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -22,16 +22,15 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types.version import is_version_at_least
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from activities.contracts.evidence import Length
-from activities.contracts.revise import MAX_INSTRUCTION_CHARS
 from activities.contracts.step import Reading
 from activities.report.formats import render
 from activities.report.schema import Report
 from client.access import Folders, folder_of
 from client.api import EXPECTED, Determinator
-from client.failures import BadInput, faults_of
+from client.failures import BadInput
 from client.mcp.answers import (
     CollectedWork,
     ReportAnswer,
@@ -39,7 +38,7 @@ from client.mcp.answers import (
     VerifyAnswer,
     clearly,
 )
-from client.messages import MESSAGES
+from client.messages import MESSAGES, Verb
 from client.reports.verify import is_file_name
 from client.run import Run
 from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
@@ -140,11 +139,21 @@ Seconds = Annotated[
     float,
     Field(ge=0, le=MAX_WAIT_SECONDS, description="How long to wait for its end; the run goes on after that"),
 ]
-Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
-RunAction: Any = Literal[tuple(MESSAGES)]
+TO_RUN = {name: verb for name, verb in MESSAGES.items() if verb.to != "report"}
+TO_REPORT = {name: verb for name, verb in MESSAGES.items() if verb.to == "report"}
+RunAction: Any = Literal[tuple(TO_RUN)]
+ReportAction: Any = Annotated[
+    Literal[(*TO_REPORT, "refresh")],
+    Field(
+        description="tell: the evidence of its run answers, or has no answer (no claims). change: shorter, "
+        "without a section, with a work named by its PMID ... dispute: a sentence is wrong, its works are "
+        "read again. decide: of a dispute; ask the person first. refresh: authorities are asked again for "
+        "retractions"
+    ),
+]
 
 
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
@@ -165,13 +174,13 @@ def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> C
     return called
 
 
-def fields_of_messages() -> dict[str, Any]:
-    """Return the fields of all messages, each with the actions that it is for."""
+def fields_of(verbs: Iterable[Verb]) -> dict[str, Any]:
+    """Return the fields of messages, each with the actions that it is for."""
     actions: dict[str, list[str]] = {}
     kinds: dict[str, tuple[Any, str | None]] = {}
-    for message in MESSAGES.values():
-        for name, field in message.model_fields.items():
-            actions.setdefault(name, []).append(message.name)
+    for verb in verbs:
+        for name, field in verb.fields.items():
+            actions.setdefault(name, []).append(verb.name)
             kinds[name] = field.annotation, field.description
     return {
         name: Annotated[kind | None, Field(description=f"{', '.join(actions[name])}: {about}")]
@@ -189,8 +198,8 @@ class Research:
         planned = {name: options[name] for name in PLANNED}
         changing = (
             taking(self.start_research, options),
-            taking(self.change_run, fields_of_messages()),
-            self.ask_report,
+            taking(self.change_run, fields_of(TO_RUN.values())),
+            taking(self.ask_report, fields_of(TO_REPORT.values())),
         )
         reading = (
             *(
@@ -256,33 +265,17 @@ class Research:
     async def ask_report(
         self,
         run: OneRun,
-        action: Annotated[
-            Literal["ask", "change", "dispute", "refresh"],
-            Field(
-                description="ask: the evidence of its run answers, or does not have it (no claims). change: "
-                "shorter, without a section, with a work named by its PMID ... dispute: a sentence is wrong, "
-                "its works are read again. refresh: authorities are asked for retractions again"
-            ),
-        ],
-        text: Annotated[str, Field(max_length=MAX_INSTRUCTION_CHARS, description="Question or reason")] = "",
-        sentence: Annotated[str, Field(max_length=20, description="dispute: its id")] = "",
+        action: ReportAction,
         search: Annotated[bool, Field(description="refresh: also look for new works")] = False,
+        **fields: Any,  # noqa: ANN401 - those of the messages
     ) -> ReportAnswer:
         """Ask a finished report, have it changed or disputed, or bring it up to date. What is changed is a
-        version beside it; what is not touched stays letter by letter. The answer is a report, that of `ask`
+        version beside it; what is not touched stays letter by letter. The answer is a report, that of `tell`
         of one section."""
         if action == "refresh":
             await self._client.refresh(run, search=search)
             return await self.get_report(run)
-        if len(text.strip()) < 2:
-            raise BadInput(f"{action} needs its text")
-        match action:
-            case "ask":
-                answered = await self._client.tell(run, text, by=BY)
-            case "change":
-                answered = await self._client.change(run, text, by=BY)
-            case "dispute":
-                answered = await self._client.dispute(run, sentence, text, by=BY)
+        answered = await self._client.revise(run, action, BY, **fields)
         return await self._answer(answered.report, notes=answered.outcome.notes)
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=100)] = 20) -> list[ListedRun]:
@@ -300,23 +293,14 @@ class Research:
         self,
         run: OneRun,
         action: RunAction,
-        sentence: Annotated[str, Field(max_length=20, description="approve, reject: of a dispute")] = "",
         **fields: Any,  # noqa: ANN401 - those of the messages
     ) -> RunState:
-        """Tell a run something: decide what waits at its gate (its plan, its candidates, its report, a
-        dispute of a finished report; ask the person first), answer what it asks back, replace its plan while
+        """Tell a run something: decide what waits at its gate (its plan, its candidates, its report; ask the
+        person first), answer what it asks back, replace its plan while
         that waits, give it an instruction or more budget, pause it, have it write its report, cancel it."""
         handle = await self._client.run(run)
-        told = {name: value for name, value in fields.items() if value is not None}
-        if sentence and action in ("approve", "reject"):
-            note = str(told.get("note", ""))
-            await self._client.decide(run, sentence, upheld=action == "approve", by=BY, note=note)
-        else:
-            try:
-                message = MESSAGES[action].model_validate(told)
-            except ValidationError as error:
-                raise BadInput(faults_of(error, action)) from error
-            await message.send(handle, BY)
+        verb = TO_RUN[action]
+        await handle.deliver(verb, verb.read(fields), BY)
         return await state_of(handle)
 
     async def search_evidence(

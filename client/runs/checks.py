@@ -2,7 +2,6 @@
 says what is wrong and how to fix it."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,18 +36,6 @@ def check_question(question: str) -> None:
             f"the question has {len(question):,} characters; the limit is {QUESTION_CHARS:,}. "
             "Ask one question, and give long material as documents in a library"
         )
-
-
-def check_instruction(text: str) -> None:
-    """Raise BadInput for an instruction without words."""
-    if not text.strip():
-        raise BadInput('the instruction is empty; write one: "only trials in adults"')
-
-
-def check_addition(amounts: Iterable[object]) -> None:
-    """Raise BadInput where nothing would be added to a budget."""
-    if not any(amounts):
-        raise BadInput("nothing to add; give tokens, cost, time or iterations")
 
 
 def check_library(folder: str | None) -> str | None:

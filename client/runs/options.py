@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, with_config
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic reads that of `typing` from Python 3.12 on
 
-from activities.configuration.declaration import Key, declared, flag_of
+from activities.configuration.declaration import Key, declared, flag_of, option
 from activities.contracts.evidence import ApprovalGate, Clarify, Effort, Length
 from activities.settings import Settings
 from workflows.modes import CHOICES
@@ -25,14 +25,6 @@ def setting(name: str) -> Any:  # noqa: ANN401 - as pydantic's `Field`
     """Return the help and the bounds of the setting that an option goes over."""
     field = Field(description=KEYS[name].help)
     field.metadata += [part for part in Settings.model_fields[name].metadata if not isinstance(part, Key)]
-    return field
-
-
-def option(help: str, flag: str | Literal[True] = True, unit: str = "") -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
-    """Return the help of an option that is no setting, and its flag where that does not follow from its
-    name."""
-    field = Field(description=help)
-    field.metadata.append(Key(help, flag=flag, unit=unit))
     return field
 
 

@@ -7,7 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
 from activities.credentials import without_credentials
@@ -16,6 +18,7 @@ from activities.report.schema import Report
 from client.embedded.home import Places
 from client.embedded.locks import Locked, LockFile
 from client.failures import BadInput
+from workflows.types import By, Message, Text
 
 if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome
@@ -24,10 +27,30 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["tell", "change", "dispute", "decide"]
+Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
+
+
+class Asked(Message):
+    """A question about a report, or an instruction to change it."""
+
+    text: Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS, description="In your words")]
+    by: By = ""
+
+
+class Disputed(Asked):
+    sentence: Sentence
+
+
+class Decided(Message):
+    sentence: Sentence
+    upheld: Annotated[bool, Field(description="true: the sentence goes, its quote stands in its place")]
+    note: Text = ""
+    by: By = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
+    asked: str
     outcome: "RefreshOutcome"
     before: Report
     report: Report
@@ -80,11 +103,9 @@ async def revise(
     client: "Determinator",
     name: str,
     kind: Kind,
-    text: str,
+    content: Asked | Decided,
     *,
     by: str | None = None,
-    sentence: str = "",
-    upheld: bool = False,
     model: str | None = None,
     max_cost: float | None = None,
 ) -> Answered:
@@ -102,11 +123,9 @@ async def revise(
     from client.runs.history import request_of
     from client.runs.refreshing import known_items, send
 
-    text = " ".join(text.split())
+    text = " ".join((content.note if isinstance(content, Decided) else content.text).split())
     if not text and kind != "decide":
         raise BadInput("nothing is said; write what you want to know or to have changed")
-    if len(text) > MAX_INSTRUCTION_CHARS:
-        raise BadInput(f"that is too long; a message has at most {MAX_INSTRUCTION_CHARS:,} characters")
     settings = client.settings
     original = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
@@ -139,9 +158,9 @@ async def revise(
             instruction=Instruction(
                 kind=kind,
                 text=text,
-                by=named(by),
-                sentence=sentence,
-                upheld=upheld,
+                by=named(by or content.by),
+                sentence=getattr(content, "sentence", ""),
+                upheld=isinstance(content, Decided) and content.upheld,
                 profile=original.report.profile if original.report.profile in profiles else "general",
                 models=models,
                 fallbacks=asked.fallbacks if asked else (),
@@ -162,7 +181,7 @@ async def revise(
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
     elif outcome.made:
         report, _ = await newest(Archive(settings.evidence_url), original.first)
-    return Answered(outcome, original.report, report)
+    return Answered(text, outcome, original.report, report)
 
 
 NOTE = "model_addresses.json"

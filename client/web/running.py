@@ -12,7 +12,7 @@ from activities.contracts.evidence import ReportPlanSection
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.messages import MESSAGES, Answer, Approve, Message
+from client.messages import MESSAGES, Verb
 from client.reports.load import NoReport
 from client.run import Run
 from client.web.frame import Frame
@@ -22,6 +22,9 @@ from client.web.reading import Reading
 from client.web.talking import Talking
 
 NOTE_CHARS = 2_000
+Said = tuple[Verb, dict[str, object]]
+TOLD = tuple(verb for verb in MESSAGES.values() if verb.on_page)
+"""The messages that the page of a run has a form for, whatever it does."""
 
 
 class Running:
@@ -57,6 +60,7 @@ class Running:
                     question=live.question,
                     live=html,
                     said=self._home.said.get(run.id, []),
+                    told=[(verb, *inputs_of(verb)) for verb in TOLD],
                     turns=await self._talking.turns(live.continues, self._frame.user(request)),
                 )
         try:
@@ -79,23 +83,39 @@ class Running:
             raise HTTPException(404, "there is no such button")
         run, user = await self._frame.run(request, run_id), self._frame.user(request)
         form = await request.form()
-        if act in FORMS:
-            message = await FORMS[act](run, user, form)
-        else:
-            message = message_of(MESSAGES[act], form)
-        return await self._frame.answer(request, run.id, f"The run {await message.send(run, user)}.")
+        verb, values = await FORMS[act](run, user, form) if act in FORMS else (MESSAGES[act], {})
+        if verb.to == "report":
+            return await self._talking.say(request, run, user, verb, values_of(verb, form))
+        answer = await run.deliver(verb, verb.read(values or values_of(verb, form)), user)
+        return await self._frame.answer(request, run.id, f"The run {verb.replied(answer)}.")
 
 
-def message_of(kind: type[Message], form: FormData) -> Message:
-    """Return the message that a form is; what is left empty is as it would be. Raises ValidationError."""
+def values_of(verb: Verb, form: FormData) -> dict[str, object]:
+    """Return the fields of a message that a form has; what is left empty is as it would be."""
     values: dict[str, object] = {}
-    for name, field in kind.model_fields.items():
+    for name, field in verb.fields.items():
         texts = texts_of(form, name)
-        if get_origin(field.annotation) is list:
+        if get_origin(field.annotation) is tuple:
             values[name] = texts
         elif any(texts):
             values[name] = texts[-1]
-    return kind.model_validate(values)
+    return values
+
+
+def inputs_of(verb: Verb) -> tuple[str, list[dict[str, str | bool]]]:
+    """Return the field of a message that is text of many words, if any, and the inputs of the others."""
+    whole = verb.positional[-1] if verb.positional else ""
+    inputs: list[dict[str, str | bool]] = [
+        {
+            "name": name,
+            "label": (field.description or name).rstrip("."),
+            "number": field.annotation in (int, float) and name != "seconds",
+            "step": "any" if field.annotation is float else "1",
+        }
+        for name, field in verb.fields.items()
+        if name != whole
+    ]
+    return whole, inputs
 
 
 def text_of(form: FormData, name: str) -> str:
@@ -110,7 +130,7 @@ def texts_of(form: FormData, name: str) -> list[str]:
     return [str(value).strip() for value in form.getlist(name)]
 
 
-async def plan(run: Run, user: str, form: FormData) -> Message:
+async def plan(run: Run, user: str, form: FormData) -> Said:
     """Replace the plan where it was edited, a section without a title left out; then it is approved. Raises
     BadInput for what the run refuses."""
     present = (await run.plan()).plan
@@ -126,15 +146,15 @@ async def plan(run: Run, user: str, form: FormData) -> Message:
         )
         if outline != present.report_outline:
             await run.edit_plan(present.replace(report_outline=outline), by=user)
-    return Approve(gate="plan", note=text_of(form, "note"))
+    return MESSAGES["approve"], {"gate": "plan", "note": text_of(form, "note")}
 
 
-async def answers(_run: Run, _user: str, form: FormData) -> Message:
+async def answers(_run: Run, _user: str, form: FormData) -> Said:
     """Answer what the run asks back, or accept what it assumes."""
-    message = message_of(Answer, form)
-    assumes = "assumed" in form or not any(texts_of(form, "answers"))
-    return Approve(gate="clarification") if assumes else message
+    if "assumed" in form or not any(texts_of(form, "answers")):
+        return MESSAGES["approve"], {"gate": "clarification"}
+    return MESSAGES["answer"], {"answers": texts_of(form, "answers")}
 
 
-FORMS: Mapping[str, Callable[[Run, str, FormData], Awaitable[Message]]] = {"plan": plan, "answers": answers}
+FORMS: Mapping[str, Callable[[Run, str, FormData], Awaitable[Said]]] = {"plan": plan, "answers": answers}
 """Forms that are more than the fields of a message."""

@@ -6,8 +6,9 @@ The conversation of a user with a report is a file of the home, so that it survi
 import asyncio
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
@@ -19,11 +20,14 @@ from activities.private_files import write_whole
 from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
 from activities.report.instructions import differences
+from activities.report.schema import Report
 from activities.text.embeddings import embedder
 from client.api import EXPECTED
+from client.messages import MESSAGES, Verb
 from client.reports.answer import answer_of, claims_of
 from client.reports.replies import cited_of
 from client.run import Run
+from client.runs.revising import Answered
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.home import Home
 from client.web.rendering import rendered, run_url
@@ -31,8 +35,6 @@ from client.web.rendering import rendered, run_url
 MAX_TURNS = 20
 """Earlier questions of a conversation that are shown, and answers that are kept, the latest."""
 Text = Annotated[str, Form(max_length=MAX_INSTRUCTION_CHARS)]
-Name = Annotated[str, Form(max_length=100)]
-Decision = Annotated[Literal["goes", "stays"], Form()]
 
 
 class Talking:
@@ -44,8 +46,6 @@ class Talking:
     def router(self) -> APIRouter:
         router = APIRouter(prefix="/run/{run_id}")
         router.post("/talk")(self.talk)
-        router.post("/dispute")(self.dispute)
-        router.post("/decide")(self.decide)
         return router
 
     def conversation(self, user: str, run_id: str) -> list[str]:
@@ -82,21 +82,23 @@ class Talking:
         """Do what a message asks for; without a verb, say as what it is understood and do nothing."""
         run, user = await self._frame.run(request, run_id), self._frame.user(request)
         match verb:
-            case "ask":
-                html = await self._asked(run, text, user)
-            case "change":
-                html = await self._changed(run, text, user)
             case "on":
                 return await self._asked_on(request, run, text, user)
-            case _:
-                guess = await asyncio.to_thread(likely, text)
-                return await self._put(
-                    request,
-                    run,
-                    user,
-                    rendered("understood", text=text, guess=guess, run_id=run.id),
-                    keep=False,
-                )
+            case "ask" | "change":
+                said = MESSAGES["tell" if verb == "ask" else "change"]
+                return await self.say(request, run, user, said, {"text": text})
+        guess = await asyncio.to_thread(likely, text)
+        html = rendered("understood", text=text, guess=guess, run_id=run.id)
+        return await self._put(request, run, user, html, keep=False)
+
+    async def say(
+        self, request: Request, run: Run, user: str, verb: Verb, values: Mapping[str, Any]
+    ) -> Response:
+        """Send a message to the finished report, and add what comes of it to the conversation."""
+        own = await run.draft()
+        answered = await self._frame.client.revise(run.id, verb.name, user, **values)
+        shown = answer_shown(answered, own) if verb.name == "tell" else version_shown(answered, values)
+        html = rendered(PARTS[verb.name], run_id=run.id, text=answered.asked, **shown)
         return await self._put(request, run, user, html)
 
     async def _put(self, request: Request, run: Run, user: str, html: str, *, keep: bool = True) -> Response:
@@ -109,66 +111,46 @@ class Talking:
             return RedirectResponse(f"{run_url(run.id)}#conversation", SEE_OTHER)
         return await self._frame.page("plain", html=html)
 
-    async def _asked(self, run: Run, text: str, user: str) -> str:
-        own = await run.draft()
-        answered = await self._frame.client.tell(run.id, text, by=user)
-        report = answered.report
-        cited = cited_of(report, own)
-        marks = {one.evidence_id: one.mark for one in cited}
-        lines = [
-            (claim.text, [marks[name] for name in claim.evidence_ids if name in marks])
-            for claim in claims_of(report)
-        ]
-        note = "" if report.written_by == "model" else NOT_READ
-        return rendered("answer", text=text, lines=lines, cited=cited, note=note, run_id=run.id)
-
-    async def _changed(self, run: Run, text: str, user: str) -> str:
-        answered = await self._frame.client.change(run.id, text, by=user)
-        return rendered(
-            "changed",
-            text=text,
-            made=answered.outcome.made,
-            version=answered.outcome.version,
-            notes=answered.outcome.notes,
-            differences=differences(answered.before, answered.report),
-            run_id=run.id,
-        )
-
     async def _asked_on(self, request: Request, run: Run, text: str, user: str) -> Response:
         further = await self._home.start(text, {}, user, follow_up=run.id)
         if is_part(request):
             return Response(headers={"HX-Redirect": run_url(further.id)})
         return RedirectResponse(run_url(further.id), SEE_OTHER)
 
-    async def dispute(self, request: Request, run_id: str, sentence: Name, reason: Text) -> Response:
-        """Dispute a sentence: what the second reader says of it."""
-        run, user = await self._frame.run(request, run_id), self._frame.user(request)
-        answered = await self._frame.client.dispute(run.id, sentence, reason, by=user)
-        line = dispute_line(answered.report.disputes[-1])
-        html = rendered("disputed", sentence=sentence, lines=[line], open=True, run_id=run.id)
-        return await self._put(request, run, user, html)
 
-    async def decide(
-        self,
-        request: Request,
-        run_id: str,
-        sentence: Name,
-        decision: Literal["goes", "stays"] = Form(),
-        note: Text = "",
-    ) -> Response:
-        """Decide that a disputed sentence goes or stays."""
-        run, user = await self._frame.run(request, run_id), self._frame.user(request)
-        client = self._frame.client
-        answered = await client.decide(run.id, sentence, upheld=decision == "goes", by=user, note=note)
-        lines = [dispute_line(one) for one in answered.report.disputes if one.sentence == sentence]
-        html = rendered("disputed", sentence=sentence, lines=lines, open=False, run_id=run.id)
-        return await self._put(request, run, user, html)
+def answer_shown(answered: Answered, own: Report) -> dict[str, object]:
+    """Return what the page has of the answer to a question; `own`: the report that was asked."""
+    report = answered.report
+    cited = cited_of(report, own)
+    marks = {one.evidence_id: one.mark for one in cited}
+    lines = [
+        (claim.text, [marks[name] for name in claim.evidence_ids if name in marks])
+        for claim in claims_of(report)
+    ]
+    return {"lines": lines, "cited": cited, "note": "" if report.written_by == "model" else NOT_READ}
 
 
-Verb = Literal["ask", "change", "on"]
-VERBS: tuple[Verb, ...] = get_args(Verb)
+def version_shown(answered: Answered, values: Mapping[str, object]) -> dict[str, object]:
+    """Return what the page has of a report that was changed, disputed or decided on."""
+    sentence, outcome = values.get("sentence"), answered.outcome
+    disputes = [one for one in answered.report.disputes if one.sentence == sentence]
+    return {
+        "made": outcome.made,
+        "version": outcome.version,
+        "notes": outcome.notes,
+        "differences": differences(answered.before, answered.report),
+        "sentence": sentence,
+        "lines": [dispute_line(one) for one in disputes],
+        "open": any(not one.decision for one in disputes),
+    }
+
+
+PARTS = {"tell": "answer", "change": "changed", "dispute": "disputed", "decide": "disputed"}
+"""Message -> the part of the page that shows what came of it."""
+Kind = Literal["ask", "change", "on"]
+VERBS: tuple[Kind, ...] = get_args(Kind)
 """Ask the report, change it, or ask on with new searches."""
-LIKE: dict[Verb, tuple[str, ...]] = {
+LIKE: dict[Kind, tuple[str, ...]] = {
     "ask": (
         "What does the report say about it?",
         "How many were in the study?",
@@ -194,7 +176,7 @@ LIKE: dict[Verb, tuple[str, ...]] = {
 """Messages of each kind."""
 
 
-def likely(text: str) -> Verb:
+def likely(text: str) -> Kind:
     """Return what a message is most like, by the meaning of whole sentences; a question where no model of
     sentences is installed. It is shown and not acted upon."""
     encoder = embedder()
@@ -202,7 +184,7 @@ def likely(text: str) -> Verb:
         return "ask"
     vectors = encoder.encode([text, *(like for verb in VERBS for like in LIKE[verb])])
     nearness = [float(vectors[0] @ other) for other in vectors[1:]]
-    best: dict[Verb, float] = {}
+    best: dict[Kind, float] = {}
     place = 0
     for verb in VERBS:
         best[verb] = max(nearness[place : place + len(LIKE[verb])])

@@ -1,4 +1,4 @@
-"""Messages to a run are declared once, and every surface has each with all its fields."""
+"""Messages to a run and its report are declared once, and every surface has each with all its fields."""
 
 from pathlib import Path
 
@@ -11,32 +11,46 @@ from client.cli.main import determinator
 from client.failures import BadInput
 from client.http.app import build_app
 from client.http.tokens import TokenFile
-from client.mcp.research import fields_of_messages
-from client.messages import MESSAGES, Edit, Extend, Steer
+from client.mcp.answers import TOOLS
+from client.mcp.research import TO_REPORT, TO_RUN, fields_of
+from client.messages import MESSAGES, Verb
+from client.web.running import inputs_of
 
-POSITIONAL = {"text", "answers", "names"}
-"""Fields that are arguments of a command, or have an option by another name."""
 
-
-def test_each_surface_has_each_message_with_its_fields(home: Path) -> None:
+@pytest.mark.parametrize("verb", MESSAGES.values(), ids=MESSAGES.keys())
+def test_each_surface_has_each_message_with_its_fields(home: Path, verb: Verb) -> None:
     paths = build_app(Determinator(Settings()), TokenFile.of_owner("of the owner")).openapi()["paths"]
-    arguments = fields_of_messages().keys()
-    for kind in MESSAGES.values():
-        fields = kind.model_fields.keys()
-        route = paths[f"/runs/{{run_id}}/{kind.name}"]["post"]
-        assert kind.__name__ in str(route["requestBody"]), kind
-        assert fields <= arguments, kind
-        if kind is not Edit:  # it is `plan edit`, of a file
-            command = determinator.get_command(click.Context(determinator), kind.name)
-            assert command is not None
-            assert fields <= {option.name for option in command.params} | POSITIONAL, kind
+    route = paths[f"/runs/{{run_id}}/{verb.name}"]["post"]
+    assert verb.model is None or verb.model.__name__ in str(route["requestBody"])
+    actions = TO_REPORT if verb.to == "report" else TO_RUN
+    assert verb.fields.keys() <= fields_of(actions.values()).keys()
+    assert verb.name in TOOLS[verb.name]
+    if verb.group:  # else it is of another command: `plan edit`, `approve --dispute`
+        command = determinator.get_command(click.Context(determinator), verb.name)
+        assert command is not None
+        assert verb.fields.keys() <= {option.name for option in command.params}
+    if verb.on_page:
+        whole, inputs = inputs_of(verb)
+        assert {*filter(None, [whole]), *(str(one["name"]) for one in inputs)} == verb.fields.keys()
 
 
-def test_a_message_that_says_nothing_is_refused_where_it_is_made() -> None:
-    with pytest.raises(BadInput, match="nothing to add"):
-        Extend()
-    with pytest.raises(BadInput, match="instruction is empty"):
-        Steer(text=" ")
-    with pytest.raises(BadInput, match="did you mean pubmed"):
-        Steer(add_source="pubmde")
-    assert Extend.model_validate({"seconds": "30m"}).seconds == 1800
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("extend", {}, "nothing to add"),
+        ("steer", {"text": " "}, "instruction is empty"),
+        ("steer", {"add_source": "pubmde"}, "did you mean pubmed"),
+        ("steer", {"texts": "adults"}, "texts: Extra inputs are not permitted"),
+        ("answer", {}, "answers: Field required"),
+        ("pause", {"text": "a while"}, "pause takes no text"),
+    ],
+)
+def test_a_message_that_no_run_could_take_is_refused_where_it_is_made(
+    name: str, values: dict[str, object], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        MESSAGES[name].read(values)
+
+
+def test_time_may_be_written_as_people_do() -> None:
+    assert MESSAGES["extend"].read({"seconds": "30m"}) == MESSAGES["extend"].read({"seconds": 1800})

@@ -83,11 +83,11 @@ async def disputed_on_the_page(run_id: str, sentence: str) -> list[str]:
         offered = (await http.get(f"{at}/sentence/{anchor_of(sentence)}", headers=PART)).text
         assert f'value="{sentence}"' in offered
         first = (await http.get(at)).text
-        disputed = {"sentence": sentence, "reason": "table 2 says otherwise"}
-        said = [(await http.post(f"{at}/dispute", data=disputed, headers=PART)).text]
-        for decision, note in (("stays", "it does not"), ("goes", "")):
-            decided = {"sentence": sentence, "decision": decision, "note": note}
-            said.append((await http.post(f"{at}/decide", data=decided, headers=PART)).text)
+        disputed = {"sentence": sentence, "text": "table 2 says otherwise"}
+        said = [(await http.post(f"{at}/do/dispute", data=disputed, headers=PART)).text]
+        for upheld, note in (("false", "it does not"), ("true", "")):
+            decided = {"sentence": sentence, "upheld": upheld, "note": note}
+            said.append((await http.post(f"{at}/do/decide", data=decided, headers=PART)).text)
         assert "Rejected by local" in (await http.get(at)).text
         assert "Rejected by local (it does not)" not in first
         return said

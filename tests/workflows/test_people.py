@@ -501,7 +501,7 @@ async def test_an_extension_beyond_the_maximum_is_refused_and_the_run_goes_on(st
     stage.script.sufficient_at = 2
     run = await stage.start(a_request(approve=("plan",), limits={"max_cost_microusd": 10**9}))
     await run.until(lambda p: p.waiting_for == "plan")
-    most = {"iterations": 10**9, "tokens": 10**15, "cost_microusd": 10**15, "seconds": 1e308}
+    most = {"iterations": 10**9, "tokens": 10**15, "cost": 10**9, "seconds": 1e308}
     for name, amount in (("iterations", 46), ("seconds", 1e12), *most.items()):
         assert "at most" in await refusal(run, "extend_budget", {name: amount})
     assert (await run.budget()).limits.max_iterations == 5

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from activities.contracts.evidence import ReportPlan, StopReason
 from activities.plural import plural
-from workflows.amounts import ADDED
-from workflows.types import QUESTION_CHARS, ChooseCandidates, ExtendBudget, Limits
+from workflows.amounts import ADDED, Addition
+from workflows.types import QUESTION_CHARS, ChooseCandidates, Limits
 
 TITLE_CHARS = 300
 BACKGROUND_CHARS = 8_000
@@ -45,9 +45,9 @@ def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
     return ""
 
 
-def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | None) -> str:
+def extension_fault(more: Addition, limits: Limits, stopped: StopReason | None) -> str:
     """Return what is wrong with amounts that are to be added to the limits."""
-    if more == ExtendBudget():
+    if more == Addition():
         return "nothing to add: give tokens, cost, seconds or iterations"
     for name, (most, called, _) in ADDED.items():
         if not (getattr(limits, f"max_{name}") or 0) + getattr(more, name) <= most:

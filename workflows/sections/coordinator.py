@@ -21,7 +21,7 @@ from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
-from workflows.amounts import KINDS, Kind, Spend
+from workflows.amounts import KINDS, Addition, Kind, Spend
 from workflows.context import RunPart
 from workflows.part_state import ClarificationState
 from workflows.rules.budget import Budget
@@ -30,7 +30,7 @@ from workflows.sections.child import send_signal
 from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
 from workflows.state import ModelsState, RunState, SectionsState
 from workflows.steps import policy
-from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
+from workflows.types import AddSource, Outcome, SectionProgress, Steer
 
 FIRST_SHARE = 0.5
 """The part of its equal share that a section is leased at first, unless a round of its judge needs more."""
@@ -283,7 +283,7 @@ class SectionCoordinator(RunPart):
         for section in list(self._running):
             await self._send(section, signal, payload)
 
-    async def share_extension(self, more: ExtendBudget) -> None:
+    async def share_extension(self, more: Addition) -> None:
         """Pass an extension on: time and iterations to each section, tokens and cost on request."""
         if more.iterations or more.seconds:
             for section in list(self._running):

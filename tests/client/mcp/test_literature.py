@@ -197,7 +197,7 @@ async def test_the_web_is_searched_with_the_next_engine_when_one_is_down(
         )
 
 
-CHANGING: dict[str, dict[str, Any]] = {"change_run": {"action": "pause"}, "ask_report": {"action": "ask"}}
+CHANGING: dict[str, dict[str, Any]] = {"change_run": {"action": "pause"}, "ask_report": {"action": "tell"}}
 
 
 async def test_what_changes_a_run_names_it(pubmed: ReplayServer) -> None:

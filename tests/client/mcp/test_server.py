@@ -128,7 +128,9 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(file_home:
         near = await called(client, "search_evidence", query=support["quote"], run=state["run"], limit=1)
         assert near["result"][0]["evidence_id"] == support["evidence_id"]
         assert "OFFLINE" in await refused(client, "ask_report", run=state["run"], action="refresh")
-        told = await called(client, "ask_report", run=state["run"], action="ask", text="In whom was it seen?")
+        told = await called(
+            client, "ask_report", run=state["run"], action="tell", text="In whom was it seen?"
+        )
         assert told.keys() == report.keys(), "one form of a report"
         again = await called(
             client,
