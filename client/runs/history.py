@@ -96,3 +96,8 @@ class Step:
         """The iteration that it belongs to; 0 for a step of none."""
         number = self.given.get("iteration")
         return number if isinstance(number, int) else 0
+
+    async def answer(self, client: Client) -> Mapping[str, object] | None:
+        """Return what it answered; None where it failed, runs, or answered no object."""
+        ended = self.ended
+        return await decoded(client, ended.activity_task_completed_event_attributes.result) if ended else None

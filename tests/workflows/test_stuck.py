@@ -108,6 +108,32 @@ async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
         assert [event.type async for event in run.events(follow=False)].count("complete") == 1
 
 
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_a_run_that_breaks_at_its_end_too_is_begun_anew_and_reports_what_it_had(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    def breaks(*_: Any) -> Any:
+        raise BufferError("a number that no attribute holds")
+
+    monkeypatch.setattr(JudgeSteps, "judge", breaks)
+    monkeypatch.setattr(ResearchHandlers, "_read_signal", breaks)
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
+    async with a_worker_of(stage):
+        ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.3, patience=0.0))
+        name = (await stage.start(a_request(mode), stage.queue)).handle.id
+        settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
+        run = Run(settings, Connection(temporal_client, embedded=False, address=""), name)
+        outcome = (await run.follow(Display())).outcome
+        ending.cancel()
+        assert outcome is not None
+        assert outcome.stop_reason == "cannot_continue"
+        report = await run.draft()
+        assert report.references
+        assert report.methodology.searches
+        assert "a number that no attribute holds" in str([e async for e in run.events(follow=False)])
+
+
 # three tries within seconds each: on a machine that is busy the last one is over before the report is there
 @pytest.mark.chaos
 # of a task that fails, the SDK leaves the coroutines of its other signals behind
