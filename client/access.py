@@ -1,5 +1,8 @@
-"""What a user of the page, or a program over an interface, may see: of runs those they started, and where
-nobody signs in all of the home; of folders those that the operator allows."""
+"""The runs and folders that a user of the page, or a program over an interface, may see.
+
+Runs are those they started; where nobody signs in, all of the home. Folders are those that the operator
+allows.
+"""
 
 import time
 from collections import OrderedDict, deque
@@ -35,8 +38,11 @@ class Access:
         self._handles: OrderedDict[str, tuple[Run, str]] = OrderedDict()
 
     async def run(self, run_id: str, user: str) -> Run:
-        """Return a run that the user may see. Raises NoSuchRun for one of another user as for one that does
-        not exist, and what `Determinator.run` raises."""
+        """Return a run that the user may see.
+
+        Raises NoSuchRun for one of another user as for one that does not exist, and what
+        `Determinator.run` raises.
+        """
         name = await self._own_id(run_id, user) if self.shared else run_id
         if name in self._handles:
             self._handles.move_to_end(name)
@@ -57,8 +63,11 @@ class Access:
         return handle
 
     async def _own_id(self, name: str, user: str) -> str:
-        """Return the id of the user's own run that a name stands for; the name itself where none of the
-        newest does, so that an older one is found by its whole id. Raises SeveralRuns with the user's own."""
+        """Return the id of the user's own run that a name stands for.
+
+        Where none of the newest fits it is the name itself, so that an older run is found by its
+        whole id. Raises SeveralRuns with the user's own.
+        """
         if name in self._handles:
             return name
         own = [row.run_id for row in await self.runs(user)]
@@ -104,8 +113,11 @@ class Folders:
         self._allowed = tuple(folder.resolve() for folder in allowed)
 
     def check(self, name: str) -> str:
-        """Return the path, resolved. Raises BadInput for one outside, however it is written, and says no more
-        of it: not even whether it exists."""
+        """Return the path, resolved.
+
+        Raises BadInput for one outside, however it is written, and says no more of it: not even
+        whether it exists.
+        """
         try:
             path = Path(name).expanduser().resolve()
         except (OSError, RuntimeError, ValueError):
@@ -119,8 +131,10 @@ class Folders:
 
 
 def folder_of(options: SharedOptions, settings: Settings, folders: Folders) -> str | None:
-    """Return the folder that a caller's question searches, resolved. Raises BadInput for one that may not be
-    read, and for a model that the settings do not name."""
+    """Return the folder that a caller's question searches, resolved.
+
+    Raises BadInput for one that may not be read, and for a model that the settings do not name.
+    """
     model, library = options.get("model"), options.get("library")
     if model not in (None, "extractive", *models_of(settings)):
         raise BadInput(f"the model {str(model)[:100]!r} is not offered here")
@@ -128,8 +142,11 @@ def folder_of(options: SharedOptions, settings: Settings, folders: Folders) -> s
 
 
 class RateLimit:
-    """A limit of `most` events of one name within `seconds`: a sliding window in memory, forgotten when the
-    server restarts. A name without an event in the window takes no room."""
+    """A limit of `most` events of one name within `seconds`.
+
+    It is a sliding window in memory, forgotten when the server restarts. A name without an event in it
+    takes no room.
+    """
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most

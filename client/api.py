@@ -58,8 +58,11 @@ EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
 
 @hinting("with Determinator() as client:")
 class Determinator:
-    """A client. `settings` are those in force unless given; other keywords go over them, by their names in
-    `Settings`. `say` receives messages for a person."""
+    """A client.
+
+    `settings` are those in force unless given; other keywords go over them, by their names in `Settings`.
+    `say` receives messages for a person.
+    """
 
     def __init__(
         self,
@@ -100,8 +103,10 @@ class Determinator:
             self._blocking.close()
 
     def blocking(self) -> "BlockingDeterminator":
-        """Return the same methods for a program without an event loop, or a notebook; `close` ends its
-        thread."""
+        """Return the same methods for a notebook, or a program without an event loop.
+
+        `close` ends its thread.
+        """
         return BlockingDeterminator.of(self)
 
     @property
@@ -111,8 +116,10 @@ class Determinator:
 
     @property
     def is_new(self) -> bool:
-        """Whether the embedded server of the home has never run, so that there are no runs. Raises
-        BadConnectionSettings."""
+        """Whether the embedded server of the home has never run, so that there are no runs.
+
+        Raises BadConnectionSettings.
+        """
         return self.embedded and not any(self.settings.home.glob("temporal-*.db"))
 
     async def ask(
@@ -124,11 +131,13 @@ class Determinator:
         once: str = "",
         **options: "Unpack[AskOptions]",
     ) -> "Run":
-        """Start the research of a question, or join it where the same question with the same settings is
-        being researched. `follow_up` names a finished run that it begins with, and whose folder, sources,
-        filters, models and limits it takes where `options` say nothing else; `user`, whom it is for, where
+        """Start the research of a question, or join it where the same one is being researched.
+
+        `follow_up` names a finished run that it begins with, and whose folder, sources, filters,
+        models and limits it takes where `options` say nothing else; `user`, whom it is for, where
         that is another one than the user of this process: only a run of the same user is joined then;
-        `once`, a key with which the same question and settings are the same run, also after it has ended.
+        `once`, a key with which the same question and settings are the same run, also after it has
+        ended.
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
@@ -227,8 +236,11 @@ class Determinator:
         max_cost: float | None = None,
         **content: Any,  # noqa: ANN401 - by the message
     ) -> "Answered":
-        """Send a message of `client.messages` to the finished report of a run. `max_cost`: US dollars that
-        the run and all that is asked of its report may cost. Raises as `client.runs.revising.revise`."""
+        """Send a message of `client.messages` to the finished report of a run.
+
+        `max_cost`: US dollars that the run and all that is asked of its report may cost. Raises as
+        `client.runs.revising.revise`.
+        """
         from client.messages import MESSAGES
         from client.runs.revising import revise
 
@@ -238,34 +250,46 @@ class Determinator:
     async def tell(
         self, name: str, question: str, *, by: str | None = None, model: str | None = None
     ) -> "Answered":
-        """Ask the finished report of a run a question, which the evidence of the run answers or does not:
-        `report` of the answer is a report of one section. Raises as `revise`."""
+        """Ask the finished report of a run a question, which its evidence answers or does not.
+
+        `report` of the answer is a report of one section. Raises as `revise`.
+        """
         return await self.revise(name, "tell", by, text=question, model=model)
 
     async def change(
         self, name: str, instruction: str, *, by: str | None = None, model: str | None = None
     ) -> "Answered":
-        """Have the finished report of a run changed: a version beside it, in which only what the instruction
-        touches is other. Raises as `revise`."""
+        """Have the finished report of a run changed.
+
+        A version is made beside it, in which only what the instruction touches is other. Raises as
+        `revise`.
+        """
         return await self.revise(name, "change", by, text=instruction, model=model)
 
     async def dispute(self, name: str, sentence: str, reason: str, *, by: str | None = None) -> "Answered":
-        """Dispute a sentence of the finished report of a run, by its id: its works are read again, and the
-        report shows both until somebody decides. Raises as `revise`."""
+        """Dispute a sentence of the finished report of a run, by its id.
+
+        Its works are read again, and the report shows both until somebody decides. Raises as
+        `revise`.
+        """
         return await self.revise(name, "dispute", by, sentence=sentence, text=reason)
 
     async def decide(
         self, name: str, sentence: str, *, upheld: bool, by: str | None = None, note: str = ""
     ) -> "Answered":
-        """Decide the disputes of a sentence: upheld, it goes and its quote stands in its place. Raises as
-        `revise`."""
+        """Decide the disputes of a sentence: upheld, it goes and its quote stands in its place.
+
+        Raises as `revise`.
+        """
         return await self.revise(name, "decide", by, sentence=sentence, upheld=upheld, note=note)
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
-        """Return a connection to the configured server, else to the embedded one, which is started when it is
-        not running. With `worker`, an embedded server gets a background worker with these settings; with
-        `for_run`, that worker is kept as it is until the connection is released. Raises NoConnection and
-        BadConnectionSettings."""
+        """Return a connection to the configured server, else to the embedded one.
+
+        That is started when it is not running. With `worker`, it gets a background worker with these
+        settings; with `for_run`, that worker is kept as it is until the connection is released.
+        Raises NoConnection and BadConnectionSettings.
+        """
         config = configured(self.address, self.settings)
         if config is None:
             return await start_embedded(self.settings, worker=worker, for_run=for_run, say=self.say)
@@ -273,8 +297,11 @@ class Determinator:
         return Connection(await open_client(config), embedded=False, address=address, task_queue=queue)
 
     async def run(self, name: str = "last", *, worker: bool = True) -> "Run":
-        """Return the run with an id, an unambiguous part of one, or `last`. With `worker`, an embedded server
-        gets a worker for the queue of the run. Raises NoSuchRun, NoConnection, BadConnectionSettings."""
+        """Return the run with an id, an unambiguous part of one, or `last`.
+
+        With `worker`, an embedded server gets a worker for the queue of the run. Raises NoSuchRun,
+        NoConnection, BadConnectionSettings.
+        """
         from client.run import Run
 
         if self.is_new:
@@ -288,9 +315,11 @@ class Determinator:
         return Run(self.settings, connection, run_id, say=self.say)
 
     async def start_review(self, protocol: Path, *, user: str = "") -> "Review":
-        """Start the systematic review of a protocol file, or join it where the same protocol is under way;
+        """Start the systematic review of a protocol file, or join it where it is under way.
+
         `user` as for `ask`. It waits for `approve` before it searches. Raises BadInput, NoConnection,
-        StoreError, RPCError."""
+        StoreError, RPCError.
+        """
         from activities.evidence_store import EvidenceStore
         from activities.review.archive import Archive
         from client.reviews.review import Review
@@ -311,8 +340,10 @@ class Determinator:
         return Review(self.settings, connection, run_id)
 
     async def review(self, name: str = "last") -> "Review":
-        """Return the review with an id, an unambiguous part of one, or `last`. Raises NoSuchRun,
-        NoConnection."""
+        """Return the review with an id, an unambiguous part of one, or `last`.
+
+        Raises NoSuchRun, NoConnection.
+        """
         from client.reviews.review import Review
         from client.reviews.start import find_review
 
@@ -343,16 +374,21 @@ class Determinator:
         return await list_runs(connection.client, limit=limit, only=only or Filter())
 
     async def finished(self, name: str = "last", *, whole: bool = True) -> "Finished":
-        """Everything known about a run that has ended, from the run or, where no server knows it, from the
-        evidence store. Raises NoReport, NoSuchRun, NoConnection, StoreError."""
+        """Return all that is known of a run that has ended.
+
+        It comes from the run or, where no server knows it, from the evidence store. Raises NoReport,
+        NoSuchRun, NoConnection, StoreError.
+        """
         from client.reports.finished import find_finished
 
         return await find_finished(self, name, whole=whole)
 
     async def refresh(self, name: str, *, search: bool = False) -> "RefreshOutcome":
-        """Ask the authorities again about what a finished report cites and, with `search`, its sources for
-        new works; where anything changed, a version is kept beside the report. Raises BadInput, Failure,
-        NoReport, NoSuchRun, NoConnection, StoreError."""
+        """Ask the authorities again about what a report cites and, with `search`, its sources for new works.
+
+        Where anything changed, a version is kept beside the report. Raises BadInput, Failure,
+        NoReport, NoSuchRun, NoConnection, StoreError.
+        """
         from client.runs.refreshing import refreshed
 
         return await refreshed(self, await self.finished(name, whole=False), search=search)
@@ -360,15 +396,17 @@ class Determinator:
     async def export(
         self, name: str = "last", output: Path | None = None, *, force: bool = False
     ) -> "Exported":
-        """Save everything an outsider needs to check the report of a finished run; see
-        `client.reports.bundle.export`."""
+        """Save all that an outsider needs to check a report; see `client.reports.bundle.export`."""
         from client.reports.bundle import export
 
         return await export(self, name, output, force=force)
 
     async def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
-        """Check every quote of a report: of a run, a JSON file, or what `export` made. A file is checked
-        against `evidence`, else against `evidence.jsonl` beside it, else against this machine's store."""
+        """Check every quote of a report: of a run, a JSON file, or what `export` made.
+
+        A file is checked against `evidence`, else against `evidence.jsonl` beside it, else against
+        this machine's store.
+        """
         from client.reports.verify import verify_report
 
         data = await asyncio.to_thread(evidence.read_bytes) if evidence else None
@@ -402,15 +440,20 @@ class Determinator:
     async def collected(
         self, query: str, limit: int = 10, *, only: "Collection[str] | None" = None
     ) -> "list[tuple[Evidence, float]]":
-        """Works that the runs of this home have collected, the nearest by words and meaning first, each with
-        its score. `only`: ids of the works to look among. Raises StoreError."""
+        """Return works that the runs of this home have collected, the nearest first, each with its score.
+
+        They are compared by words and meaning. `only`: ids of the works to look among. Raises
+        StoreError.
+        """
         from activities.sources.evidence import index_of
 
         return await index_of(self.settings).search(query, limit, only=only)
 
     async def _shared_http(self) -> "Http | None":
-        """One HTTP client for all searches within `async with`, so that they keep the rate of an API between
-        them; None outside of it."""
+        """Return one HTTP client for all searches within `async with`; None outside of it.
+
+        So they keep the rate of an API between them.
+        """
         if self._open is None:
             return None
         async with self._opening:
@@ -427,8 +470,7 @@ class Determinator:
         return await available(self.settings)
 
     async def _follow_up(self, name: str, question: str, options: "AskOptions") -> "ResearchRequest":
-        """Return the request of a question that builds on a finished run: what its report cites comes
-        first."""
+        """Return the request of a question on a finished run, with what its report cites first."""
         from activities.contracts.prepare import FollowUp
         from activities.evidence_store import EvidenceStore
         from activities.report.archive import standings
@@ -455,8 +497,11 @@ class Determinator:
 
 
 class BlockingDeterminator(Blocking[Determinator]):
-    """The methods of `Determinator`, each of which blocks until it is done. It is made as `Determinator` is,
-    or by `with Determinator() as client`; `close` or the end of a `with` ends its thread."""
+    """The methods of `Determinator`, each of which blocks until it is done.
+
+    It is made as `Determinator` is, or by `with Determinator() as client`; `close` or the end of a `with`
+    ends its thread.
+    """
 
     def __init__(
         self,

@@ -15,8 +15,10 @@ P = ParamSpec("P")
 
 
 class NotAwaited(Coroutine[Any, Any, T]):
-    """A call of an asynchronous method. Used as if it were the result, it says what to write in a program
-    without an event loop."""
+    """A call of an asynchronous method.
+
+    Used as if it were the result, it says what to write in a program without an event loop.
+    """
 
     def __init__(self, coroutine: Coroutine[Any, Any, T], name: str, remedy: str) -> None:
         self._coroutine = coroutine

@@ -193,8 +193,10 @@ async def check_model(settings: "Settings") -> Check:
 
 
 async def model_facts(settings: "Settings", model: str) -> str:
-    """How a model is used, by what its server says of it: `effort small, context 4,096 tokens, 1 call at a
-    time`."""
+    """Describe how a model is used, by what its server says of it.
+
+    As `effort small, context 4,096 tokens, 1 call at a time`.
+    """
     from activities.models.address import parse
     from activities.models.prices import OPENAI_URL
     from activities.models.server_facts import ask_server

@@ -71,8 +71,10 @@ def is_loopback(url: str) -> bool:
 
 
 def ignored_keys() -> str:
-    """One line that names what the file of this folder may not set until it is trusted; empty when there is
-    nothing. Raises ConfigError, OSError."""
+    """Return a line that names what the file of this folder may not set until it is trusted.
+
+    Empty when there is nothing. Raises ConfigError, OSError.
+    """
     from activities.settings import config_path, file_settings
 
     path = str(config_path())
@@ -90,8 +92,10 @@ def ignored_keys() -> str:
 
 
 def source_names() -> list[str]:
-    """Every source that can be named: built-in ones, those of plugins, and those of `[mcp.NAME]`. Raises
-    ConfigError."""
+    """Every source that can be named: built-in ones, those of plugins, and those of `[mcp.NAME]`.
+
+    Raises ConfigError.
+    """
     from activities.settings import file_settings
     from activities.sources.names import source_names as installed
 
@@ -121,8 +125,10 @@ def is_secret(name: str, value: object) -> bool:
 
 
 def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = ()) -> frozenset[str]:
-    """Return the values that must not leave: keys, and what addresses carry of them. `environment` is looked
-    through for variables with such names, like Temporal's own key."""
+    """Return the values that must not leave: keys, and what addresses carry of them.
+
+    `environment` is looked through for variables with such names, like Temporal's own key.
+    """
     secrets: set[str] = set()
     for name, value in settings:
         if is_secret(name, value):

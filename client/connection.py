@@ -44,7 +44,9 @@ class NoTracing(Exception):
 
 def tracing(environment: Mapping[str, str] = os.environ) -> list[Interceptor]:
     """Return the interceptors that trace a client and the workers on it; none where no collector is named.
-    Raises NoTracing."""
+
+    Raises NoTracing.
+    """
     if not any(environment.get(name) for name in VARIABLES):
         return []
     try:
@@ -180,8 +182,10 @@ def plain_address(address: str) -> str:
 
 @cache
 def silent_runtime() -> Runtime:
-    """Return the SDK's native core without its own log, which would go to stdout, between the data. Its
-    errors are raised to the caller anyway."""
+    """Return the SDK's native core without its own log, which would go to stdout, between the data.
+
+    Its errors are raised to the caller anyway.
+    """
     return Runtime(telemetry=TelemetryConfig(logging=None))
 
 
@@ -191,9 +195,11 @@ async def open_client(
     runtime: Runtime | None = None,
     private_socket: Path | None = None,
 ) -> Client:
-    """Connect with the data converter of this project, which encrypts where there are keys. `private_socket`
-    is that of the home whose embedded server is meant. Raises NoConnection within `timeout` seconds, and
-    BadConnectionSettings for keys that cannot be used."""
+    """Connect with the data converter of this project, which encrypts where there are keys.
+
+    `private_socket` is that of the home whose embedded server is meant. Raises NoConnection within
+    `timeout` seconds, and BadConnectionSettings for keys that cannot be used.
+    """
     address = config.get("target_host", "")
     proxy = HttpConnectProxyConfig(f"unix:{short_path(private_socket)}") if private_socket else None
     try:
@@ -226,8 +232,10 @@ def short_path(path: Path) -> str:
 
 
 def compression(address: str) -> GrpcCompression:
-    """How requests to an address are compressed: not at all on this machine, where compressing costs both
-    sides more than the bytes."""
+    """Return how requests to an address are compressed: not at all on this machine.
+
+    There compressing costs both sides more than the bytes.
+    """
     host = address.rpartition(":")[0].strip("[]")
     return GrpcCompression.NONE if host in LOOPBACK else GrpcCompression.GZIP
 

@@ -1,5 +1,6 @@
-"""Exit codes, and errors that carry one. A failure's message is the one line a person reads;
-a configuration may have a line for each of its mistakes.
+"""Exit codes, and errors that carry one.
+
+A failure's message is the one line a person reads; a configuration may have a line for each of its mistakes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -119,8 +120,10 @@ def unknown(value: str, names: Sequence[str]) -> str:
 
 
 def faults_of(error: "ValidationError", whole: str) -> str:
-    """`columns.0: it is too long`: what pydantic finds wrong, on one line without the values. `whole` names
-    the thing itself, where a fault is of all of it."""
+    """`columns.0: it is too long`: what pydantic finds wrong, on one line without the values.
+
+    `whole` names the thing itself, where a fault is of all of it.
+    """
     return "; ".join(
         f"{'.'.join(map(str, fault['loc'])) or whole}: {fault['msg'].removeprefix('Value error, ')}"
         for fault in error.errors(include_url=False, include_input=False)
@@ -128,8 +131,10 @@ def faults_of(error: "ValidationError", whole: str) -> str:
 
 
 def as_failure(error: Exception) -> Failure | None:
-    """Return an error of the client or the server as one with an exit code and one line for people; None for
-    one that nobody expects."""
+    """Return an error of the client or the server as one with an exit code and one line for people.
+
+    None for one that nobody expects.
+    """
     from temporalio.client import WorkflowUpdateFailedError
     from temporalio.service import RPCError, RPCStatusCode
 

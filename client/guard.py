@@ -1,5 +1,7 @@
-"""What reaches the page at all, requests of its own origin and of a small size; and what a browser may do
-with the answers."""
+"""The requests that reach the page: of its own origin and of a small size.
+
+It also says what a browser may do with the answers.
+"""
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -72,8 +74,10 @@ def most_bytes(path: str) -> int:
 
 
 def is_own_origin(headers: Headers) -> bool:
-    """Whether the page that sent a request is at the address that it was sent to. A browser names its page in
-    each request of a script to another origin, and in each form that is sent."""
+    """Whether the page that sent a request is at the address that it was sent to.
+
+    A browser names its page in each request of a script to another origin, and in each form that is sent.
+    """
     origin = headers.get("origin")
     if origin is None:
         return True

@@ -56,8 +56,10 @@ def shortest_name(run_id: str) -> str:
 
 
 async def find_run(client: Client, name: str) -> str:
-    """Return the id for a full id, any unambiguous part of one, or `last`. A part at the beginning goes over
-    one elsewhere. Raises NoSuchRun."""
+    """Return the id for a full id, any unambiguous part of one, or `last`.
+
+    A part at the beginning goes over one elsewhere. Raises NoSuchRun.
+    """
     if name == "last":
         rows = await list_runs(client, limit=50)
         if not rows:
@@ -92,8 +94,7 @@ async def count_reviews(client: Client) -> int:
 
 
 async def run_ids(client: Client, beginning: str = "") -> list[str]:
-    """Return the ids of research runs without their sections, sorted; `MAX_IDS` executions are read at
-    most."""
+    """Return the ids of research runs without their sections, sorted, of `MAX_IDS` executions at most."""
     query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
     if beginning:
         query += f" AND WorkflowId STARTS_WITH '{beginning}'"
@@ -145,8 +146,10 @@ EVERY = Filter()
 
 
 async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> list[Row]:
-    """Research runs without their sections, the newest first. A run that was rewound has several executions
-    under one id: the newest one counts."""
+    """Research runs without their sections, the newest first.
+
+    A run that was rewound has several executions under one id: the newest one counts.
+    """
     executions: dict[str, list[WorkflowExecution]] = {}
     rows: dict[str, Row] = {}
     async for execution in client.list_workflows(only.query(), page_size=200):
@@ -197,8 +200,10 @@ def status_of(execution: WorkflowExecution) -> str:
 
 
 async def as_row(execution: WorkflowExecution) -> Row:
-    """Return a run that was encrypted with a key that is not here says so, and the others are listed all the
-    same."""
+    """Return the memo of a run; one that was encrypted with a key that is not here says so.
+
+    The others are listed all the same.
+    """
     try:
         memo: Mapping[str, object] = await execution.memo()
     except (CodecError, KeyError):  # the SDK raises KeyError for an encoding that it does not know

@@ -42,8 +42,10 @@ class LocalServer:
 
 
 async def local_servers() -> list[LocalServer]:
-    """Return the model servers that answer on their usual ports of this machine. They are asked for the list
-    of their models and for nothing else."""
+    """Return the model servers that answer on their usual ports of this machine.
+
+    They are asked for the list of their models and for nothing else.
+    """
     servers = await asyncio.gather(*(_look(kind, port) for kind, port in LOCAL_PORTS.items()))
     return [server for server in servers if server is not None]
 
@@ -73,8 +75,7 @@ def client_of(
     timeout: float = ASK_SECONDS,
     headers: dict[str, str] | None = None,
 ) -> "httpx.AsyncClient":
-    """Return a client that asks one server: without a proxy where it is on this machine, and while
-    `offline`."""
+    """Return a client of one server, without a proxy on this machine and while `offline`."""
     import httpx
 
     direct = None if reads_proxies(address, offline=offline) else httpx.AsyncHTTPTransport()

@@ -60,8 +60,11 @@ class RunStatus:
 
 
 class Run:
-    """A run, under way or over. Methods raise NoConnection, NoAnswer (no worker answers), NoSuchRun,
-    RPCError, and BadInput for what the run refuses."""
+    """A run, under way or over.
+
+    Methods raise NoConnection, NoAnswer (no worker answers), NoSuchRun, RPCError, and BadInput for what
+    the run refuses.
+    """
 
     def __init__(
         self,
@@ -93,8 +96,11 @@ class Run:
     # its state
 
     async def row(self) -> Row:
-        """Return what the server knows of it; needs no worker. An embedded server that has ended is started
-        again: a page or an interface that is open for days would wait for it for ever."""
+        """Return what the server knows of it; needs no worker.
+
+        An embedded server that has ended is started again: a page or an interface that is open for
+        days would wait for it for ever.
+        """
         described = describe(self.connection.client, self.id)
         return await (keep_alive(self.settings, described) if self.connection.embedded else described)
 
@@ -119,8 +125,7 @@ class Run:
         return RunStatus(row, seen, calls, await graph_of(client, seen))
 
     async def events(self, after: int = 0, *, follow: bool = True) -> AsyncGenerator[AgentEvent, None]:
-        """Its events with a number above `after`, in order; with `follow`, also those to come, until it
-        ends."""
+        """Yield its events with a number above `after`, in order; with `follow`, until it ends."""
         if not follow:
             await self.progress()
             for event in await read_events(self.connection.client, self.settings, self.id, after):
@@ -147,8 +152,10 @@ class Run:
                         return
 
     async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> Ended:
-        """Show it until its end, from the event after that number on, whatever happens to server and worker
-        meanwhile; see `Follower` for `at_gate`."""
+        """Show it until its end, from the event after that number on; see `Follower` for `at_gate`.
+
+        Server and worker may end meanwhile.
+        """
         refuse_older(await self.row())
         return await Follower(self, display, after, at_gate).follow()
 
@@ -167,7 +174,9 @@ class Run:
 
     async def versions(self) -> tuple[Version, ...]:
         """Return the later versions of its report, the oldest first, which a refresh or a change has made.
-        Raises NoReport."""
+
+        Raises NoReport.
+        """
         return (await report_and_versions(self.settings, self.connection, self.id))[1]
 
     async def version(self, number: int) -> RunReport:
@@ -223,8 +232,10 @@ class Run:
         return await self.deliver(verb, verb.read(content), by)
 
     async def deliver(self, verb: Verb, content: Message | None, by: str | None = None) -> Any:  # noqa: ANN401 - by the message
-        """Send it a message whose content has been read; return the gate of a decision, the answer of an
-        update."""
+        """Send it a message whose content has been read.
+
+        Returns the gate of a decision, the answer of an update.
+        """
         if isinstance(content, CancelSection):
             return await self.cancel(content.section)
         seen = await self.running()
@@ -297,8 +308,10 @@ class Run:
         return kept
 
     async def answer(self, answers: Sequence[str], *, by: str | None = None) -> tuple[Reading, ...]:
-        """Answer what it asks back before it searches, in order (an empty text leaves what it assumes);
-        return how the question is meant now."""
+        """Answer what it asks back before it searches; return how the question is meant now.
+
+        The answers are in order; an empty text leaves what it assumes.
+        """
         readings: tuple[Reading, ...] = await self.send("answer", by, answers=answers)
         return readings
 
@@ -308,8 +321,10 @@ class Run:
         return view
 
     async def cancel(self, section: str | None = None) -> str:
-        """Stop it, or one of its sections; a report is still written. Returns the workflow that is
-        cancelled."""
+        """Stop it, or one of its sections; a report is still written.
+
+        Returns the workflow that is cancelled.
+        """
         seen = await self.running()
         if section and seen and section not in (names := [s.id for s in seen.sections]):
             raise BadInput(f"{self.id} has no section {section}; it has {', '.join(names) or 'none'}")

@@ -42,8 +42,7 @@ def plain(text: str) -> str:
 
 
 def open_streams() -> None:
-    """Open the null device for each stream that the process was started without, and replace letters that
-    stdout cannot show."""
+    """Open the null device for each missing stream, and replace letters that stdout cannot show."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
             os.fstat(number)
@@ -79,8 +78,11 @@ def columns(stream: TextIO) -> int | None:
 
 
 def folded(text: str, stream: TextIO) -> str:
-    """Text with its lines broken between words where the stream is a terminal; what follows a break is
-    indented. A word that is longer than a line stays whole, so that it can be copied."""
+    """Return text with its lines broken between words where the stream is a terminal.
+
+    What follows a break is indented. A word that is longer than a line stays whole, so that it can be
+    copied.
+    """
     width = columns(stream)
     if width is None:
         return text
@@ -103,8 +105,11 @@ def _broken(line: str, width: int) -> str:
 
 
 def show_link(label: str, address: str, short: str) -> None:
-    """Print an address on stdout. On a terminal where it does not fit into one line, `short` stands for it,
-    as a link to it in terminals that know links."""
+    """Print an address on stdout.
+
+    On a terminal where it does not fit into one line, `short` stands for it, as a link to it in terminals
+    that know links.
+    """
     line, width = f"{label}{address}", columns(sys.stdout)
     if width is None or len(line) <= width:
         sys.stdout.write(f"{line}\n")
@@ -116,9 +121,11 @@ def show_link(label: str, address: str, short: str) -> None:
 
 
 def short_path(path: Path, room: int) -> str:
-    """Return a path in at most `room` characters as a shell reads it, with `~` for the home folder and `*`
-    for all of the name but its last eight letters and its ending; the whole path where that is still too
-    long."""
+    """Return a path in at most `room` characters as a shell reads it.
+
+    `~` stands for the home folder and `*` for all of the name but its last eight letters and its ending;
+    the whole path is returned where that is still too long.
+    """
     whole = str(path)
     if len(whole) <= room or any(c in whole for c in " *?[]'\"\\$"):
         return whole
@@ -132,8 +139,10 @@ def short_path(path: Path, room: int) -> str:
 
 
 def to_stdout(width: int = WIDE) -> "Console":
-    """Return a console for tables: as wide as the terminal, and of this width where there is none, by default
-    wide enough for whole lines."""
+    """Return a console for tables: as wide as the terminal, else of this width.
+
+    By default that is wide enough for whole lines.
+    """
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=width)

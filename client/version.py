@@ -25,8 +25,10 @@ def described(root: Path = ROOT) -> str:
 
 
 def commit_of(root: Path) -> str:
-    """Return the commit of the sources in `root`: of their git repository, else the one that the build
-    recorded; empty where neither is there."""
+    """Return the commit of the sources in `root`; empty where it is not known.
+
+    It is that of their git repository, else the one that the build recorded.
+    """
     commit = _of_git(root) if (root / ".git").exists() else ""
     recorded = root / "client" / "commit.txt"
     if not commit and recorded.is_file():

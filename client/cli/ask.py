@@ -155,8 +155,11 @@ PLANNED = ("deep", "hierarchical")
 
 
 async def offer_model(settings: "Settings", options: "AskOptions", *, at_terminal: bool) -> None:
-    """Say, where no model is named, which there are: those of the configured server, else of a server of this
-    machine, to which nothing is sent. At a terminal the person chooses for this question."""
+    """Say which models there are, where none is named.
+
+    They are those of the configured server, else of a server of this machine, to which nothing is sent.
+    At a terminal the person chooses for this question.
+    """
     if settings.openai_base_url is None and settings.openai_api_key is None:
         for server in (await local_servers())[:1]:
             say(server.line())
@@ -181,8 +184,11 @@ NAMED_MODELS = 8
 def with_files(
     settings: "Settings", question: str, audio: Path | None, image: Path | None, *, confirmed: bool
 ) -> str:
-    """Return the question with what a recording and a picture add to it. What was heard or read may be wrong:
-    a person sees it and may change it before it is asked, or has `confirmed` it. Raises BadInput."""
+    """Return the question with what a recording and a picture add to it.
+
+    What was heard or read may be wrong: a person sees it and may change it before it is asked, or has
+    `confirmed` it. Raises BadInput.
+    """
     from client.runs.spoken import question_of_file
     from client.terminal import interactive
 

@@ -145,7 +145,9 @@ def say(message: str) -> None:
 
 def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
     """`client.configuration.load_settings`, and, once in a command, what the file of the folder set in vain.
-    Raises BadInput."""
+
+    Raises BadInput.
+    """
     settings = configuration.load_settings(**overrides)
     context = click.get_current_context(silent=True)
     shown_before = context.find_root().meta if context else {}
@@ -184,8 +186,10 @@ def print_json_line(value: object) -> None:
 def run_async(
     body: Callable[[], Awaitable[T]], run: Callable[[Coroutine[Any, Any, T]], T] = asyncio.run
 ) -> T:
-    """Run a command's body, with errors of the server and the connection as failures with an exit code. `run`
-    chooses the event loop."""
+    """Run a command's body, with errors of the server and the connection as failures with an exit code.
+
+    `run` chooses the event loop.
+    """
 
     async def whole() -> T:
         return await body()
@@ -201,9 +205,11 @@ def run_async(
 
 
 def keep_logs_off_the_screen() -> None:
-    """Log nothing from a command: what matters is in its output. With `DETERMINATOR_DEBUG` its own logs go to
-    stderr, and no more of a library's than its warnings: httpx logs addresses, which may hold a key. `worker`
-    sets up logs of its own."""
+    """Log nothing from a command: what matters is in its output.
+
+    With `DETERMINATOR_DEBUG` its own logs go to stderr, and no more of a library's than its warnings:
+    httpx logs addresses, which may hold a key. `worker` sets up logs of its own.
+    """
     if os.environ.get("DETERMINATOR_DEBUG"):
         logging.basicConfig(stream=sys.stderr)
         for package in ("activities", "client"):
@@ -251,8 +257,11 @@ def on_changed_run(body: Callable[..., Awaitable[object]]) -> Callable[..., obje
 
 
 async def run_to_change(client: "Determinator", name: str | None) -> str:
-    """Return the name of the run that a command changes. Where none is given the person at the terminal is
-    asked whether the newest run is meant. Raises BadInput, NoSuchRun, NoConnection."""
+    """Return the name of the run that a command changes.
+
+    Where none is given the person at the terminal is asked whether the newest run is meant. Raises
+    BadInput, NoSuchRun, NoConnection.
+    """
     if name is not None:
         return name
     from client.listing import describe

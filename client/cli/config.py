@@ -53,8 +53,10 @@ def show(as_json: bool) -> None:
 
 @config.command()
 def check() -> None:
-    """Check the configuration file and the variables without starting anything: keys, values, and the
-    names of sources, profiles and hooks."""
+    """Check the configuration file and the variables without starting anything.
+
+    Keys, values, and the names of sources, profiles and hooks are checked.
+    """
     from activities.sources.names import source_names
     from client.runs.checks import check_configuration
 
@@ -69,8 +71,11 @@ def check() -> None:
 @config.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=".")
 def trust(path: Path) -> None:
-    """Trust the configuration file of a folder (default: this one) as it is now: it may set everything, also
-    what runs programs and where keys are sent. Once it has changed, it is not trusted."""
+    """Trust the configuration file of a folder (default: this one) as it is now.
+
+    It may set everything then, also what runs programs and where keys are sent. Once it has changed, it
+    is not trusted.
+    """
     file = (path / CONFIG_FILE if path.is_dir() else path).absolute()
     try:
         data = read_bytes(file)

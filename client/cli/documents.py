@@ -40,9 +40,11 @@ STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
 @json_option
 @on_client
 async def documents(client: "Determinator", folder: str | None, run: str | None, as_json: bool) -> None:
-    """List the files of a library: which are indexed, which could not be read and why, and, with --run, which
-    were found, which the report cites, and why it does not cite the others. Files that are new or have
-    changed are read first."""
+    """List the files of a library: which are indexed, and which could not be read and why.
+
+    With --run, also which were found, which the report cites, and why it does not cite the others. Files
+    that are new or have changed are read first.
+    """
     settings = client.settings
     of_run = await _of_run(await client.run(run)) if run is not None else None
     place = Path(check_library(folder or (of_run.folder if of_run else None)) or settings.library or "")

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 @json_option
 @on_client
 async def export(client: "Determinator", run: str, output: Path | None, force: bool, as_json: bool) -> None:
-    """Save everything an outsider needs to check a report: the report in every format, the full text of what
-    it rests on, searches, events, method, checksums, and a script that checks the quotes. No secrets.
+    """Save everything an outsider needs to check a report.
+
+    That is the report in every format, the full text of what it rests on, searches, events, method,
+    checksums, and a script that checks the quotes. No secrets.
 
     Works on finished runs; when no server answers, with what the evidence store has.
     """
@@ -60,9 +62,10 @@ async def export(client: "Determinator", run: str, output: Path | None, force: b
 @json_option
 @on_client
 async def verify(client: "Determinator", target: str, evidence: Path | None, as_json: bool) -> int:
-    """Check every quote of a report against the text of the very item it is attributed to, the numbering of
-    the references, and that the text says no more than its claims. Exit code 0 when everything holds, 1 when
-    something does not.
+    """Check every quote of a report against the text of its work.
+
+    Also checked are the numbering of the references, and that the text says no more than its claims. Exit
+    code 0 when everything holds, 1 when something does not.
 
     The report is a run's, a JSON file, or what `export` made (a folder or .zip). A file is checked against
     --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server

@@ -89,8 +89,10 @@ def plan_lines(view: "PlanView") -> list[str]:
 
 
 async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
-    """Replace the plan of a run; with `keep`, the text is kept in home until the run has accepted it, so that
-    an error does not lose the work. Raises BadInput."""
+    """Replace the plan of a run; with `keep`, an error does not lose the text.
+
+    It is kept in the home until the run has accepted it. Raises BadInput.
+    """
     if not keep:
         return await run.edit_plan(read_plan(text))
     kept = load_settings().home / "edits" / f"{file_name(run.id)}.toml"

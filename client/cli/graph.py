@@ -64,8 +64,7 @@ def check(file: str) -> None:
 
 
 def as_tree(definition: "GraphDefinition") -> "Tree":
-    """Return the nodes in the order in which a run may reach them, and under each what it may be followed
-    by."""
+    """Return the nodes in the order in which a run may reach them, with what may follow each."""
     from rich.text import Text
     from rich.tree import Tree
 

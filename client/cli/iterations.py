@@ -31,8 +31,11 @@ WIDTH = 11
 @json_option
 @on_run
 async def inspect(run: "Run", as_json: bool) -> None:
-    """Show each iteration of a run and of its sections: what was thought, what was missing, what was searched
-    and found, how it was judged, and what it cost. `determinator rewind` goes back to one of them."""
+    """Show each iteration of a run and of its sections, and what it cost.
+
+    It has what was thought, what was missing, what was searched and found, and how that was judged.
+    `determinator rewind` goes back to one of them.
+    """
     from activities.roles import readers
 
     records = await run.iterations()
@@ -106,8 +109,9 @@ def cost_of(record: "IterationRecord") -> str:
 async def rewind(
     client: "Determinator", run: str | None, iteration: int, section: str | None, as_json: bool
 ) -> None:
-    """Reset a run to the beginning of an iteration; it continues from there under the same id. A run that has
-    ended may be rewound, too.
+    """Reset a run to the beginning of an iteration; it continues from there under the same id.
+
+    A run that has ended may be rewound, too.
 
     Everything after it is discarded: searches, judgements, and people's decisions. Model answers that were
     paid for stay in the store and are not bought again when the same is asked. The report files that

@@ -132,8 +132,10 @@ def default_of(key: Key, field: FieldInfo) -> str:
 
 
 class GroupedCommand(click.Command):
-    """Lists its options under headings; `groups` maps each heading to option names. An option that is in none
-    is listed under `Other`."""
+    """Lists its options under headings; `groups` maps each heading to option names.
+
+    An option that is in none is listed under `Other`.
+    """
 
     def __init__(self, *args: Any, groups: Mapping[str, Sequence[str]], **kwargs: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*args, **kwargs)

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 async def refresh(
     client: "Determinator", run: str | None, search: bool, every: float | None, as_json: bool
 ) -> int:
-    """Ask PubMed, Crossref and Europe PMC again for retractions, expressions of concern and corrections of
-    what a finished report cites, and print what has changed since.
+    """Ask again for retractions and corrections of what a report cites, and print what has changed.
+
+    PubMed, Crossref and Europe PMC are asked, also for expressions of concern.
 
     With --search the searches of the report are run again, and works that the run had not found are listed.
     When anything is new, a version is kept beside the report, in which nothing rests on retracted work;

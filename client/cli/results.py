@@ -56,8 +56,11 @@ async def report(
     output: Path | None,
     number: int | None,
 ) -> None:
-    """Print a run's report, or save it with --output. On a terminal it is rendered and paged; in a pipe, or
-    with --format, it is printed as it is. `wav` is its summary, read aloud."""
+    """Print a run's report, or save it with --output.
+
+    On a terminal it is rendered and paged; in a pipe, or with --format, it is printed as it is. `wav` is
+    its summary, read aloud.
+    """
     if output is not None and form is None and output.suffix.lower() == f".{WAV}":
         form = WAV
     if output is not None:
@@ -138,8 +141,10 @@ async def chart(client: "Determinator", run: str, name: str, form: str | None, o
 @run_argument
 @on_client
 async def open_run(client: "Determinator", run: str) -> None:
-    """Open the folder of a finished run: report, texts by title, searches, what each iteration thought. Its
-    path is printed; what is missing in it is written again."""
+    """Open the folder of a finished run: report, texts by title, searches, what each iteration thought.
+
+    Its path is printed; what is missing in it is written again.
+    """
     from activities.private_files import file_name
     from activities.report.run_folder import run_files, write_files
     from client.embedded.home import Places
@@ -158,8 +163,11 @@ async def open_run(client: "Determinator", run: str) -> None:
 
 
 async def find_report(client: "Determinator", name: str, number: int | None) -> "Report":
-    """Return the report that a run's name stands for: from the run, or from the evidence store where no
-    server answers or the server no longer knows the run."""
+    """Return the report that a run's name stands for.
+
+    It comes from the run, or from the evidence store where no server answers or the server no longer
+    knows the run.
+    """
     from activities.report.archive import Archive
     from client.reports.finished import report_in_store
     from client.reports.load import load_report
@@ -211,8 +219,10 @@ def show_report(markdown: str) -> None:
 
 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
-    """Return a version of a report, by default the latest, saying so when there are several. Raises
-    BadInput."""
+    """Return a version of a report, by default the latest, saying so when there are several.
+
+    Raises BadInput.
+    """
     from activities.contracts.errors import StoreError
     from activities.report.archive import Archive
 
@@ -239,8 +249,11 @@ async def of_version(settings: "Settings", first: "Report", number: int | None) 
 @click.option("--format", "form", type=Name(["table", "jsonl"]), default="table", show_default=True)
 @on_client
 async def evidence(client: "Determinator", run: str | None, text: str | None, form: str) -> None:
-    """Print what a run found, or, with --search, what it, or all runs of this home, have collected on
-    something. `--format jsonl`: one item a line, with its full stored text."""
+    """Print what a run found, with its full text.
+
+    With --search, print what it, or all runs of this home, have collected on something. `--format jsonl`:
+    one item a line, with its full stored text.
+    """
     if text is not None:
         of_run = None if run is None else {ref.evidence_id for ref in await (await client.run(run)).found()}
         await search_collected(client, text, form, of_run)
@@ -257,8 +270,7 @@ async def evidence(client: "Determinator", run: str | None, text: str | None, fo
 
 
 def show_evidence(items: "Sequence[EvidenceRef | Evidence]", use: "Use | None" = None) -> None:
-    """Print works as a table: what the report cites with its number, in that order, then the others with the
-    reason."""
+    """Print works as a table: those that the report cites by number, then the others with the reason."""
     from rich.text import Text
 
     if use is not None:

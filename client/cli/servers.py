@@ -52,8 +52,11 @@ allow_option = click.option(
 
 
 def listening_address(text: str, *, secured: bool, how: str) -> tuple[str, int]:
-    """Host and port of `HOST:PORT`. Raises BadInput for another form, and for an address that other machines
-    reach when the server is not `secured`; `how` says what secures it."""
+    """Host and port of `HOST:PORT`.
+
+    Raises BadInput for another form, and for an address that other machines reach when the server is not
+    `secured`; `how` says what secures it.
+    """
     host, colon, port = text.rpartition(":")
     host = host.strip("[]")
     if not colon or not host or not port.isdigit() or int(port) > 65_535:
@@ -75,8 +78,10 @@ def packages_of(extra: str, server: str) -> Iterator[None]:
 
 
 def listen_at(host: str, port: int) -> socket.socket:
-    """Listen at an address: who opens it at once waits, and is not refused. Raises BadInput when it is in
-    use."""
+    """Listen at an address: who opens it at once waits, and is not refused.
+
+    Raises BadInput when it is in use.
+    """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=128)
@@ -85,8 +90,10 @@ def listen_at(host: str, port: int) -> socket.socket:
 
 
 async def serve_app(app: "ASGIApp", listening: socket.socket, message: str) -> int:
-    """Serve until SIGINT or SIGTERM; return the exit code. `message` is printed first, with the port that was
-    chosen for 0 in place of `{port}`."""
+    """Serve until SIGINT or SIGTERM; return the exit code.
+
+    `message` is printed first, with the port that was chosen for 0 in place of `{port}`.
+    """
     import uvicorn
 
     config = uvicorn.Config(
@@ -162,8 +169,9 @@ def new_key(key_id: str) -> int:
 @allow_option
 @address_option
 def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int:
-    """Serve the Model Context Protocol over stdin and stdout, for a program that starts this command, or over
-    HTTP.
+    """Serve the Model Context Protocol over stdin and stdout, or over HTTP.
+
+    Over stdin and stdout it is for a program that starts this command.
 
     \b
       { "mcpServers": { "determinator": { "command": "determinator", "args": ["mcp"] } } }
@@ -249,8 +257,10 @@ def serve_http(
 
 
 def token(variable: str) -> str:
-    """Return the token callers need: that of the environment, or a new one, which is printed. Raises
-    BadInput."""
+    """Return the token callers need: that of the environment, or a new one, which is printed.
+
+    Raises BadInput.
+    """
     value = os.environ.get(variable)
     if not value:
         new = secrets.token_urlsafe(24)
@@ -296,8 +306,11 @@ def web(
     opens: bool,
     address: str | None,
 ) -> None:
-    """Serve the page: ask, watch, approve, read. Without sign-in it serves this machine only, to those who
-    open the address it prints; with sign-in each user sees their own runs."""
+    """Serve the page: ask, watch, approve, read.
+
+    Without sign-in it serves this machine only, to those who open the address it prints; with sign-in
+    each user sees their own runs.
+    """
     from client.sign_in.users import Provider, UserList
 
     if add_user is not None:

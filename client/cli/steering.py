@@ -37,8 +37,10 @@ dispute_option = click.option(
 
 
 def command_of(verb: Verb) -> click.Command:
-    """Return the command that sends a message: its run, the positional fields of its content, and an option
-    for each other field."""
+    """Return the command that sends a message.
+
+    It has its run, the positional fields of its content, and an option for each other field.
+    """
     to_report = verb.to == "report"
     others = {name: field for name, field in verb.fields.items() if name not in verb.positional}
     command: Callable[..., Any] = on_client(on_report(verb) if to_report else on_run(verb))
@@ -60,8 +62,11 @@ def command_of(verb: Verb) -> click.Command:
 
 
 def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
-    """Return what the command of a message to a run does. A decision may also be on a dispute of its finished
-    report; where there is nothing to send, what waits is shown."""
+    """Return what the command of a message to a run does.
+
+    A decision may also be on a dispute of its finished report; where there is nothing to send, what waits
+    is shown.
+    """
 
     async def send(
         client: "Determinator",

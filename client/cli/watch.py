@@ -97,8 +97,10 @@ async def follow_run(
     as_json: bool,
     event_lines: bool = False,
 ) -> int:
-    """Follow to the end, save the report and print where; return the exit code. With `event_lines`, every
-    event goes to stdout as a line of JSON, and so does the outcome."""
+    """Follow to the end, save the report and print where; return the exit code.
+
+    With `event_lines`, every event goes to stdout as a line of JSON, and so does the outcome.
+    """
     from client.cli.gate import Detached, ask_at_gate
     from client.runs.display import EventLines, open_display
 
@@ -123,9 +125,11 @@ async def follow_run(
 
 
 def import_for_the_end(*, writes: bool) -> None:
-    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more. The
-    formats of reports take as long again; the run itself leaves the report in the home folder, so they are
-    imported only where the command `writes` another one."""
+    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more.
+
+    The formats of reports take as long again; the run itself leaves the report in the home folder, so
+    they are imported only where the command `writes` another one.
+    """
     formats = ("activities.report.formats.markdown",) if writes else ()
     for module in ("client.reports.load", "client.reports.answer_panel", *formats):
         importlib.import_module(module)

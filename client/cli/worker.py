@@ -31,8 +31,10 @@ from client.failures import BadInput
 def worker(
     queues: tuple[Part, ...] | None, metrics: str | None, ready_file: Path | None, address: str | None
 ) -> int:
-    """Run a worker of a configured Temporal server in the foreground until Ctrl-C. The embedded server has
-    its own, in the background."""
+    """Run a worker of a configured Temporal server in the foreground until Ctrl-C.
+
+    The embedded server has its own, in the background.
+    """
     settings = load_settings(queues=list(queues) if queues else None, metrics=metrics, ready_file=ready_file)
 
     async def body() -> int:

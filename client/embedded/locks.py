@@ -1,5 +1,7 @@
-"""File locks that a child process can inherit, so that a lock lives as long as the processes it stands for,
-also through `kill -9`: `flock` belongs to the open file, which a child keeps open (`pass_fds`).
+"""File locks that a child process can inherit.
+
+So a lock lives as long as the processes it stands for, also through `kill -9`: `flock` belongs to the open
+file, which a child keeps open (`pass_fds`).
 
 Only the standard library is imported: each cold start waits for the supervisor.
 """

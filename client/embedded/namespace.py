@@ -37,8 +37,10 @@ RETENTION = timedelta(days=90)
 
 
 def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttributes:
-    """Return the attributes a run starts with. They are not encrypted: a question to be kept private is given
-    empty."""
+    """Return the attributes a run starts with.
+
+    They are not encrypted: a question to be kept private is given empty.
+    """
     return TypedSearchAttributes(
         [
             SearchAttributePair(QUESTION, question[:1000]),

@@ -45,8 +45,7 @@ class Sockets:
             self._tables.append(Path("/proc/net/tcp6").open("rb", buffering=0))  # noqa: SIM115
 
     def owner(self, local: Address, remote: Address) -> int | None:
-        """Return the uid that opened the socket `local` of an open connection to `remote`; None without
-        one."""
+        """Return the uid that opened the socket `local` of a connection to `remote`; None without one."""
         return self._owner(local, remote, ESTABLISHED)
 
     def listener(self, address: Address) -> int | None:
@@ -82,8 +81,11 @@ def _row_name_6(address: Address) -> bytes:
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int]:
-    """Pid and user of the process at the other end of a Unix socket. Where the system does not tell, the
-    folder of the socket alone decides who may connect: pid 0, and this user."""
+    """Pid and user of the process at the other end of a Unix socket.
+
+    Where the system does not tell, the folder of the socket alone decides who may connect: pid 0, and
+    this user.
+    """
     if sys.platform != "linux":
         return 0, os.geteuid()
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -144,8 +146,10 @@ def sockets_inside(pid: int, count: int) -> list[socket.socket]:
 
 
 def has_own_network(pid: int) -> bool:
-    """Whether a process lives in another network than this one, where no other user's processes are. False
-    when that cannot be seen."""
+    """Whether a process lives in another network than this one, where no other user's processes are.
+
+    False when that cannot be seen.
+    """
     try:
         return Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
     except OSError:

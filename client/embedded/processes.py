@@ -146,8 +146,10 @@ class WorkerSlot:
 
 
 def opened_log(log: Path) -> BinaryIO:
-    """Return a log to append to, readable by its owner only; a large one is renamed first, replacing the one
-    renamed before. Raises OSError."""
+    """Return a log to append to, readable by its owner only.
+
+    A large one is renamed first, replacing the one renamed before. Raises OSError.
+    """
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(OSError):
         if log.stat().st_size > LOG_BYTES:
@@ -166,8 +168,7 @@ def last_lines(log: Path) -> list[str]:
 
 
 def last_error(log: Path) -> str:
-    """Return the last line of a log that begins with `Error:`, without that word; empty when there is
-    none."""
+    """Return the last line of a log that begins with `Error:`, without that word; else an empty text."""
     error = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
     return error.removeprefix("Error:").strip()[:300]
 
@@ -185,8 +186,10 @@ def now() -> str:
 
 
 def end(lock: Path) -> bool:
-    """End the process that holds a lock, by SIGTERM, then SIGKILL. False when no process holds it, or its pid
-    is not known."""
+    """End the process that holds a lock, by SIGTERM, then SIGKILL.
+
+    False when no process holds it, or its pid is not known.
+    """
     pid = holder(lock)
     if pid is None:
         return False
@@ -227,8 +230,10 @@ def command_of(pid: int) -> str:
 
 
 def end_orphans(pids: Iterable[int]) -> None:
-    """Kill servers and workers whose supervisor was killed. On Linux the kernel does; a pid that now belongs
-    to something else is left alone."""
+    """Kill servers and workers whose supervisor was killed.
+
+    On Linux the kernel does; a pid that now belongs to something else is left alone.
+    """
     for pid in pids:
         if pid <= 1 or not is_alive(pid):
             continue

@@ -70,8 +70,7 @@ async def start_embedded(
     restart: bool = False,
     say: Say = quiet,
 ) -> Connection:
-    """Return the embedded server, with a worker that has these settings, started where they are not there
-    yet.
+    """Return the embedded server with a worker that has these settings, started where they are not there.
 
     `for_run` keeps the worker as it is until the connection is released; `restart` restarts it whatever it is
     busy with. The connection names the queue of the worker. Raises NoConnection.
@@ -116,9 +115,11 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
 async def serve(
     settings: Settings, connection: Connection, queue: str, *, running: bool, say: Say = quiet
 ) -> Connection:
-    """See that the worker of a home serves the queue of a run, which is `running` or only answers queries:
-    any worker answers, and one with the settings of the run executes its steps. Return the connection with
-    the queue. Raises NoConnection."""
+    """See that the worker of a home serves the queue of a run; return the connection with that queue.
+
+    Of a run that only answers queries any worker is enough; one that is `running` needs a worker with its
+    settings, which executes its steps. Raises NoConnection.
+    """
     places, patient_until = Places(settings.home), 0.0
     try:
         worker, lane = (await known(places)).worker, lane_of(places.lanes, queue)
@@ -143,8 +144,10 @@ async def serve(
 
 
 async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:
-    """Do something that needs the embedded server and its worker, and start them again when they end
-    meanwhile: requests wait for the next server. Raises what the work raises, and NoConnection."""
+    """Do something that needs the embedded server and its worker, which are started again meanwhile.
+
+    Requests wait for the next server. Raises what the work raises, and NoConnection.
+    """
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -230,8 +233,10 @@ def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
 
 
 async def connected(places: Places, *, began: bool = False) -> tuple[Client, ServerNote]:
-    """Return a client of the server, once it answers; of one that began just now, once its namespace is set
-    up. Raises NoConnection."""
+    """Return a client of the server, once it answers.
+
+    For one that began just now, that is once its namespace is set up. Raises NoConnection.
+    """
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         note = (await known(places)).server

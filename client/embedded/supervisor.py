@@ -171,8 +171,10 @@ class Supervisor:
     # the server
 
     def _choose_ports(self, before: dict[str, Any]) -> None:
-        """Choose the ports of last time where they can be had, so that links to the Web UI stay valid. Raises
-        OSError."""
+        """Choose the ports of last time where they can be had, so that links to the Web UI stay valid.
+
+        Raises OSError.
+        """
         ui_ip = before.get("ui_ip") or loopback_address()
         wanted: list[Address] = [("127.0.0.1", before.get("port") or 0)]
         if self._given["web_ui"]:
@@ -228,8 +230,10 @@ class Supervisor:
         return self._sockets is not None and self._sockets.owner(peer, own) == os.geteuid()
 
     async def _connect(self, address: Address | None = None) -> socket.socket:
-        """Return a connection to the server, by default to its API, once it accepts some. Raises OSError,
-        TimeoutError."""
+        """Return a connection to the server, by default to its API, once it accepts some.
+
+        Raises OSError, TimeoutError.
+        """
         await asyncio.wait_for(self._reached.wait(), CONNECT_SECONDS)
         return await self._connect_now(address)
 
@@ -316,8 +320,10 @@ class Supervisor:
             self._later(self._server.back_off(), self._restart_server)
 
     async def _look_for_room(self) -> None:
-        """Start the server again once there is room on a disk that was full: it goes on running without, and
-        answers nothing more, whether or not there is room again."""
+        """Start the server again once there is room on a disk that was full.
+
+        It goes on running without, and answers nothing more, whether or not there is room again.
+        """
         while not self._over.done():
             await asyncio.sleep(ROOM_SECONDS)
             was_full, self._is_full = self._is_full, not has_room(self._state)
@@ -368,8 +374,10 @@ class Supervisor:
             self._later(slot.child.back_off(), partial(self._start_worker, slot))
 
     async def _keep_others(self) -> None:
-        """Start the further processes of the worker, up to the fixed number, and start again those
-        that ended. They share what the home allows: rates, turns at model servers, permits and settings."""
+        """Start the further processes of the worker, up to the fixed number, and those that ended.
+
+        They share what the home allows: rates, turns at model servers, permits and settings.
+        """
         while True:
             await asyncio.sleep(1.0)
             slot = self._worker
@@ -404,8 +412,10 @@ class Supervisor:
     # what commands ask
 
     async def _control(self, body: bytes, session: Session) -> bytes:
-        """Answer a command: `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends
-        it. Raises ValueError."""
+        """Answer a command. Raises ValueError.
+
+        It is `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends it.
+        """
         asked = json.loads(body)
         served = self._have_worker(asked) if asked["do"] == "worker" else False
         if served and asked["hold"]:
@@ -420,9 +430,11 @@ class Supervisor:
         ).encode()
 
     def _have_worker(self, asked: dict[str, Any]) -> bool:
-        """See that the worker has the settings that a command asks for: it is started where none runs, and
-        replaced where the command names it (`over`) unless another command keeps it. Return whether it has
-        these settings."""
+        """See that the worker has the settings that a command asks for; return whether it has.
+
+        It is started where none runs, and replaced where the command names it (`over`) unless another
+        command keeps it.
+        """
         self._used = time.monotonic()
         note, slot = asked["note"], self._worker
         if slot is None:
@@ -443,8 +455,10 @@ class Supervisor:
         return True
 
     async def _end_when_idle(self) -> None:
-        """End a server without a worker when nobody has asked it anything for long. A worker ends itself when
-        there is nothing to do (`worker.daemon`)."""
+        """End a server without a worker when nobody has asked it anything for long.
+
+        A worker ends itself when there is nothing to do (`worker.daemon`).
+        """
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             idle = self._worker is None and not self._is_used()
@@ -464,8 +478,10 @@ class Supervisor:
 
 
 def main() -> None:
-    """Supervise the home that the first argument describes. The exit code is 0 also when another process
-    supervises it already."""
+    """Supervise the home that the first argument describes.
+
+    The exit code is 0 also when another process supervises it already.
+    """
     job = json.loads(sys.argv[1])
     os.umask(PRIVATE_UMASK)
     lock = LockFile(Path(job["state"]) / "supervisor.lock")

@@ -52,8 +52,11 @@ class Answer:
 
 
 async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
-    """Return what runs, after what is asked for was done (`Supervisor._control`). One that asks to `hold` the
-    worker keeps it as it is until the answer's connection is closed. Raises NoSupervisor."""
+    """Return what runs, after what is asked for was done (`Supervisor._control`).
+
+    One that asks to `hold` the worker keeps it as it is until the answer's connection is closed. Raises
+    NoSupervisor.
+    """
     return await asyncio.to_thread(_ask, places, asked)
 
 
@@ -120,9 +123,12 @@ class Wanted:
     async def ask(
         self, places: Places, former: WorkerNote | None = None, *, hold: bool = False, force: bool = False
     ) -> Answer:
-        """Have this worker: one that runs already, or a new one where none runs. The `former` one is replaced
-        where it has other settings, unless another command holds it; with `force` in any case. To `hold` it
-        keeps it as it is until the answer's connection is closed. Raises NoConnection."""
+        """Have this worker: one that runs already, or a new one where none runs.
+
+        The `former` one is replaced where it has other settings, unless another command holds it;
+        with `force` in any case. To `hold` it keeps it as it is until the answer's connection is
+        closed. Raises NoConnection.
+        """
         asked = {
             "do": "worker",
             "note": WorkerNote(fingerprint=self.fingerprint, lane=self.lane).model_dump(),
@@ -157,8 +163,10 @@ async def have_worker(
     hold: bool,
     restart: bool = False,
 ) -> Answer:
-    """See that the worker of the home has the wanted settings, in place of the `former` one, and say which
-    runs wait for others. Raises NoConnection, RPCError."""
+    """See that the worker of the home has the wanted settings, in place of the `former` one.
+
+    It is said which runs wait for others. Raises NoConnection, RPCError.
+    """
     deadline = time.monotonic() + TURN_SECONDS
     while not (answer := await wanted.ask(places, former, hold=hold, force=restart)).served:
         if time.monotonic() > deadline:
@@ -173,7 +181,9 @@ async def have_worker(
 
 async def waits_for(client: Client, places: Places, wanted: Wanted, has: Lane) -> list[str]:
     """`1 run waits for a worker with OPENAI_API_KEY (ask-...)`, a line for those that wait for the same.
-    Raises RPCError."""
+
+    Raises RPCError.
+    """
     lines = []
     for lane in [lane for file in places.lanes.glob("*.json") if (lane := lane_of(places.lanes, file.stem))]:
         if (lacking := has.lacks(lane)) and (

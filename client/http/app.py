@@ -53,8 +53,11 @@ def build_app(
     allowed: Sequence[Path] = (),
     signed_in: SignedIn = nobody,
 ) -> FastAPI:
-    """Return the application. `allowed`: folders whose documents a caller may name; `signed_in`: who is
-    signed in to the page, where that is the same process. Raises BadInput."""
+    """Return the application.
+
+    `allowed`: folders whose documents a caller may name; `signed_in`: who is signed in to the page, where
+    that is the same process. Raises BadInput.
+    """
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
     desk = Desk(client, tokens, Folders(allowed), signed_in)
     app.include_router(responses(desk))

@@ -60,8 +60,10 @@ class Conversation(Request):
     stream_options: StreamOptions | None = None
 
     def refuse_more(self) -> None:
-        """Raise BadInput for what the caller would wait for in vain. What tunes a model (temperature, seed)
-        is ignored: prompts and models are those of the server."""
+        """Raise BadInput for what the caller would wait for in vain.
+
+        What tunes a model (temperature, seed) is ignored: prompts and models are those of the server.
+        """
         for name, value in (self.model_extra or {}).items():
             if name in NOT_DONE and value not in NOTHING and value not in NOT_DONE[name]:
                 raise BadInput(f"this server does not do `{name}` {str(value)[:80]}: leave it out")
@@ -92,8 +94,10 @@ def chat(desk: Desk) -> APIRouter:
 
 
 async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tuple[Run, int]:
-    """Return the run that the last message is about, and the event after which it is new. Raises BadInput for
-    what cannot be done."""
+    """Return the run that the last message is about, and the event after which it is new.
+
+    Raises BadInput for what cannot be done.
+    """
     body.refuse_more()
     options = options_of(body)
     if not body.messages or body.messages[-1].role != "user" or not body.messages[-1].text.strip():
@@ -143,7 +147,9 @@ class Reply:
 
     async def parts(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the parts of its message: progress as reasoning, then the report, or the gate that waits.
-        Raises Failure for a run that left no report."""
+
+        Raises Failure for a run that left no report.
+        """
         status = "running"
         while status == "running":
             async with aclosing(self.run.events_to_gate(self._after)) as events:

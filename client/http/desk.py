@@ -81,8 +81,7 @@ class Desk:
         self._extending = asyncio.Lock()
 
     def needs(self, scope: Scope) -> Callable[..., AsyncGenerator[Token, None]]:
-        """Return a dependency of a route: the caller's token, which has this scope, until the answer is
-        sent."""
+        """Return a dependency of a route: the caller's token of this scope, until the answer is sent."""
 
         async def token(
             request: Request,
@@ -112,8 +111,11 @@ class Desk:
         return token
 
     def run_for(self, scope: Scope, *, changes: bool = False) -> Callable[..., Awaitable["Case"]]:
-        """Return a dependency of a route below `/runs/{run_id}`: the run, and its caller, whose token has the
-        scope. One that `changes` a run takes no `last`: the newest one may be another program's."""
+        """Return a dependency of a route below `/runs/{run_id}`: the run and its caller.
+
+        The caller's token has the scope. One that `changes` a run takes no `last`: the newest one may
+        be another program's.
+        """
 
         async def case(run_id: str, token: Annotated[Token, Depends(self.needs(scope))]) -> Case:
             if changes and run_id == "last":
@@ -127,8 +129,10 @@ class Desk:
         return await self.access.run(name, token.user)
 
     async def ask(self, token: Token, asked: Question, once: str = "") -> Run:
-        """Start a run within the limits of the token, or find the one of the key `once`. Raises what
-        `Determinator.ask` raises."""
+        """Start a run within the limits of the token, or find the one of the key `once`.
+
+        Raises what `Determinator.ask` raises.
+        """
         asked = self._checked(asked, token)
         if (earlier := asked.get("follow_up")) is not None:
             asked["follow_up"] = (await self.run(earlier, token)).id
@@ -140,8 +144,10 @@ class Desk:
         self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
 
     def may_cost(self, case: Case) -> float | None:
-        """US dollars that a run and all that is asked of its report may cost. Raises HTTPException when the
-        token has asked as much as it may."""
+        """US dollars that a run and all that is asked of its report may cost.
+
+        Raises HTTPException when the token has asked as much as it may.
+        """
         self.admit_run(case.token)
         return case.token.max_cost
 

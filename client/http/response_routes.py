@@ -67,8 +67,10 @@ class Request(BaseModel):
 
 
 def options_of(body: Request) -> SharedOptions:
-    """Return what is asked beside the question. Raises BadInput, and HTTPException for a model that is no
-    mode."""
+    """Return what is asked beside the question.
+
+    Raises BadInput, and HTTPException for a model that is no mode.
+    """
     mode = mode_of(body.model)
     if body.tools:
         raise BadInput("this server runs no tools of its callers; leave out `tools`")
@@ -77,8 +79,10 @@ def options_of(body: Request) -> SharedOptions:
 
 
 class Asked(Request):
-    """The body of `POST /v1/responses`: of the protocol's fields those that mean something here. What tunes a
-    model (temperature, instructions) is ignored: prompts and models are those of the server."""
+    """The body of `POST /v1/responses`: of the protocol's fields those that mean something here.
+
+    What tunes a model (temperature, instructions) is ignored: prompts and models are those of the server.
+    """
 
     input: str | Annotated[list[Item], Field(max_length=500)]
     background: bool | None = False
@@ -106,8 +110,10 @@ def responses(desk: Desk) -> APIRouter:
 
     @router.post("/responses", response_model=None)
     async def create(body: Asked, token: Token = ask, once: Once = "") -> JSONResponse | EventSourceResponse:
-        """Start a run, build on one, or answer the request for approval of one. Without `background` and
-        `stream` the answer comes when the run has ended or waits at a gate."""
+        """Start a run, build on one, or answer the request for approval of one.
+
+        Without `background` and `stream` the answer comes when the run has ended or waits at a gate.
+        """
         run, after = await begin(desk, body, token, once)
         if body.stream:
             return EventSourceResponse(sent(run))
@@ -157,8 +163,10 @@ def mode_of(name: str) -> str:
 
 
 async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, int]:
-    """Return the run that a request is about, and the event after which it is new. Raises BadInput for what
-    cannot be done here."""
+    """Return the run that a request is about, and the event after which it is new.
+
+    Raises BadInput for what cannot be done here.
+    """
     options = options_of(body)
     form = (body.text or {}).get("format", {}).get("type", "text")
     if form != "text":
@@ -174,8 +182,10 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
 
 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
-    """Return the run whose gate was decided, and its last event before that. Raises BadInput for a request
-    that does not wait."""
+    """Return the run whose gate was decided, and its last event before that.
+
+    Raises BadInput for a request that does not wait.
+    """
     check_scope(token, "decide")
     request = APPROVAL.fullmatch(decision.approval_request_id)
     if run_id is None or request is None:

@@ -52,8 +52,11 @@ def rest(desk: Desk) -> APIRouter:
         last_event_id: Annotated[int | None, Header(ge=0)] = None,
         after: Annotated[int, Query(ge=0)] = 0,
     ) -> EventSourceResponse:
-        """Its events as server-sent events until it ends. The id of each is its number: `Last-Event-ID` or
-        `after` takes a stream up behind it, without a gap or a double."""
+        """Its events as server-sent events until it ends.
+
+        The id of each is its number: `Last-Event-ID` or `after` takes a stream up behind it, without
+        a gap or a double.
+        """
         return EventSourceResponse(sent(case.run, after if last_event_id is None else last_event_id))
 
     @router.get("/{run_id}/report", response_class=Response)
@@ -121,8 +124,10 @@ def route_of(desk: Desk, verb: Verb) -> Callable[..., Awaitable[object]]:
 
 
 async def sent(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:
-    """Yield the events of a run behind a number. An error ends the stream with one of its own, without an
-    id."""
+    """Yield the events of a run behind a number.
+
+    An error ends the stream with one of its own, without an id.
+    """
     try:
         async with aclosing(run.events(after)) as events:
             async for event in events:

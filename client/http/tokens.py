@@ -72,8 +72,10 @@ class TokenFile:
 
 
 def of_session(user: str, *, shared: bool) -> Token:
-    """Return what a user who is signed in to the page may do: everything with their own runs; where nobody
-    signs in by name, with all of the home."""
+    """Return what a user who is signed in to the page may do: everything with their own runs.
+
+    Where nobody signs in by name, with all of the home.
+    """
     return Token(sha256=_digest(f"session of {user}"), user=user if shared else "")
 
 

@@ -191,8 +191,10 @@ class VerifyAnswer(BaseModel):
 
 
 class QuoteToCheck(BaseModel):
-    """A quote, and the text it is said to be from: the text itself, an item of a run, or a PubMed
-    abstract."""
+    """A quote, and the text it is said to be from.
+
+    That is the text itself, an item of a run, or a PubMed abstract.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

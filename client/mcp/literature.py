@@ -71,8 +71,11 @@ class Literature:
             ),
         ] = (),
     ) -> AllSources:
-        """Search sources of literature. Each answers for itself: one that fails is named in `failed`, and an
-        outage is never an empty answer."""
+        """Search sources of literature.
+
+        Each answers for itself: one that fails is named in `failed`, and an outage is never an empty
+        answer.
+        """
         names = list(dict.fromkeys(sources))
         if not names:
             serve = [one.info for one in await self._client.sources() if one.enabled]
@@ -108,8 +111,10 @@ class Literature:
     async def get_paper_details(
         self, pmid: Annotated[str, Field(description="A PubMed id, such as 22663011", max_length=32)]
     ) -> PaperDetails:
-        """Return a paper in PubMed: abstract, MeSH terms, the works it cites, and whether it was retracted or
-        corrected."""
+        """Return a paper in PubMed with its abstract, MeSH terms and the works it cites.
+
+        It says whether the paper was retracted or corrected.
+        """
         item = await self._paper(pmid)
         references, status = await self._references(str(item.identifiers.pmid))
         return PaperDetails(
@@ -127,8 +132,10 @@ class Literature:
         quotes: Annotated[list[QuoteToCheck], Field(min_length=1, max_length=MAX_QUOTES)],
         run: Annotated[str, Field(description="The run whose items `evidence_id` names")] = "",
     ) -> list[CheckedQuote]:
-        """Check whether quotes are verbatim: one contiguous run of at least 25 characters, after white space
-        and typographic quotes and dashes are made plain. Nothing similar passes."""
+        """Check whether quotes are verbatim: one contiguous run of at least 25 characters.
+
+        White space and typographic quotes and dashes are made plain first. Nothing similar passes.
+        """
         texts = await self._texts(quotes, run)
         return [checked(quote, text) for quote, text in zip(quotes, texts, strict=True)]
 

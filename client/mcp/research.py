@@ -56,7 +56,9 @@ _waiting: set[asyncio.Task[None]] = set()
 
 async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | None:
     """Have the caller's person answer what a run asks; what is declined or not answered in time is assumed.
-    What is to be returned to the caller; None where nothing is open."""
+
+    What is to be returned to the caller; None where nothing is open.
+    """
     if ctx.input_responses is not None:
         response = ctx.input_responses.get(KEY)
         with suppress(*EXPECTED):  # it has gone on with what it assumes
@@ -157,8 +159,10 @@ ReportAction: Any = Annotated[
 
 
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
-    """Return the tool with these arguments, none of which must be given, in place of those that it does not
-    name."""
+    """Return the tool with these arguments in place of those that it does not name.
+
+    None of them must be given.
+    """
     signature = inspect.signature(tool)
     named = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     more = [
@@ -219,9 +223,11 @@ class Research:
         question: QuestionText,
         **options: Any,  # noqa: ANN401 - those of `SharedOptions`
     ) -> Planned:
-        """How a question would be researched: how it is read, which mode and sources fit, and the sections of
-        a report on it. No run is started and nothing is searched. To use a changed plan, start_research with
-        mode deep and approve ["plan"], then change_run with `edit_plan` and `approve`."""
+        """Return how a question would be read, which mode and sources fit, and the sections of a report.
+
+        No run is started and nothing is searched. To use a changed plan, start_research with mode
+        deep and approve ["plan"], then change_run with `edit_plan` and `approve`.
+        """
         return await self._client.plan(question, **self._allowed(options))
 
     def _allowed(self, options: Mapping[str, Any]) -> AskOptions:
@@ -246,10 +252,13 @@ class Research:
         wait_seconds: Seconds = 0,
         **options: Any,  # noqa: ANN401 - those of `SharedOptions`
     ) -> ResearchState | InputRequiredResult:
-        """Start the research of a question; its report quotes a source for every claim. The same question
-        with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
-        given. Where your client can ask its person, it may be asked first what the question leaves open. With
-        `follow_up` it begins with what that run found, and reads "it" as what that run was about."""
+        """Start the research of a question; its report quotes a source for every claim.
+
+        The same question with the same settings joins the run that is under way. Returns at once
+        unless `wait_seconds` is given. Where your client can ask its person, it may be asked first
+        what the question leaves open. With `follow_up` it begins with what that run found, and reads
+        "it" as what that run was about.
+        """
         caps = ctx.session.client_capabilities
         asks = caps is not None and caps.elicitation is not None and self._client.settings.clarify is None
         asked = self._allowed(options)
@@ -269,9 +278,11 @@ class Research:
         search: Annotated[bool, Field(description="refresh: also look for new works")] = False,
         **fields: Any,  # noqa: ANN401 - those of the messages
     ) -> ReportAnswer:
-        """Ask a finished report, have it changed or disputed, or bring it up to date. What is changed is a
-        version beside it; what is not touched stays letter by letter. The answer is a report, that of `tell`
-        of one section."""
+        """Ask a finished report, have it changed or disputed, or bring it up to date.
+
+        What is changed is a version beside it; what is not touched stays letter by letter. The answer
+        is a report, that of `tell` of one section.
+        """
         if action == "refresh":
             await self._client.refresh(run, search=search)
             return await self.get_report(run)
@@ -285,8 +296,10 @@ class Research:
     async def research_status(
         self, ctx: Context, run: AnyRun = "last", wait_seconds: Seconds = 0
     ) -> ResearchState:
-        """How a run is: phase, iteration, works found, money spent, which gate waits for a decision, and what
-        waits there. With `wait_seconds`, waits for its end or for a gate and reports progress meanwhile."""
+        """Return how a run is: phase, iteration, works, money spent, and what waits for a decision.
+
+        With `wait_seconds`, waits for its end or for a gate and reports progress meanwhile.
+        """
         return await self._state(await self._client.run(run), ctx, wait_seconds)
 
     async def change_run(
@@ -295,9 +308,12 @@ class Research:
         action: RunAction,
         **fields: Any,  # noqa: ANN401 - those of the messages
     ) -> RunState:
-        """Tell a run something: decide what waits at its gate (its plan, its candidates, its report; ask the
-        person first), answer what it asks back, replace its plan while
-        that waits, give it an instruction or more budget, pause it, have it write its report, cancel it."""
+        """Tell a run something, or decide what waits at its gate.
+
+        Its plan, its candidates or its report may wait (ask the person first). Also: answer what it
+        asks back, replace its plan while that waits, give it an instruction or more budget, pause it,
+        have it write its report, cancel it.
+        """
         handle = await self._client.run(run)
         verb = TO_RUN[action]
         await handle.deliver(verb, verb.read(fields), BY)
@@ -320,7 +336,9 @@ class Research:
         length: Annotated[Length | None, Field(description="Of its Markdown; none: as it was asked")] = None,
     ) -> ReportAnswer:
         """Return the report of a run: its claims, each with verbatim quotes and the works they are from.
-        While the run goes on it is the report as it stands, marked as a draft."""
+
+        While the run goes on it is the report as it stands, marked as a draft.
+        """
         handle = await self._client.run(run)
         return await self._answer((await handle.draft()).at_length(length))
 
@@ -335,8 +353,10 @@ class Research:
             str, Field(description="A report's JSON file or bundle, below a folder the operator allows")
         ] = "",
     ) -> VerifyAnswer:
-        """Check every quote of a report against the stored text of the work it is attributed to, and that
-        references are numbered, cited and not retracted."""
+        """Check every quote of a report against the stored text of its work.
+
+        Also that references are numbered, cited and not retracted.
+        """
         if path:
             target = self._folders.check(path)
         elif is_file_name(run):

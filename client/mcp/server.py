@@ -39,12 +39,17 @@ INSTRUCTIONS = (
 
 
 class Server(MCPServer):
-    """Answers wrong arguments, too, with one line, and refuses unknown ones, which the protocol's library
-    drops: an argument that was meant must not be without effect."""
+    """Answers wrong arguments, too, with one line, and refuses unknown ones.
+
+    The protocol's library drops these: an argument that was meant must not be without effect.
+    """
 
     async def list_tools(self) -> list[Tool]:
-        """See `MCPServer.list_tools`. What a tool gives is not described: it explains itself, and its schemas
-        were two thirds of what a model had to read before its first call."""
+        """See `MCPServer.list_tools`.
+
+        What a tool gives is not described: it explains itself, and its schemas were two thirds of
+        what a model had to read before its first call.
+        """
         tools = await super().list_tools()
         return [
             tool.model_copy(update={"input_schema": lean(tool.input_schema), "output_schema": None})
@@ -97,8 +102,10 @@ def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) 
 
 
 def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServer:
-    """Return the server with its tools. `allowed`: folders whose files a caller may
-    name. Raises BadInput."""
+    """Return the server with its tools.
+
+    `allowed`: folders whose files a caller may name. Raises BadInput.
+    """
     server = Server(
         name="determinator",
         title="Determinator",

@@ -17,8 +17,10 @@ from workflows.types import Progress
 
 
 class Heartbeat(BaseModel):
-    """What a thinking step reports while it runs (`activities.models.progress`), or a search of a library
-    (`activities.sources.progress`)."""
+    """The report of a thinking step, or of a search of a library, while it runs.
+
+    See `activities.models.progress` and `activities.sources.progress`.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -50,8 +52,10 @@ class ModelCall(BaseModel):
 
 
 async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:
-    """Return the calls of a run and of its running sections, the oldest first. What cannot be read is left
-    out."""
+    """Return the calls of a run and of its running sections, the oldest first.
+
+    What cannot be read is left out.
+    """
     workflows = [("", seen.run_id)]
     workflows += [(s.id, s.workflow_id) for s in seen.sections if s.status == "running" and s.workflow_id]
     calls_of_each = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))
@@ -111,8 +115,9 @@ def call_line(call: ModelCall) -> str:
 
 
 def seconds_left(seen: Progress) -> float | None:
-    """At most so many seconds until the last iteration ends, at the speed of this run so far; None before an
-    iteration is complete, and while a run waits.
+    """Return seconds until the last iteration ends, at most, at the speed of this run so far.
+
+    None before an iteration is complete, and while a run waits.
 
     An upper bound: a run mostly stops before its last iteration. The time for writing is added to it.
     """

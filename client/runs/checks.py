@@ -1,5 +1,7 @@
-"""Checks of a command's arguments, made before anything is started. Each raises BadInput with one line that
-says what is wrong and how to fix it."""
+"""Checks of a command's arguments, made before anything is started.
+
+Each raises BadInput with one line that says what is wrong and how to fix it.
+"""
 
 import os
 from pathlib import Path
@@ -58,8 +60,11 @@ def check_library(folder: str | None) -> str | None:
 
 
 def has_document(folder: Path) -> bool:
-    """Whether a folder holds a document that can be read. A common ending decides; the readers, which are
-    slow to load, are used only for a folder without one. Raises BadInput."""
+    """Whether a folder holds a document that can be read.
+
+    A common ending decides; the readers, which are slow to load, are used only for a folder without one.
+    Raises BadInput.
+    """
     for _, _, names in os.walk(folder):
         if any(name.lower().endswith(COMMON) and not name.startswith(".") for name in names):
             return True
@@ -73,8 +78,10 @@ def has_document(folder: Path) -> bool:
 
 
 def check_sources(names: tuple[str, ...], where: str = "") -> tuple[str, ...]:
-    """Return the names without repetition. Raises BadInput for one that is not in the registry; `where`
-    begins its message."""
+    """Return the names without repetition.
+
+    Raises BadInput for one that is not in the registry; `where` begins its message.
+    """
     if not names:
         return ()
     all_names = source_names()
@@ -107,8 +114,10 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
 
 
 def check_output(output: Path, *, formats: bool = True) -> None:
-    """Raise BadInput when a report could not be written there. With `formats`, the ending must name a format
-    that this installation can write."""
+    """Raise BadInput when a report could not be written there.
+
+    With `formats`, the ending must name a format that this installation can write.
+    """
     if output.is_dir():
         raise BadInput(f"{output} is a folder; give the file for the report")
     if formats:

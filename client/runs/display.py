@@ -71,8 +71,10 @@ def open_display(run_id: str) -> Display:
 
 
 class PlainLines(Display):
-    """One line an event, for pipes and logs, and one every `QUIET_SECONDS` in which nothing else was printed
-    while a model answers."""
+    """One line an event, for pipes and logs.
+
+    There is one every `QUIET_SECONDS` in which nothing else was printed while a model answers.
+    """
 
     _read = ""
     """The last line about a library that is being read."""
@@ -146,8 +148,11 @@ class LivePanel(Display):
         self._calls, self._called_at = calls, time.monotonic()
 
     def _clear(self) -> None:
-        """Start on an empty screen: after a resize the terminal has wrapped the old panel into another number
-        of lines than the one that would be erased."""
+        """Start on an empty screen.
+
+        After a resize the terminal has wrapped the old panel into another number of lines than the
+        one that would be erased.
+        """
         self._size = self._console.size
         self._live.stop()
         self._console.clear()

@@ -46,8 +46,7 @@ class PastReport(Frozen):
 
 
 async def past_runs(settings: Settings, models: tuple[str, ...]) -> list[tuple[str, Amount]]:
-    """Return the mode and the amount of the latest runs of the home with these models that came to their own
-    end."""
+    """Return mode and amount of the home's latest runs with these models that came to their own end."""
     runs: list[tuple[str, Amount]] = []
     try:
         archive = Archive(settings.evidence_url)

@@ -47,9 +47,11 @@ async def search_source(
     limit: int | None,
     http: Http | None = None,
 ) -> SearchResult:
-    """Search a source; one whose rate holds for a whole fleet is asked by its workers. `http`:
-    one that several searches share, so that they keep an API's rate between them. Raises BadInput for what
-    cannot be searched, and Failure for an outage."""
+    """Search a source; one whose rate holds for a whole fleet is asked by its workers.
+
+    `http`: one that several searches share, so that they keep an API's rate between them. Raises BadInput
+    for what cannot be searched, and Failure for an outage.
+    """
     narrowed_query = narrowed(query, settings.sources.get(source))
     if limit is not None:
         narrowed_query = narrowed_query.replace(limit=limit)
@@ -71,9 +73,11 @@ async def search_source(
 
 
 async def fleet(settings: Settings, address: str | None = None) -> Client | None:
-    """Return a client of the configured server, whose workers ask the limited APIs; None where none is
-    configured: the processes of one home share an API's rate by themselves (`activities.shared_turns`).
-    Raises NoConnection and BadConnectionSettings."""
+    """Return a client of the configured server, whose workers ask the limited APIs.
+
+    None where none is configured: the processes of one home share an API's rate by themselves
+    (`activities.shared_turns`). Raises NoConnection and BadConnectionSettings.
+    """
     config = configured(address, settings)
     return await open_client(config) if config is not None else None
 

@@ -80,8 +80,11 @@ class Follower:
     """Follows one run. Raises NoConnection when the server stays away, NoSuchRun."""
 
     def __init__(self, run: "Run", display: Display, after: int = 0, at_gate: AtGate | None = None) -> None:
-        """`at_gate` is called once for each gate at which the run waits; without it, a message says how to
-        answer. The connection of the run is another one after a restart of the server."""
+        """Follow a run; `at_gate` is called once for each gate at which it waits.
+
+        Without it, a message says how to answer. The connection of the run is another one after a
+        restart of the server.
+        """
         self._run = run
         self._display = display
         self._after = after
@@ -142,8 +145,10 @@ class Follower:
             return Ended(reason=why(error))
 
     async def _goes_on(self, follows: bool) -> bool:
-        """Whether another execution goes on where one was terminated: the run was rewound, or given up. It
-        `follows` for certain where the termination says so."""
+        """Whether another execution goes on where one was terminated: the run was rewound, or given up.
+
+        It `follows` for certain where the termination says so.
+        """
         deadline = time.monotonic() + REWIND_SECONDS
         while time.monotonic() < deadline:
             if (await describe(self._run.connection.client, self._run.id)).status != "terminated":
@@ -154,8 +159,9 @@ class Follower:
         return False
 
     async def _new_events(self, until: int | None = None, execution: str | None = None) -> list[AgentEvent]:
-        """Return the events that were not shown yet, all or those up to `until` at least; of a run that was
-        rewound, from that event on.
+        """Return the events that were not shown yet, all or those up to `until` at least.
+
+        For a run that was rewound, from that event on.
 
         A run may be rewound between any two requests: what was read is used only when the execution is still
         the same afterwards. `execution` is the one that was there a moment ago. Raises NoAnswer, NoSuchRun,
@@ -181,8 +187,11 @@ class Follower:
             execution = present
 
     async def _has_moved(self) -> bool:
-        """Whether the run may answer otherwise than at the last look. Its state follows from its history;
-        describing it costs the server little and the worker nothing."""
+        """Whether the run may answer otherwise than at the last look.
+
+        Its state follows from its history; describing it costs the server little and the worker
+        nothing.
+        """
         described = await description(self._run.connection.client, self._run.id)
         position = (described.run_id or "", described.history_length) if described else None
         now = time.monotonic()
@@ -192,8 +201,11 @@ class Follower:
         return True
 
     async def _show_until(self, ending: "asyncio.Task[Ended]") -> None:
-        """Show the state of the run, unless it ends first: a worker may need a tenth of a second to answer,
-        and the outcome has all that happened. A person who is asked something is not interrupted."""
+        """Show the state of the run, unless it ends first.
+
+        A worker may need a tenth of a second to answer, and the outcome has all that happened. A
+        person who is asked something is not interrupted.
+        """
         showing = asyncio.create_task(self._show())
         try:
             await self._wait_for(showing, ending)
@@ -204,8 +216,11 @@ class Follower:
             await asyncio.gather(showing, return_exceptions=True)
 
     async def _wait_for(self, *awaited: "asyncio.Task[Any]", seconds: float = math.inf) -> None:
-        """Wait until one of them is done, but not longer. Embedded processes that end meanwhile are started
-        again, since a query of a run whose worker is dead waits for another one."""
+        """Wait until one of them is done, but not longer.
+
+        Embedded processes that end meanwhile are started again, since a query of a run whose worker
+        is dead waits for another one.
+        """
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             done, _ = await asyncio.wait(
@@ -256,8 +271,11 @@ class Follower:
             self._silent_since = -1.0
 
     async def _show_last_events(self, ended: Ended) -> None:
-        """Show what happened between the last poll and the end. The outcome has the end of the log; the run
-        itself is asked only where that is not enough, since a worker replays all of it to answer."""
+        """Show what happened between the last poll and the end.
+
+        The outcome has the end of the log; the run itself is asked only where that is not enough,
+        since a worker replays all of it to answer.
+        """
         last = ended.outcome.events if ended.outcome else ()
         try:
             handle = self._run.connection.client.get_workflow_handle(self._run.id)

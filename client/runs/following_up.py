@@ -27,8 +27,7 @@ MODEL_OPTIONS = ("model", "fallback", "effort")
 
 
 async def earlier_request(client: "Determinator", run_id: str) -> "ResearchRequest | None":
-    """Return what a finished run was asked; None where no server knows it, or its input cannot be
-    decrypted."""
+    """Return what a finished run was asked; None where no server knows it, or it cannot be decrypted."""
     try:
         run = await client.run(run_id)
         return await request_of(run.connection.client, run.id)
@@ -41,9 +40,10 @@ async def earlier_request(client: "Determinator", run_id: str) -> "ResearchReque
 
 
 def options_of_report(settings: "Settings", report: "Report", options: "AskOptions") -> "AskOptions":
-    """Return the options of `ask` that stand for what a report says was searched, where its request is not
-    known. Raises BadInput where it searched a folder, which the report does not name, and none is known
-    now."""
+    """Return the options of `ask` for what a report says was searched, where its request is not known.
+
+    Raises BadInput where it searched a folder, which the report does not name, and none is known now.
+    """
     searched = tuple(dict.fromkeys(search.source for search in report.methodology.searches))
     told = options.get("library") or options.get("sources") or settings.library
     if "library" in searched and not told:
@@ -55,8 +55,11 @@ def options_of_report(settings: "Settings", report: "Report", options: "AskOptio
 
 
 def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequest") -> "AskOptions":
-    """Return the options of `ask` that stand for what a run was asked. Raises NotPermitted for a folder that
-    this home did not allow: a stranger's request would be signed as one's own."""
+    """Return the options of `ask` that stand for what a run was asked.
+
+    Raises NotPermitted for a folder that this home did not allow: a stranger's request would be signed as
+    one's own.
+    """
     if earlier.library is not None:
         signature = earlier.signatures.get("library", "")
         Permits(settings).check("library", earlier.library, run_id, signature)
@@ -74,8 +77,10 @@ def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequ
 
 
 def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions":
-    """Return the limits that differ from those of the run's mode, by the names of their settings: another
-    mode has defaults of its own."""
+    """Return the limits that differ from those of the run's mode, by the names of their settings.
+
+    Another mode has defaults of its own.
+    """
     from client.runs.request import defaults_of
     from workflows.types import Limits
 
@@ -89,8 +94,10 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions"
 
 
 def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
-    """Return the options of a follow-up: those that were given over those of the earlier run. Sources and a
-    folder that are given replace what was searched."""
+    """Return the options of a follow-up: those that were given over those of the earlier run.
+
+    Sources and a folder that are given replace what was searched.
+    """
     own = chosen(options)
     sources = own.get("sources") or ()
     replaced = set[str]()
@@ -105,8 +112,10 @@ def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
 async def request_of_follow_up(
     client: "Determinator", report: "Report", question: str, options: "AskOptions"
 ) -> "ResearchRequest":
-    """Return the request of a question that follows up the run of a report. Raises BadInput, NotPermitted,
-    RPCError."""
+    """Return the request of a question that follows up the run of a report.
+
+    Raises BadInput, NotPermitted, RPCError.
+    """
     from client.runs.request import build_request
 
     settings = client.settings

@@ -60,8 +60,7 @@ async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | 
 
 
 async def activities_of(client: Client, execution: Execution) -> AsyncIterator["Step"]:
-    """Yield the activities of an execution in the order in which they were scheduled, with what came of
-    them."""
+    """Yield the activities of an execution as they were scheduled, with what came of them."""
     ended: dict[int, HistoryEvent] = {}
     for event in execution.events:
         for attributes in (

@@ -67,8 +67,10 @@ YEARS = Field(ge=1500, le=2100)
 
 @with_config(ConfigDict(extra="forbid"))
 class SharedOptions(TypedDict, total=False):
-    """What a question may be asked with. The names are those of `determinator ask`; null stands for the
-    setting of this server."""
+    """What a question may be asked with.
+
+    The names are those of `determinator ask`; null stands for the setting of this server.
+    """
 
     mode: Mode | None
     profile: Profile | None
@@ -101,8 +103,11 @@ class SharedOptions(TypedDict, total=False):
 
 
 class AskOptions(SharedOptions, total=False):
-    """What a question may be asked with. The names are those of `Settings`, where most are explained, and of
-    the flags of `ask`; None stands for the setting. A profile may be a file, too."""
+    """What a question may be asked with.
+
+    The names are those of `Settings`, where most are explained, and of the flags of `ask`; None stands
+    for the setting. A profile may be a file, too.
+    """
 
     graph: Annotated[
         str | None, option("The graph of steps to walk: a built-in one or a TOML file (mode graph).")
@@ -143,8 +148,10 @@ class AskOptions(SharedOptions, total=False):
 
 
 def chosen(options: Mapping[str, object]) -> AskOptions:
-    """Return the options that say something: not None, not empty, not an unset flag. A zero says zero, and
-    equals False."""
+    """Return the options that say something: not None, not empty, not an unset flag.
+
+    A zero says zero, and equals False.
+    """
     said = {n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")}
     return cast("AskOptions", said)
 

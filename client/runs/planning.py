@@ -1,5 +1,7 @@
-"""The plan of a question without a run: the question is read and outlined by a worker, each as an activity of
-its own, and nothing is searched."""
+"""The plan of a question without a run.
+
+The question is read and outlined by a worker, each as an activity of its own, and nothing is searched.
+"""
 
 import uuid
 from typing import Any, TypeVar
@@ -45,8 +47,10 @@ class Planned(BaseModel):
 
 
 async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:
-    """Read and outline a question on the workers of a queue; a library is not looked into. Raises Failure and
-    RPCError."""
+    """Read and outline a question on the workers of a queue; a library is not looked into.
+
+    Raises Failure and RPCError.
+    """
 
     async def act(name: str, kind: type[Output], step: object, options: policy.Options) -> Output:
         arguments: dict[str, Any] = {**options}

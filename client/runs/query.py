@@ -79,15 +79,20 @@ async def evidence_index(client: Client, run_id: str) -> tuple[EvidenceRef, ...]
 
 
 async def iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
-    """Query `iterations`, page by page: every iteration of the run and of its sections. Raises NoAnswer,
-    NoSuchRun."""
+    """Query `iterations`, page by page: every iteration of the run and of its sections.
+
+    Raises NoAnswer, NoSuchRun.
+    """
     pages = _pages(client, run_id, "iterations", IterationHistory)
     return tuple([item async for page in pages for item in page.items])
 
 
 async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
-    """Every iteration of a run and of its sections, those of the run's own loop first. A section that runs is
-    asked itself; one that does not answer is as the run has it. Raises NoAnswer, NoSuchRun."""
+    """Every iteration of a run and of its sections, those of the run's own loop first.
+
+    A section that runs is asked itself; one that does not answer is as the run has it. Raises NoAnswer,
+    NoSuchRun.
+    """
     seen = await progress(client, run_id)
     records_of_run = await iterations(client, run_id)
     running = [s.workflow_id for s in seen.sections if s.status == "running" and s.workflow_id]
@@ -122,8 +127,9 @@ async def graph_of(client: Client, seen: Progress | None) -> GraphView | None:
 async def read_events(
     client: Client, settings: Settings, run_id: str, after: int = 0, until: int | None = None
 ) -> list[AgentEvent]:
-    """Return the events with a number above `after`, in order and without a gap: all that there are, or those
-    up to `until` at least.
+    """Return the events with a number above `after`, in order and without a gap.
+
+    All that there are, or those up to `until` at least.
 
     The run keeps the latest part of its log, which is never empty: what is missing before it is stored.
     Raises NoAnswer, NoSuchRun, and StoreError when a stored part of the log cannot be read.

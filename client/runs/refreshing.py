@@ -77,8 +77,10 @@ async def known_items(store: EvidenceStore, refs: Sequence[EvidenceRef]) -> str:
 async def start_refresh(
     client: Client, request: RefreshRequest, task_queue: str, key: bytes = b""
 ) -> WorkflowHandle[object, RefreshOutcome]:
-    """Start a refresh. `key` signs the library that it searches (see `activities.permits`). Raises
-    RPCError."""
+    """Start a refresh.
+
+    `key` signs the library that it searches (see `activities.permits`). Raises RPCError.
+    """
     # two refreshes of one run at the same moment are two workflows
     workflow_id = f"{PREFIX}{request.run_id}-{uuid.uuid4().hex[:8]}"
     if request.library and key:
@@ -99,8 +101,10 @@ async def start_refresh(
 async def schedule_refresh(
     client: Client, request: RefreshRequest, task_queue: str, every: timedelta, now: datetime
 ) -> Scheduled:
-    """Refresh a report each time so much has passed, from now on. A schedule that the run has is replaced.
-    Raises RPCError."""
+    """Refresh a report each time so much has passed, from now on.
+
+    A schedule that the run has is replaced. Raises RPCError.
+    """
     name = f"{PREFIX}{request.run_id}"
     schedule = Schedule(
         action=ScheduleActionStartWorkflow(
@@ -166,8 +170,10 @@ SCHEDULES = Hint("schedules list", "{} shows them")
 
 async def delete_schedule(client: Client, name: str) -> Scheduled:
     """Delete the schedule of a run, named by any unambiguous part of its id or as `last`, the newest run.
+
     Refreshes that have begun go on. Raises NoSuchSchedule, NoSuchRun (`last`, and there is no run),
-    RPCError."""
+    RPCError.
+    """
     by_id = {one.schedule_id: one for one in await schedules(client)}
     if name == "last":
         name = f"{PREFIX}{await find_run(client, name)}"
@@ -194,8 +200,10 @@ def check_online(settings: Settings) -> None:
 
 
 async def refreshed(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
-    """Refresh the report of a finished run and wait for it; the refresh goes on when the wait ends. Raises
-    BadInput when this machine may ask nobody, Failure, NoConnection, StoreError."""
+    """Refresh the report of a finished run and wait for it; the refresh goes on when the wait ends.
+
+    Raises BadInput when this machine may ask nobody, Failure, NoConnection, StoreError.
+    """
     check_online(client.settings)
     return await send(client, lambda connection: the_request(client, connection, run, search=search))
 
@@ -203,8 +211,10 @@ async def refreshed(client: "Determinator", run: "Finished", *, search: bool) ->
 async def the_request(
     client: "Determinator", connection: "Connection", run: "Finished", *, search: bool
 ) -> RefreshRequest:
-    """Return what a refresh on the server is given: all that the run found is known, and the folder of
-    documents that it searched, where the server still knows the run."""
+    """Return the input of a refresh on the server: all that the run found is known.
+
+    It has the folder of documents that the run searched, where the server still knows the run.
+    """
     from client.runs.history import request_of
 
     if search and run.found is None:
@@ -223,8 +233,10 @@ async def the_request(
 async def send(
     client: "Determinator", prepare: "Callable[[Connection], Awaitable[RefreshRequest]]"
 ) -> RefreshOutcome:
-    """Have the server do what is asked of a finished report, and wait for it. Raises BadInput for what
-    another message mends, Failure for what failed."""
+    """Have the server do what is asked of a finished report, and wait for it.
+
+    Raises BadInput for what another message mends, Failure for what failed.
+    """
     from client.runs.follow import why
     from client.runs.start import signing_key
 

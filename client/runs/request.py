@@ -128,8 +128,10 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
 
 
 def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
-    """Return the effects of the user's file that are pooled with those of the works. Raises BadInput for a
-    file that cannot be read, and where statistics are not installed."""
+    """Return the effects of the user's file that are pooled with those of the works.
+
+    Raises BadInput for a file that cannot be read, and where statistics are not installed.
+    """
     if find_spec("statsmodels") is None:
         from activities.extras import install
 
@@ -158,8 +160,10 @@ def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def mode_and_graph(asked: Settings, options: AskOptions) -> "tuple[str, GraphDefinition | None]":
-    """Return the mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is
-    given. Raises BadInput for a graph that is not valid."""
+    """Return the mode and, where it is `graph`, the graph that travels with the run.
+
+    `auto` walks one that is given. Raises BadInput for a graph that is not valid.
+    """
     graph = options.get("graph")
     mode = asked.mode if options.get("mode") or graph is None else "graph"
     if graph is not None and mode not in ("graph", AUTO):
@@ -183,8 +187,7 @@ def read_graph(name: str) -> "GraphDefinition":
 
 
 def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
-    """Return the models that are asked for by name, or by how much is asked of them; empty for the worker's
-    own.
+    """Return the models that are asked for, by name or by effort; empty for the worker's own.
 
     Raises BadInput for an effort without a model it is for.
     """
@@ -203,8 +206,10 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
 async def checked(
     settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
 ) -> ResearchRequest:
-    """Return the request as the embedded worker can run it; `named`: its sources were given by flags. Raises
-    BadInput when it cannot."""
+    """Return the request as the embedded worker can run it; `named`: its sources were given by flags.
+
+    Raises BadInput when it cannot.
+    """
     chosen = (request.models or settings.model_choices()).values()
     paid = [one for one in chosen if one.backend == "openai"]
     if reason := refusal(request.mode, Available(sources=True, model=bool(paid))):  # the run checks sources

@@ -62,16 +62,20 @@ TURN_SECONDS = 600.0
 
 
 class Told:
-    """The cost of the questions about a report, in US dollars: an answer is no part of its report, so this
-    stands in a file of the home."""
+    """The cost of the questions about a report, in US dollars.
+
+    An answer is no part of its report, so this stands in a file of the home.
+    """
 
     def __init__(self, folder: Path, run_id: str) -> None:
         self._path = folder / f"{file_name(run_id)}.json"
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[None, None]:
-        """Around what is asked within a limit: of all processes of the home one asks at a time, so that what
-        the others have spent is known. Raises OSError, BadInput after `TURN_SECONDS`."""
+        """Hold the turn of asking within a limit of cost: of all processes of the home one at a time.
+
+        So what the others have spent is known. Raises OSError, BadInput after `TURN_SECONDS`.
+        """
         lock = LockFile(self._path.with_suffix(".lock"))
         deadline = time.monotonic() + TURN_SECONDS
         while True:
@@ -109,9 +113,11 @@ async def revise(
     model: str | None = None,
     max_cost: float | None = None,
 ) -> Answered:
-    """Send it and wait for what comes of it; it goes on when the wait ends. `max_cost`: US dollars that the
-    run and all that is asked of its report may cost. Raises BadInput, NoReport,
-    NoSuchRun, NoConnection, Failure for what failed, StoreError."""
+    """Send it and wait for what comes of it; it goes on when the wait ends.
+
+    `max_cost`: US dollars that the run and all that is asked of its report may cost. Raises BadInput,
+    NoReport, NoSuchRun, NoConnection, Failure for what failed, StoreError.
+    """
     from temporalio.service import RPCError
 
     from activities.evidence_store import EvidenceStore

@@ -90,8 +90,11 @@ async def rewind(
 
 
 async def rewind_section(client: Client, workflow_id: str, section: str, iteration: int) -> str:
-    """Reset a running section of a run to the beginning of an iteration, while the other sections go on;
-    return Temporal's id of the section's new execution. Raises CannotRewind, NoSuchRun, RPCError."""
+    """Reset a running section of a run to the beginning of an iteration.
+
+    The other sections go on. Returns Temporal's id of the section's new execution. Raises CannotRewind,
+    NoSuchRun, RPCError.
+    """
     described = await description(client, workflow_id)
     if described is None:
         raise no_such_run(workflow_id)
@@ -115,8 +118,10 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
 async def find_boundary(
     client: Client, workflow_id: str, chain: Sequence[Execution], iteration: int
 ) -> Boundary:
-    """Where an iteration of a run begins; `chain` are its executions, the newest first. Raises
-    CannotRewind."""
+    """Where an iteration of a run begins; `chain` are its executions, the newest first.
+
+    Raises CannotRewind.
+    """
     if children_of(chain):
         if iteration != 1:
             raise CannotRewind(
@@ -136,8 +141,11 @@ async def find_boundary(
 
 
 def beginnings(steps: Sequence[Step]) -> Mapping[int, int]:
-    """Return iteration -> the workflow task that began it. A step that was scheduled beside one of the
-    iteration before was made ahead, and does not begin its iteration."""
+    """Return iteration -> the workflow task that began it.
+
+    A step that was scheduled beside one of the iteration before was made ahead, and does not begin its
+    iteration.
+    """
     earliest: dict[int, int] = {}
     for step in steps:
         if step.iteration:

@@ -36,8 +36,7 @@ class RunState(BaseModel):
 
     @classmethod
     def of(cls, status: RunStatus, link: str | None) -> "RunState":
-        """Return the state of a run, from what it reports or, when no worker answers, from what the server
-        knows."""
+        """Return the state of a run as it reports it or, when no worker answers, as the server knows it."""
         row, seen = status.row, status.progress
         if seen is None:
             return cls(

@@ -66,8 +66,10 @@ def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = Fals
 
 
 def signing_key(settings: Settings) -> bytes:
-    """Return the key of this home that requests are signed with; empty when the home cannot be written, where
-    only what the workers' configuration allows can be named. Raises WeakKey."""
+    """Return the key of this home that requests are signed with. Raises WeakKey.
+
+    Empty when the home cannot be written: only what the workers' configuration allows can be named then.
+    """
     try:
         return request_key(settings.home)
     except OSError:
@@ -123,8 +125,11 @@ async def start(
 
 
 def refuse_older(row: Row, *, ended: bool = False) -> None:
-    """Raise OlderRun for a run that began on another line of versions and is open; with `ended`, also for one
-    that has ended, whose history a worker of this line cannot read (its report it can)."""
+    """Raise OlderRun for a run that began on another line of versions and is open.
+
+    With `ended`, also for one that has ended, whose history a worker of this line cannot read (its report
+    it can).
+    """
     if (ended or row.status == "running") and row.line not in ("", release_line()):
         raise OlderRun(row.run_id, row.line)
 

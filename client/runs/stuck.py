@@ -103,8 +103,8 @@ def _last(events: list[HistoryEvent], kind: "EventType.ValueType") -> HistoryEve
 async def rescue(client: Client, still: Standstill) -> bool:
     """End a run whose history cannot be carried on, and begin it anew under its id.
 
-    It runs in the simplest mode with what its searches have stored, and writes the report of that. False where
-    it cannot be begun: it is no research, or was begun anew before. Raises RPCError.
+    It runs in the simplest mode with what its searches have stored, and writes the report of that. False
+    where it cannot be begun: it is no research, or was begun anew before. Raises RPCError.
     """
     from workflows.modes import WORKFLOW_OF_MODE
 
@@ -165,10 +165,12 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
 
 
 async def give_up(client: Client, still: Standstill) -> bool:
-    """End a run that stands still: have it write the report of what its steps have stored, in a new execution
-    that begins with the history of this one. Where that stands still as well, it may be for the last step's
-    answer or for a message: then without these. At the third time `rescue` begins it anew; where that is not
-    possible it is ended without a report, which is False. Raises RPCError."""
+    """End a run that stands still, by having it write the report of what its steps have stored.
+
+    A new execution begins with the history of this one. Where that stands still as well, it may be for
+    the last step's answer or for a message: then without these. At the third time `rescue` begins it
+    anew; where that is not possible it is ended without a report, which is False. Raises RPCError.
+    """
     handle = client.get_workflow_handle(still.run_id, run_id=still.execution)
     boundary = still.completed_at if still.given_up else still.failed_at
     if still.given_up >= MAX_GIVEN_UP or not boundary:

@@ -1,5 +1,7 @@
-"""Signing in, as routes of the page's server: with a name and a password, through an OpenID Connect
-provider, or with the token in the address that the command prints.
+"""Signing in, as routes of the page's server.
+
+A user has a name and a password, an account at an OpenID Connect provider, or the token in the address that
+the command prints.
 
 A browser sends the cookie of its session, which holds a random name and nothing else, to this site alone
 (`SameSite=lax`), and every change goes through a form of this site. A session ends when its user signs out,

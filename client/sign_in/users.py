@@ -1,5 +1,7 @@
-"""Who may use the page: a list of users with hashed passwords, an OpenID Connect provider, or one person on
-this machine who has the address with its token.
+"""The users of the page.
+
+They are a list with hashed passwords, those of an OpenID Connect provider, or one person on this machine who
+has the address with its token.
 
 Invariants: a password is kept as its scrypt hash only; a name that is not on the list costs as much time as a
 wrong password; without a list and without a provider the page listens on this machine only.

@@ -1,5 +1,7 @@
-"""The question form: what it offers, and the options that it asks with. It holds no key: models are those
-that the settings in force name."""
+"""The question form: what it offers, and the options that it asks with.
+
+It holds no key: models are those that the settings in force name.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import get_args
@@ -111,8 +113,10 @@ def fields_of(form: FormData) -> Fields:
 
 
 def options_of(fields: Mapping[str, object], *, shared: bool, models: Sequence[str]) -> SharedOptions:
-    """Return what the form asks beside the question; what is empty stands for the setting, and 0 is 0. A
-    browser may send anything. Raises BadInput for what the page does not offer, ValidationError."""
+    """Return what the form asks beside the question; what is empty stands for the setting, and 0 is 0.
+
+    A browser may send anything. Raises BadInput for what the page does not offer, ValidationError.
+    """
     values = {name: value for name, value in fields.items() if name not in ("question", "file")}
     if unknown := values.keys() - FORM:
         raise BadInput(f"the form has no field {min(unknown)[:50]!r}")

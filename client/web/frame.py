@@ -57,8 +57,7 @@ class Frame:
         return await (self.part(part, **values) if is_part(request) else self.page(page, **values))
 
     async def answer(self, request: Request, run_id: str, text: str) -> Response:
-        """Return what a message to a run came to: a line for htmx, the page of the run for a form without
-        it."""
+        """Return what came of a message to a run: a line for htmx, else the page of the run."""
         if is_part(request):
             return await self.part("said", text=text, wrong=False)
         return RedirectResponse(run_url(run_id), SEE_OTHER)

@@ -167,8 +167,7 @@ class Home:
         return await self._frame.part("trouble", lines=[check.message] if check.state == "fail" else [])
 
     async def question_file(self, request: Request) -> Response:
-        """Return the box with the text of a picture, a scan or a recording in it: nothing is kept, nothing
-        runs."""
+        """Return the box with the text of a picture, a scan or a recording; nothing is kept, nothing runs."""
         frame, user = self._frame, self._frame.user(request)
         async with request.form(max_part_size=10_000) as form:
             file, typed = form.get("file"), str(form.get("question", ""))

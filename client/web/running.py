@@ -131,8 +131,10 @@ def texts_of(form: FormData, name: str) -> list[str]:
 
 
 async def plan(run: Run, user: str, form: FormData) -> Said:
-    """Replace the plan where it was edited, a section without a title left out; then it is approved. Raises
-    BadInput for what the run refuses."""
+    """Replace the plan where it was edited, a section without a title left out; then it is approved.
+
+    Raises BadInput for what the run refuses.
+    """
     present = (await run.plan()).plan
     rows = zip(*(texts_of(form, name) for name in ("section", "title", "asked")), strict=False)
     if present is not None:

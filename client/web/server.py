@@ -41,9 +41,12 @@ def build_app(
     https: bool = False,
     interface: ASGIApp | None = None,
 ) -> ASGIApp:
-    """Return the whole page. `hosts` are the names it may be reached by: a page of another site cannot reach
-    it by a name of its own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`,
-    which answers programs at its own paths, and who is signed in."""
+    """Return the whole page.
+
+    `hosts` are the names it may be reached by: a page of another site cannot reach it by a name of its
+    own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`, which answers
+    programs at its own paths, and who is signed in.
+    """
     page: ASGIApp = page_app(Access(client, shared=sign_in.is_needed), sign_in)
     served = page if interface is None else Both(page, interface)
     guarded = Guard(with_sessions(served, https=https), https=https)
@@ -51,8 +54,7 @@ def build_app(
 
 
 def with_sessions(app: ASGIApp, *, https: bool = False) -> ASGIApp:
-    """Return the same with the cookie of a session, whose key is of this process: its sessions end with
-    it."""
+    """Return the same with the cookie of a session, whose key is of this process and ends with it."""
     key = secrets.token_hex(32)
     return SessionMiddleware(app, key, max_age=SESSION_SECONDS, same_site="lax", https_only=https)
 

@@ -177,8 +177,10 @@ LIKE: dict[Kind, tuple[str, ...]] = {
 
 
 def likely(text: str) -> Kind:
-    """Return what a message is most like, by the meaning of whole sentences; a question where no model of
-    sentences is installed. It is shown and not acted upon."""
+    """Return what a message is most like, by the meaning of whole sentences.
+
+    It is a question where no model of sentences is installed. It is shown and not acted upon.
+    """
     encoder = embedder()
     if encoder is None:
         return "ask"
