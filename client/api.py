@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
-"""What the methods raise for a person to read; `client.failures.as_failure` words it."""
+"""Errors that the methods raise for a person to read; `client.failures.as_failure` words them."""
 
 
 @hinting("with Determinator() as client:")
@@ -111,12 +111,12 @@ class Determinator:
 
     @property
     def embedded(self) -> bool:
-        """Whether the embedded server serves. Raises BadConnectionSettings."""
+        """Tell whether the embedded server serves. Raises BadConnectionSettings."""
         return configured(self.address, self.settings) is None
 
     @property
     def is_new(self) -> bool:
-        """Whether the embedded server of the home has never run, so that there are no runs.
+        """Tell whether the embedded server of the home has never run, so that there are no runs.
 
         Raises BadConnectionSettings.
         """
@@ -152,7 +152,7 @@ class Determinator:
         return await self.start(request, user, once)
 
     async def plan(self, question: str, **options: "Unpack[AskOptions]") -> "Planned":
-        """How a question would be researched: read and outlined, and nothing searched; no run is made of it.
+        """Return how a question would be researched, without a run or a search.
 
         Raises BadInput, Failure, NoConnection, RPCError.
         """

@@ -1,4 +1,4 @@
-"""What works on this machine, part by part: `determinator doctor`, and the settings of the page."""
+"""Checks of this machine, part by part: `determinator doctor`, and the settings of the page."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ class Check:
     name: str
     state: State
     message: str
-    """What was found and, when it does not work, how to repair it."""
+    """Finding and, when it does not work, how to repair it."""
     source: str = ""
     """The source that was asked; empty for a check of anything else."""
 
@@ -83,7 +83,7 @@ def check_home(settings: "Settings") -> Check:
 
 
 async def check_server(settings: "Settings", address: str | None) -> Check:
-    """Whether the configured server answers; for the embedded one, whether there is one to start."""
+    """Tell whether the configured server answers; for the embedded one, whether there is one to start."""
     try:
         config = configured(address, settings)
         if config is not None:
@@ -106,7 +106,7 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
 
 
 def check_other_users(settings: "Settings", address: str | None) -> Check | None:
-    """Whether other users of this machine reach the embedded server; None when it does not run."""
+    """Tell whether other users of this machine reach the embedded server; None when it does not run."""
     try:
         running = look(settings.home).server if configured(address) is None else None
     except BadConnectionSettings:
@@ -161,7 +161,7 @@ def check_hooks(settings: "Settings") -> Check:
 
 
 async def check_model(settings: "Settings") -> Check:
-    """Whether the model's server answers and knows the model. Costs no tokens."""
+    """Tell whether the model's server answers and knows the model. Costs no tokens."""
     import httpx
 
     if settings.model is None or settings.model == "extractive":
@@ -217,7 +217,7 @@ async def model_facts(settings: "Settings", model: str) -> str:
 
 
 async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator[Check]:
-    """Which sources are enabled and, with `network`, whether they answer."""
+    """Check which sources are enabled and, with `network`, whether they answer."""
     import asyncio
 
     from activities.sources.http.client import open_http

@@ -1,13 +1,16 @@
 """The configuration in force, with its mistakes as errors for people."""
 
 import json
+import os
+import tomllib
 from collections.abc import Iterable
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from activities.configuration.declaration import declared, variable_of
 from activities.credentials import carried_by
 from activities.proxies import proxy_fault
 from activities.settings import Settings
@@ -49,7 +52,7 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
     except ConfigError as error:
         raise BadSettings(str(error)) from error
     except SettingsError as error:
-        raise BadInput(f"{error}; lists and tables are written as JSON in variables") from error
+        raise BadInput(no_json() or f"{error}; write lists and tables as JSON in variables") from error
     except OSError as error:
         raise BadInput(f"{error.filename} cannot be read: {error.strerror}") from error
     if settings.sources:
@@ -57,6 +60,20 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
     if not settings.offline and (fault := proxy_fault()):
         raise BadInput(fault)
     return settings
+
+
+def no_json() -> str:
+    """Return a line on the first variable that holds no JSON where it has to, with what to write instead."""
+    for name, key in declared(Settings.model_fields).items():
+        field = Settings.model_fields[name]
+        variable = variable_of(name, field)
+        try:
+            if get_origin(field.annotation) in (list, dict, tuple):
+                json.loads(os.environ.get(variable, "[]"))
+        except ValueError:
+            example = tomllib.loads(f"value = {key.example}")["value"] if key.example else ["..."]
+            return f"{variable} is no JSON; write it as {variable}='{json.dumps(example)}'"
+    return ""
 
 
 def is_loopback(url: str) -> bool:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 FLUSH_MILLISECONDS = 3_000
-"""How long the end of a process waits for a collector."""
+"""Time for which the end of a process waits for a collector."""
 
 
 class NoTracing(Exception):
@@ -81,12 +81,12 @@ def flush_traces() -> None:
 
 
 CONNECT_SECONDS = 8.0
-"""How long to wait for an address before it counts as unreachable."""
+"""Time to wait for an address before it counts as unreachable."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 EMBEDDED_RETRY = RetryConfig(max_interval_millis=1_000, max_elapsed_time_millis=60_000, max_retries=1_000)
-"""How long a request to the embedded server is repeated: its supervisor starts it again when it dies."""
+"""Time for which a request to the embedded server is repeated: its supervisor starts it again."""
 MAX_SOCKET_PATH_BYTES = 100
 """The system allows the path of a socket 104 to 108 bytes."""
 
@@ -116,9 +116,9 @@ class Connection:
     task_queue: str = "determinator"
     """The queue that serves the run in question, or on which a run is to start."""
     served: bool = True
-    """Whether a worker may answer for that queue, as far as this machine knows."""
+    """True when a worker may answer for that queue, as far as this machine knows."""
     patient_until: float = 0.0
-    """Of the monotonic clock: a worker that was just started may need so long until it answers."""
+    """Time of the monotonic clock: a worker that was just started may need so long until it answers."""
     hold: socket.socket | None = None
     """Keeps the embedded server's worker as it is while a run is about to start."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """What a command's exit code means."""
+    """Meaning of a command's exit code."""
 
     DONE = 0
     FAILED = 1
@@ -57,7 +57,7 @@ class Failure(Exception):
 
 
 class BadInput(Failure):
-    """What was asked for cannot be done; nothing was changed."""
+    """Refusal of what cannot be done; nothing was changed."""
 
     code = Exit.BAD_INPUT
 
@@ -147,7 +147,9 @@ def as_failure(error: Exception) -> Failure | None:
             return BadInput(f"the run refused: {error.cause}")
         case DeterminatorError():
             return Failure(str(error))
-        case RPCError(status=RPCStatusCode.UNAVAILABLE | RPCStatusCode.DEADLINE_EXCEEDED):
+        case RPCError(
+            status=RPCStatusCode.UNAVAILABLE | RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED
+        ):
             return Unreachable(f"the Temporal server does not answer: {error.message}")
         case RPCError(status=RPCStatusCode.PERMISSION_DENIED | RPCStatusCode.UNAUTHENTICATED):
             return Unreachable(

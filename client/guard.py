@@ -14,7 +14,7 @@ MAX_BODY_BYTES = 1_000_000
 QUESTION_FILE = "/question-file"
 """The route that reads a question from a file, which may be as large as `client.runs.spoken` reads."""
 FORM_BYTES = 100_000
-"""What a form may have beside its file."""
+"""Bytes that a form may have beside its file."""
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
@@ -74,7 +74,7 @@ def most_bytes(path: str) -> int:
 
 
 def is_own_origin(headers: Headers) -> bool:
-    """Whether the page that sent a request is at the address that it was sent to.
+    """Tell whether the page that sent a request is at the address that it was sent to.
 
     A browser names its page in each request of a script to another origin, and in each form that is sent.
     """

@@ -107,7 +107,7 @@ async def run_ids(client: Client, beginning: str = "") -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list of runs is narrowed to; None and an empty text mean anything."""
+    """Filter of a list of runs; None and an empty text mean anything."""
 
     status: str | None = None
     """One of `STATUSES`, or a phase of a running run, such as `paused`."""

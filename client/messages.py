@@ -33,21 +33,21 @@ class Verb:
     content: str = ""
     """Its model, as `module:name`; empty for a message that says nothing but itself."""
     to: Literal["signal", "update", "cancel", "report"] = "signal"
-    """How it reaches the run; `report`: it is for a finished report."""
+    """Way to the run; `report`: it is for a finished report."""
     sends: str = ""
-    """What the workflow calls it; empty: its name."""
+    """Name that the workflow has for it; empty: its own."""
     answers: str = ""
     """The type that the run answers an update with, or the reply about a report, as `module:name`."""
     reply: "str | Shown" = ""
-    """What becomes of the run, to be read after its name: words, or what makes them of the answer."""
+    """Reply, to be read after its name: words, or what makes them of the answer."""
     group: str = RUNS
-    """Where the help lists its command; empty: another command sends it."""
+    """Group of the help that lists its command; empty: another command sends it."""
     positional: tuple[str, ...] = ()
     """The fields that the command takes as arguments, in order; the last one takes all words that follow."""
     shows: str = ""
-    """What the command prints when it is called with nothing to send: a field of `Progress`."""
+    """Field of `Progress` that the command prints when it is called with nothing to send."""
     scope: Literal["ask", "decide"] = "decide"
-    """Who may send it over HTTP: `ask` buys answers of a model."""
+    """Scope that sends it over HTTP: `ask` buys answers of a model."""
     on_page: str = ""
     """The label of its form on the page of a run; empty: a button, a gate or a sentence has it there."""
     check: Callable[[Any], None] | None = None
@@ -72,7 +72,7 @@ class Verb:
 
     @property
     def signed(self) -> bool:
-        """Whether the report names who sent it."""
+        """Tell whether the report names who sent it."""
         return self.model is not None and "by" in self.model.model_fields
 
     def read(self, values: Mapping[str, object]) -> "Message | None":

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 LOCAL_PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
 """The port on which each serves by default."""
 LOOK_SECONDS = 0.5
-"""How long a server on this machine may take to list its models."""
+"""Time that a server on this machine may take to list its models."""
 ASK_SECONDS = 10.0
-"""How long a configured server may take to say that it does not have a model."""
+"""Time that a configured server may take to say that it does not have a model."""
 OPENAI = "https://api.openai.com/v1"
 """The address that the OpenAI client uses when none is set."""
 

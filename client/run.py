@@ -37,7 +37,7 @@ from workflows.graph.definition import GraphView
 from workflows.types import Approval, BudgetStatus, Message, PlanView, Progress
 
 WORKER_SECONDS = 8.0
-"""How long to wait for a worker that does not answer at once."""
+"""Time to wait for a worker that does not answer at once."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""
 Names = list[str]
@@ -52,11 +52,11 @@ class CancelSection(Message):
 class RunStatus:
     row: Row
     progress: Progress | None
-    """What the run itself reports, its sections included; None when no worker answers."""
+    """Progress that the run itself reports, its sections included; None when no worker answers."""
     calls: tuple[ModelCall, ...]
     """Model calls under way, the oldest first."""
     graph: GraphView | None
-    """Where it is in its graph, for a run of the mode `graph`."""
+    """Place in its graph, for a run of the mode `graph`."""
 
 
 class Run:

@@ -55,7 +55,7 @@ def open_streams() -> None:
 
 
 def interactive() -> bool:
-    """Whether there is a person to ask: one who can type and sees what is asked."""
+    """Tell whether there is a person to ask: one who can type and sees what is asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

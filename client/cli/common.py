@@ -133,7 +133,7 @@ address_option = click.option(
 )
 run_argument = click.argument("run", metavar="RUN", default="last")
 changed_run_argument = click.argument("run", metavar="RUN", required=False)
-"""Of a command that changes the run: without it, `run_to_change` asks."""
+"""Argument of a command that changes the run: without it, `run_to_change` asks."""
 by_option = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 

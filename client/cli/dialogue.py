@@ -1,4 +1,4 @@
-"""What a person is shown of a finished report that was asked, changed or disputed."""
+"""Output on a finished report that was asked, changed or disputed."""
 
 from typing import TYPE_CHECKING
 

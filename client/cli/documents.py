@@ -78,7 +78,7 @@ class OfRun:
         return sorted(cited[name] for name in {*file.evidence_ids} & cited.keys())
 
     def reasons(self, file: "FileState") -> dict[str, "UnusedReason | Literal['not_found']"]:
-        """Why works of a file are not cited, by id, as far as it is known; empty while there is no report."""
+        """Reasons why works of a file are not cited, by id, where known; empty while there is no report."""
         if self.use is None or not file.documents:
             return {}
         reasons: dict[str, UnusedReason | Literal["not_found"]] = {}
@@ -143,7 +143,7 @@ def _as_json(file: "FileState", of_run: OfRun | None) -> dict[str, object]:
 
 
 def _why_not(file: "FileState", of_run: OfRun) -> str:
-    """Why works of a file are not cited: the reason, and how many where there are several works."""
+    """Return why works of a file are not cited: the reason, and how many where there are several works."""
     from activities.report.formats.words import UNUSED
 
     reasons = Counter(of_run.reasons(file).values())

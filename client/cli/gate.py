@@ -154,7 +154,7 @@ Choice = Literal["a", "r", "d", "e"]
 CHOICES: tuple[Choice, ...] = ("a", "r", "d", "e")
 """First letters of the answers; the last is for what can be edited."""
 POLL_SECONDS = 1.0
-"""How often to look whether the gate was answered elsewhere."""
+"""Interval at which it is checked whether the gate was answered elsewhere."""
 
 
 class Detached(Exception):

@@ -20,7 +20,7 @@ from client.messages import MESSAGES
 from client.terminal import open_streams, print_error
 
 MESSAGE = "client.cli.steering:command_of"
-"""Where the command of a message is made."""
+"""Place where the command of a message is made."""
 GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
     "Ask and follow": {
         "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
@@ -196,7 +196,7 @@ def _described(error: Exception) -> str:
 
 
 def _is_text(word: str) -> bool:
-    """Whether a word of the command line could be read as the text it was typed as."""
+    """Tell whether a word of the command line could be read as the text it was typed as."""
     try:
         word.encode()
     except UnicodeEncodeError:

@@ -33,7 +33,7 @@ SPECIAL: Mapping[str, Mapping[str, Any]] = {
     "phases": {"type": Names(("1", "2", "3", "4")), "default": (), "metavar": "PHASES"},
     "effects": {"metavar": "FILE.csv"},
 }
-"""What a declaration does not say of an option."""
+"""Attributes that a declaration does not give an option."""
 MORE: Mapping[str, str] = {
     "fallback": " Repeatable.",
     "sources": " Repeatable.",

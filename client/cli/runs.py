@@ -53,7 +53,7 @@ async def status(run: "Run", as_json: bool) -> None:
 
 
 async def failure(connection: "Connection", run_id: str) -> str:
-    """Why a run has no outcome, on one line."""
+    """Return why a run has no outcome, on one line."""
     from temporalio.client import WorkflowFailureError
 
     from client.runs.follow import why

@@ -25,7 +25,7 @@ from client.embedded.network import Address, peer_of
 
 PIECE_BYTES = 65_536
 HEAD_SECONDS = 10.0
-"""How long a client may need to send the head of a request."""
+"""Time that a client may need to send the head of a request."""
 MAX_BODY_BYTES = 16 * 1024 * 1024
 """The longest request to the supervisor. The system allows an environment 6 MiB."""
 ACCEPTED = b"HTTP/1.1 200 OK\r\n\r\n"
@@ -35,7 +35,7 @@ BACKLOG = 128
 Connect = Callable[[], Awaitable[socket.socket]]
 """Opens a connection to the server, waiting while it starts. Raises OSError."""
 IsOurs = Callable[[Address, Address], bool]
-"""Whether the connection from the first address to the second was opened by this user."""
+"""Tells whether the connection from the first address to the second was opened by this user."""
 
 
 def listening_at(path: Path) -> socket.socket:
@@ -128,7 +128,7 @@ class Session:
         self.pid = pid
         """The process that has connected; 0 where the system does not tell."""
         self.holds = False
-        """Whether the connection stays open after the supervisor's answer."""
+        """True when the connection stays open after the supervisor's answer."""
         self.close: Callable[[], None] = lambda: None
         """Called when the connection has ended."""
 
@@ -202,7 +202,7 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 def names_this_machine(head: bytes) -> bool:
-    """Whether a request has one `Host`, a loopback number or `localhost`: other names can be rebound."""
+    """Tell whether a request has one `Host`, a loopback number or `localhost`: other names can be rebound."""
     lines = head.split(b"\r\n")[1:]
     hosts = [line.partition(b":")[2].strip() for line in lines if line[:5].lower() == b"host:"]
     if len(hosts) != 1:

@@ -34,7 +34,7 @@ class ServerNote(Note):
     database: str
     started_at: str
     failure: str = ""
-    """Why it ended and was not started again; empty while it is to run."""
+    """Reason why it ended and was not started again; empty while it is to run."""
 
     @property
     def address(self) -> str:
@@ -55,11 +55,11 @@ class WorkerNote(Note):
     """Keyed digest of the configuration it runs with; never a setting itself."""
     started_at: str = ""
     lane: Lane
-    """What it has for the steps of runs."""
+    """Its offer for the steps of runs."""
     ended: bool = False
     """It is not to run any more: it was ended, or it failed too often."""
     failure: str = ""
-    """Why it was not started again; empty when it did not fail."""
+    """Reason why it was not started again; empty when it did not fail."""
 
 
 class Places:
@@ -69,9 +69,9 @@ class Places:
         self.lock = self.state / "supervisor.lock"
         """Held by the supervisor, the server and the worker for as long as one of them lives."""
         self.socket = self.state / "private.sock"
-        """Where the supervisor listens for the owner's commands and worker."""
+        """Socket where the supervisor listens for the owner's commands and worker."""
         self.lanes = self.state / "lanes"
-        """What the runs of this home need of a worker, a file for the settings of each."""
+        """Files with the settings that runs of this home need of a worker."""
         self.server_note = self.state / "server.json"
         self.worker_note = self.state / "worker.json"
         self.binary_digest = self.state / "temporal.json"

@@ -57,7 +57,7 @@ class LockFile:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lock at this moment.
+    """Tell whether some process holds the lock at this moment.
 
     The test shares the lock for an instant, so that two processes that test it never mistake each other for
     its holder; `acquire` with a time-out waits that instant out.

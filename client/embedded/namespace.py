@@ -1,4 +1,4 @@
-"""What a Temporal namespace needs for us: search attributes, and a retention that outlives a day.
+"""Needs of a Temporal namespace for us: search attributes, and a retention that outlives a day.
 
 Both are idempotent. A namespace that refuses (Temporal Cloud registers attributes out of band) is no
 failure: runs then start without them and are found by type and id.
@@ -33,7 +33,7 @@ ATTRIBUTES = {
 """Name -> type, as `temporal server start-dev --search-attribute` accepts them."""
 
 RETENTION = timedelta(days=90)
-"""How long the embedded server keeps finished runs; its own default is one day."""
+"""Time for which the embedded server keeps finished runs; its own default is one day."""
 
 
 def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttributes:

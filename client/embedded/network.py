@@ -146,7 +146,7 @@ def sockets_inside(pid: int, count: int) -> list[socket.socket]:
 
 
 def has_own_network(pid: int) -> bool:
-    """Whether a process lives in another network than this one, where no other user's processes are.
+    """Tell whether a process lives in another network than this one, where no other user's processes are.
 
     False when that cannot be seen.
     """
@@ -157,7 +157,7 @@ def has_own_network(pid: int) -> bool:
 
 
 def works_in_a_child(action: Callable[[], None]) -> bool:
-    """Whether an action that cannot be undone succeeds, tried in a child process that then ends."""
+    """Tell whether an action that cannot be undone succeeds, tried in a child process that then ends."""
     child = os.fork()
     if child == 0:
         try:

@@ -29,15 +29,15 @@ BACK_OFF_SECONDS = 0.5
 """The wait before the second restart; it grows with each further one. The first is at once."""
 PROBE_SECONDS = 0.01
 STOP_CHILD_SECONDS = 15.0
-"""How long a child may need to end: activities have 5 s (`worker.build.GRACE`)."""
+"""Time that a child may need to end: activities have 5 s (`worker.build.GRACE`)."""
 STOP_SECONDS = 20.0
 """Seconds for a process to end before it is killed."""
 LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is rotated when its process is started again."""
 PRIVATE_UMASK = 0o077
-"""What the processes of a home create is readable by its owner only."""
+"""Files that the processes of a home create are readable by its owner only."""
 TAIL_BYTES = 32_768
-"""How much of a log's end is read."""
+"""Bytes that are read of a log's end."""
 MARKS = ("start-dev", "worker.daemon")
 """Words in the command lines of servers and workers."""
 
@@ -130,7 +130,7 @@ class WorkerSlot:
     """The worker that is to run."""
 
     asked: dict[str, Any]
-    """How it is to run, as a command sent it: `note`, `command` and `environment`. In memory only."""
+    """Its `note`, `command` and `environment`, as a command sent them. In memory only."""
     child: Child
     note: dict[str, Any]
     replaced: bool = False

@@ -47,14 +47,14 @@ from client.embedded.workers import (
 from client.failures import Hint, NoConnection
 
 START_SECONDS = 60.0
-"""How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
+"""Time that a server may need until it answers: 1 s is common, a loaded machine is slower."""
 WORKER_START_SECONDS = 30.0
 """The same for a worker, which takes 2 s and on a busy machine ten times as long."""
 POLL_SECONDS = 0.02
 ALIVE_SECONDS = 0.5
-"""How often it is looked whether the processes of a home are there while something waits for them."""
+"""Interval at which it is checked whether the processes of a home are there while something waits for them."""
 MAX_STARTS = 3
-"""How often the processes are started when they end again meanwhile."""
+"""Times that the processes are started when they end again meanwhile."""
 FIRST_START = (
     "first start: a folder for everything that is kept ({home}), then a Temporal server and a worker on this "
     "machine, which takes some seconds; later questions find them running"
@@ -282,7 +282,7 @@ def unwritable(home: Path, error: OSError) -> str:
 
 
 def why_no_server(places: Places) -> str:
-    """Why the server was not started or has ended, by its note and the last error in its log."""
+    """Return why the server was not started or has ended, by its note and the last error in its log."""
     note = read_note(places.server_note, ServerNote)
     error = (note.failure if note else "") or last_error(places.server_log)
     database = Path(note.database) if note else places.home

@@ -59,25 +59,25 @@ MAX_TAKEN = 10
 """Starts at which another process had taken the port. Without a network of its own the server cannot
 be handed a port that is held: between finding one and listening there, a neighbour may listen first."""
 CONNECT_SECONDS = 30.0
-"""How long a connection waits for a server that is being restarted."""
+"""Time for which a connection waits for a server that is being restarted."""
 LINGER_SECONDS = 2.0
-"""How long a worker is kept for a command that has just started a run: the server's list of runs lags."""
+"""Time for which a worker is kept for a run that has just been started: the server's list of runs lags."""
 LOOK_SECONDS = 5.0
-"""How often it is looked whether there is anything to do."""
+"""Interval at which it is checked whether there is anything to do."""
 OTHERS_AFTER_SECONDS = 4.0
-"""How long the first process of a worker is left alone: the others would slow its start."""
+"""Time for which the first process of a worker is left alone: the others would slow its start."""
 ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_READY_FILE")
-"""What only one process of a worker can have: an address to listen at."""
+"""Variables that only one process of a worker can have: an address to listen at."""
 IN_USE = "address already in use"
-"""How the server says, as its last error, that it may not listen at its port."""
+"""Words by which the server says, as its last error, that it may not listen at its port."""
 SPARE_SOCKETS = 8
 """Sockets that are fetched from the server's network at once, which takes 3 ms."""
 
 
 ROOM_SECONDS = 2.0
-"""How often it is looked whether the disk is full."""
+"""Interval at which it is checked whether the disk is full."""
 ROOM_BYTES = 256 * 1024
-"""What must be writable: below that the server's database cannot grow."""
+"""Bytes that must be writable: below that the server's database cannot grow."""
 
 
 def has_room(folder: Path) -> bool:
@@ -109,7 +109,7 @@ class Supervisor:
         """Set while the server accepts connections."""
         self._was_reached = False
         self._is_full = False
-        """Whether the disk was full when it was last looked at."""
+        """True when the disk was full when it was last looked at."""
         self._taken = 0
         """Starts of the server at which its port was taken."""
         self._tasks: set[asyncio.Future[None]] = set()
@@ -276,7 +276,7 @@ class Supervisor:
         return {0, *(each.pid for each in (slot.child, *slot.others))} if slot else {0}
 
     def _is_used(self) -> bool:
-        """Whether a command is connected, or was a moment ago."""
+        """Tell whether a command is connected, or was a moment ago."""
         own = self._own_pids()
         if any(session.pid not in own for session in self._sessions):
             self._used = time.monotonic()

@@ -27,7 +27,7 @@ from client.embedded.network import peer_of
 from client.failures import NoConnection
 
 ANSWER_SECONDS = 20.0
-"""How long the supervisor may need to answer; it takes milliseconds unless the machine is busy."""
+"""Time that the supervisor may need to answer; it takes milliseconds unless the machine is busy."""
 
 
 class NoSupervisor(Exception):
@@ -46,7 +46,7 @@ class Answer:
     worker: WorkerNote | None
     """The worker that is to run; None when there is none."""
     served: bool
-    """Whether it has the settings that were asked for."""
+    """True when it has the settings that were asked for."""
     hold: socket.socket | None
     """The open connection of a request that keeps the worker as it is."""
 
@@ -91,13 +91,13 @@ def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
 
 
 IDLE_SECONDS = 1800.0
-"""How long server and worker are kept when there is nothing to do: no open run and no schedule."""
+"""Time for which server and worker are kept when there is nothing to do: no open run and no schedule."""
 MAX_PROCESSES = 4
 """Processes of the worker; each takes 250 MB."""
 FEW_RUNS = 20
 """Runs of the list of open ones that are looked at one by one."""
 TURN_SECONDS = 30.0
-"""How long a command waits for others that are about to start their runs with other settings."""
+"""Time for which a command waits for others that are about to start their runs with other settings."""
 
 
 @dataclass(frozen=True, slots=True)

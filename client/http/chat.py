@@ -28,7 +28,7 @@ from client.run import Run
 
 RUN_LINE = re.compile(r"^Run: `([\w.-]{1,200})`", re.MULTILINE)
 TASK = "### Task:"
-"""What Open WebUI begins its own requests with (titles, tags, follow-ups), which it sends to the model of the
+"""First words of Open WebUI's own requests (titles, tags, follow-ups), which it sends to the model of the
 conversation unless another one is set for them, and questions with files or a web search, before which it
 puts instructions of its own and their text."""
 

@@ -1,4 +1,4 @@
-"""What every route does: check a caller's token, start a run, find one of the caller's."""
+"""Shared steps of routes: check a caller's token, start a run, find one of the caller's."""
 
 import asyncio
 import math
@@ -50,7 +50,7 @@ class Case:
 
     @property
     def by(self) -> str | None:
-        """Who decides, in the report's list of approvals; None for the user of this process."""
+        """Person who decides, in the report's list of approvals; None for the user of this process."""
         return self.token.user or None
 
 

@@ -31,7 +31,7 @@ from client.runs.options import SharedOptions
 from workflows.modes import AUTO, MODES
 
 CANCEL_SECONDS = 20.0
-"""How long a cancel waits for the report of what was found."""
+"""Time for which a cancel waits for the report of what was found."""
 
 
 class Part(BaseModel):
@@ -57,7 +57,7 @@ class Item(Turn):
 
 
 class Request(BaseModel):
-    """What the bodies of both protocols have."""
+    """Fields that the bodies of both protocols have."""
 
     model: str = f"{MODELS}{AUTO}"
     stream: bool | None = False

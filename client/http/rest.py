@@ -43,7 +43,7 @@ def rest(desk: Desk) -> APIRouter:
 
     @router.get("/{run_id}")
     async def state(case: Case = reading) -> RunState:
-        """How a run is."""
+        """Return how a run is."""
         return await state_of(case.run)
 
     @router.get("/{run_id}/events", response_class=EventSourceResponse)

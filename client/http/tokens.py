@@ -1,4 +1,4 @@
-"""Who may use the HTTP interface: a file of tokens with scopes and limits.
+"""Users of the HTTP interface: a file of tokens with scopes and limits.
 
 Invariants: a token is random and kept as its SHA-256 only; a file that cannot be used admits nobody.
 """

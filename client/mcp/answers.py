@@ -1,4 +1,4 @@
-"""What the tools answer: typed, so that each has a schema a program can rely on; and their errors."""
+"""Answers of the tools: typed, so that each has a schema a program can rely on; and their errors."""
 
 import functools
 from collections.abc import Awaitable, Callable, Sequence
@@ -99,7 +99,7 @@ class CollectedWork(Work):
 
 
 class SearchAnswer(BaseModel):
-    """What one source answered."""
+    """Answer of one source."""
 
     source: str
     status: SearchStatus = Field(description="ok or empty when it answered; anything else is an outage")
@@ -121,7 +121,7 @@ class SearchAnswer(BaseModel):
 
 
 class AllSources(BaseModel):
-    """What several sources answered, each for itself."""
+    """Answers of several sources, each for itself."""
 
     searches: list[SearchAnswer]
     failed: list[str] = Field(description="Sources that did not answer: their works are unknown, not absent")

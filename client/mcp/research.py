@@ -112,7 +112,7 @@ async def _assume_later(run: Run, by: str) -> None:
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 BY = "MCP client"
-"""Who decided, in the report's list of approvals."""
+"""Name of who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
 PLANNED = ("mode", "profile", "sources", "library", "max_sections")
 """Options that a plan depends on."""

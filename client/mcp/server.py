@@ -30,7 +30,7 @@ from client.mcp.reviews import Reviews
 
 P = ParamSpec("P")
 LEFT_OUT = ("title", "maxLength", "maxItems", "pattern")
-"""Of a schema: titles, which repeat names, and bounds that only the server need know."""
+"""Keys left out of a schema: titles, which repeat names, and bounds that only the server need know."""
 INSTRUCTIONS = (
     "Literature search and deep research with verified quotes. Search tools answer at once; start_research "
     "begins a durable run that takes minutes: ask research_status with wait_seconds, then get_report. Texts "

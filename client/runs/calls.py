@@ -1,4 +1,4 @@
-"""What a run is waiting for, as heartbeats report it: model calls, and files of a library that are read.
+"""Work that a run waits for, as heartbeats report it: model calls, and files of a library that are read.
 
 Read from the server's description of the run and of its running sections, which costs no history and needs no
 worker.

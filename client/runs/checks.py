@@ -21,7 +21,7 @@ MIN_LETTERS = 3
 COMMON = (".txt", ".md", ".html", ".pdf")
 """Endings of documents that the library certainly reads."""
 ENDINGS = (*(ending for form in FORMATS.values() for ending in form.suffixes), ".txt", "")
-"""What a report file may end in; `.txt` and nothing stand for Markdown."""
+"""Endings that a report file may have; `.txt` and nothing stand for Markdown."""
 EXTRA_OF = {".docx": ("docx", "docx"), ".pdf": ("typst", "pdf")}
 """Ending -> the library that writes it, and the extra of this package that installs it."""
 
@@ -60,7 +60,7 @@ def check_library(folder: str | None) -> str | None:
 
 
 def has_document(folder: Path) -> bool:
-    """Whether a folder holds a document that can be read.
+    """Tell whether a folder holds a document that can be read.
 
     A common ending decides; the readers, which are slow to load, are used only for a folder without one.
     Raises BadInput.

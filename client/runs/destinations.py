@@ -1,4 +1,4 @@
-"""What a run sends where, said before it starts.
+"""Destinations of what a run sends, said before it starts.
 
 The sources that are enabled follow from the settings, but finding them means loading every source. The answer
 is kept in home under the fingerprint of the settings.

@@ -71,7 +71,7 @@ async def past_runs(settings: Settings, models: tuple[str, ...]) -> list[tuple[s
 
 
 def limit_doubts(expected: Estimate, request: ResearchRequest) -> Iterable[str]:
-    """Why the limit of a request's cost cannot hold, or will cut its run short."""
+    """Return why the limit of a request's cost cannot hold, or will cut its run short."""
     most = request.limits.max_cost_microusd
     if most is None:
         return

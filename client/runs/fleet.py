@@ -33,7 +33,7 @@ from workflows.steps.failures import first_detail
 T = TypeVar("T")
 
 SECONDS = 120.0
-"""How long a person waits for one exchange, retries and all."""
+"""Time for which a person waits for one exchange, retries and all."""
 _FAILURES: dict[object, type[SourceError]] = {
     kind.status: kind for kind in (RateLimited, Unavailable, Malformed, Refused)
 }

@@ -49,18 +49,18 @@ PACE = 4.0
 MAX_POLL_SECONDS = 2.0
 """Longest time between two looks."""
 REFRESH_SECONDS = 1.0
-"""How often a run is queried in which nothing has happened, as the server says, for the time and what its
+"""Interval of queries of a run in which nothing has happened, as the server says, for the time and what its
 sections do."""
 CALLS_SECONDS = 2.0
-"""How often the model calls under way are read."""
+"""Interval at which the model calls under way are read."""
 ALIVE_SECONDS = 0.5
-"""How often the embedded processes are checked, which reads a small file: 0.2 ms."""
+"""Interval at which the embedded processes are checked, which reads a small file: 0.2 ms."""
 PATIENCE_SECONDS = 60.0
-"""How long a server may be away before we give up following."""
+"""Time for which a server may be away before we give up following."""
 MAX_RESTARTS = 5
 """Restarts of the embedded processes while one run is followed; after that they are given up."""
 REWIND_SECONDS = 30.0
-"""How long a terminated run may need to go on where it was rewound to."""
+"""Time that a terminated run may need to go on where it was rewound to."""
 UNREACHABLE_STATUSES = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 
 
@@ -70,7 +70,7 @@ AtGate = Callable[["Run", Progress], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended: with an outcome, or with the reason there is none."""
+    """End of a run: with an outcome, or with the reason there is none."""
 
     outcome: Outcome | None = None
     reason: str = ""
@@ -92,7 +92,7 @@ class Follower:
         self._restarts = 0
         self._gate: str | None = None
         self._asking = False
-        """Whether a person is being asked about a gate."""
+        """True when a person is being asked about a gate."""
         self._silent_since: float | None = None
         self._looked_at = 0.0
         self._position: tuple[str, int] | None = None
@@ -145,7 +145,7 @@ class Follower:
             return Ended(reason=why(error))
 
     async def _goes_on(self, follows: bool) -> bool:
-        """Whether another execution goes on where one was terminated: the run was rewound, or given up.
+        """Tell whether another execution goes on where one was terminated: the run was rewound, or given up.
 
         It `follows` for certain where the termination says so.
         """
@@ -187,7 +187,7 @@ class Follower:
             execution = present
 
     async def _has_moved(self) -> bool:
-        """Whether the run may answer otherwise than at the last look.
+        """Tell whether the run may answer otherwise than at the last look.
 
         Its state follows from its history; describing it costs the server little and the worker
         nothing.
@@ -339,7 +339,7 @@ def last_log_error(log: Path) -> str:
 
 
 def why(error: WorkflowFailureError) -> str:
-    """Why a run failed, on one line: the innermost cause, with the step it happened in."""
+    """Return why a run failed, on one line: the innermost cause, with the step it happened in."""
     step = ""
     cause: BaseException = error.cause or error
     while True:

@@ -1,4 +1,4 @@
-"""What a follow-up takes of the run that it follows: its folder, sources, filters, models and limits.
+"""Settings that a follow-up takes of its run: folder, sources, filters, models and limits.
 
 A run over a folder of one's own searched nothing else, and what was asked of it may be as private as the
 folder: its follow-up sends no more from the machine than it did, unless the person says so.

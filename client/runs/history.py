@@ -1,4 +1,4 @@
-"""What a run's histories say: its request, its executions, and the steps of its iterations.
+"""Facts in a run's histories: its request, its executions, and the steps of its iterations.
 
 A run is a chain of executions: it continues as new when its history has grown long, and a rewound run goes on
 in a new execution whose history begins with what it keeps.

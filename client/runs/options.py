@@ -1,4 +1,4 @@
-"""What a question may be asked with, beside the settings in force: each option once.
+"""Options of a question, beside the settings in force: each option once.
 
 Python takes `AskOptions`. Programs of others and the page take `SharedOptions`, whose bounds are checked
 before anything else. Of an option that is a setting, bounds, help and flag are those of the setting; of any
@@ -67,7 +67,7 @@ YEARS = Field(ge=1500, le=2100)
 
 @with_config(ConfigDict(extra="forbid"))
 class SharedOptions(TypedDict, total=False):
-    """What a question may be asked with.
+    """Options of a question.
 
     The names are those of `determinator ask`; null stands for the setting of this server.
     """
@@ -103,7 +103,7 @@ class SharedOptions(TypedDict, total=False):
 
 
 class AskOptions(SharedOptions, total=False):
-    """What a question may be asked with.
+    """Options of a question.
 
     The names are those of `Settings`, where most are explained, and of the flags of `ask`; None stands
     for the setting. A profile may be a file, too.

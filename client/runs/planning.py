@@ -28,15 +28,15 @@ UNNAMED = "plan"
 
 
 class Planned(BaseModel):
-    """How a question would be researched."""
+    """Plan of how a question would be researched."""
 
     parsed: ParsedQuery
     plan: ReportPlan
     sources: tuple[str, ...]
     estimate: Estimate | None
-    """What a run of it is expected to take; None where no language model serves it."""
+    """Estimate of what a run of it is expected to take; None where no language model serves it."""
     usage: Usage
-    """What the plan itself took."""
+    """Usage of the plan itself."""
     by_role: dict[Role, Usage]
     """The same by the role that was asked."""
 

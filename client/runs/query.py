@@ -30,13 +30,22 @@ from workflows.types import (
 
 QUERY_SECONDS = 5.0
 """Seconds after which a query counts as unanswered."""
+ATTEMPTS = 3
+"""Times that a run is asked whose worker has answered a moment ago: on a busy machine it may take longer."""
+LATE = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+"""Statuses of a query that takes too long."""
 
 Answer = TypeVar("Answer")
 Page = TypeVar("Page", EvidenceIndex, IterationHistory)
 
 
 async def query(
-    client: Client, run_id: str, name: str, kind: type[Answer], argument: object = None
+    client: Client,
+    run_id: str,
+    name: str,
+    kind: type[Answer],
+    argument: object = None,
+    attempts: int = ATTEMPTS,
 ) -> Answer:
     """Send one query. Raises NoAnswer when no worker answers it, NoSuchRun."""
     handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(run_id)
@@ -52,13 +61,19 @@ async def query(
             raise no_such_run(run_id) from error
         if error.status == RPCStatusCode.UNAVAILABLE:
             raise
-        raise NoAnswer(f"no worker answers for the run at the moment ({error.message})") from error
+        if error.status not in LATE:
+            raise NoAnswer(f"no worker answers for the run at the moment ({error.message})") from error
+        if attempts > 1:
+            return await query(client, run_id, name, kind, argument, attempts - 1)
+        raise NoAnswer(
+            "no worker has answered for the run in time; it is busy or is being started, so try again"
+        ) from error
     return answer
 
 
 async def progress(client: Client, run_id: str) -> Progress:
     """Query `progress`. Raises NoAnswer, NoSuchRun."""
-    return await query(client, run_id, "progress", Progress)
+    return await query(client, run_id, "progress", Progress, attempts=1)
 
 
 async def _pages(client: Client, run_id: str, name: str, kind: type[Page]) -> AsyncIterator[Page]:
@@ -118,7 +133,7 @@ async def outcome(client: Client, run_id: str) -> Outcome | None:
 
 
 async def graph_of(client: Client, seen: Progress | None) -> GraphView | None:
-    """Where a run is in its graph; None for a run of another mode. Raises NoAnswer, NoSuchRun."""
+    """Return where a run is in its graph; None for a run of another mode. Raises NoAnswer, NoSuchRun."""
     if seen is None or seen.mode != "graph":
         return None
     return await query(client, seen.run_id, "graph", GraphView)

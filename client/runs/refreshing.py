@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 WORKFLOW = "RefreshReport"
 PREFIX = "refresh-"
-"""What the ids of refreshes and of their schedules begin with; the id of the run follows."""
+"""Prefixes of the ids of refreshes and of their schedules; the id of the run follows."""
 MIN_INTERVAL_SECONDS = 60.0
 """The shortest time between two refreshes of a schedule."""
 TIMES_SHOWN = 3

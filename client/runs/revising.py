@@ -1,4 +1,4 @@
-"""What a person asks of a finished report, sent to the server: a question, a change, a dispute."""
+"""Requests about a finished report, sent to the server: a question, a change, a dispute."""
 
 import asyncio
 import json
@@ -58,7 +58,7 @@ class Answered:
 
 
 TURN_SECONDS = 600.0
-"""How long a question about a report waits for others about it that are limited in cost."""
+"""Time for which a question about a report waits for others about it that are limited in cost."""
 
 
 class Told:

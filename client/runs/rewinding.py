@@ -34,7 +34,7 @@ LEFT_BEHIND = (
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,
 )
-"""What a run that is rewound forgets of what was said to it."""
+"""Messages that a rewound run forgets, of those that it was sent."""
 OF_SECTION = (ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,)
 """The same of a section: what its run sent (pause, budget, evidence of others) still holds."""
 
@@ -118,7 +118,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
 async def find_boundary(
     client: Client, workflow_id: str, chain: Sequence[Execution], iteration: int
 ) -> Boundary:
-    """Where an iteration of a run begins; `chain` are its executions, the newest first.
+    """Return where an iteration of a run begins; `chain` are its executions, the newest first.
 
     Raises CannotRewind.
     """

@@ -26,7 +26,7 @@ SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xff\xf3", ".mp3"),
     (0, b"\xff\xf2", ".mp3"),
 )
-"""Where a kind has which bytes, and the ending by which it is read."""
+"""Offset and bytes that mark a kind, and the ending by which it is read."""
 KINDS = "a picture (PNG, JPEG, TIFF), a PDF or a recording (WAV, MP3, M4A)"
 
 

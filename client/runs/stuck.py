@@ -33,25 +33,25 @@ RESCUED = "rescued"
 """The key of a memo: the run was begun anew once."""
 PREPARE = "prepare"
 SEARCH = "search_"
-"""How the names of activities begin that search a source."""
+"""Prefix of the names of activities that search a source."""
 NOT_REGISTERED = "NotFoundError"
 """The SDK's name of the failure of a worker that does not know the workflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """Why and since when a run stands still."""
+    """Reason and time of a run's standstill."""
 
     run_id: str
     execution: str
     attempts: int
     seconds: float
-    """How long its task has been tried."""
+    """Time for which its task has been tried."""
     reason: str
     may_end: bool
-    """Whether another worker could do no better: it is no history of another version."""
+    """True when another worker could do no better: it is no history of another version."""
     given_up: int
-    """How often it was asked for its report before."""
+    """Times that it was asked for its report before."""
     failed_at: int
     """The event with which its task failed."""
     completed_at: int
@@ -65,7 +65,7 @@ class Standstill:
 
 
 async def standstill(client: Client, run_id: str) -> Standstill | None:
-    """How a run stands still; None for one that goes on, or that is not known."""
+    """Return how a run stands still; None for one that goes on, or that is not known."""
     handle = client.get_workflow_handle(run_id)
     try:
         described = await handle.describe()

@@ -81,7 +81,7 @@ class Sessions:
 
 UNAVAILABLE = "the provider cannot be reached; try again"
 THEN = "then"
-"""Where to go once signed in: in the address, in the form, and in the session while a provider is asked."""
+"""Address to go to once signed in, in address, form and, while a provider is asked, the session."""
 Renderer = Callable[..., str]
 """Renders a template, by its name and values."""
 Next = Callable[[Request], Awaitable[Response]]
@@ -101,7 +101,7 @@ class SignIn:
 
     @property
     def is_needed(self) -> bool:
-        """Whether several people may use the page, each with runs of their own."""
+        """Tell whether several people may use the page, each with runs of their own."""
         return self._users is not None or self._provider is not None
 
     def user(self, request: Request) -> str | None:

@@ -1,4 +1,4 @@
-"""What every route of the page shares: who asks, whose run it is, how an answer is written.
+"""Parts that every route of the page shares: who asks, whose run it is, how an answer is written.
 
 A page is whole HTML and works without scripts. A request of htmx (`HX-Request`) gets the part that changes,
 and where a form was sent without scripts the answer leads back to the page of the run.
@@ -33,7 +33,7 @@ class Frame:
         self.settings = access.client.settings
 
     def user(self, request: Request) -> str:
-        """Who is signed in. Raises HTTPException 401."""
+        """Return who is signed in. Raises HTTPException 401."""
         if (user := self.sign_in.user(request)) is None:
             raise HTTPException(401, "sign in first")
         return user
@@ -75,7 +75,7 @@ class Frame:
 
 
 def is_part(request: Request) -> bool:
-    """Whether htmx asks, which puts the answer into the page that is open."""
+    """Tell whether htmx asks, which puts the answer into the page that is open."""
     return request.headers.get("hx-request") == "true"
 
 

@@ -39,14 +39,14 @@ MIN_CHARS = 3
 SAID_KEPT = 64
 """Runs of which it is kept what was said while they started."""
 TROUBLE_SECONDS = 60.0
-"""How long an answer of a model's server about its key is believed."""
+"""Time for which an answer of a model's server about its key is believed."""
 WORDS = {"completed": "done", "canceled": "cancelled", "timed_out": "timed out"}
 
 
 class Home:
     def __init__(self, frame: Frame) -> None:
         self.said: OrderedDict[str, list[str]] = OrderedDict()
-        """What was said while a run started, by its id. It can be lost."""
+        """Lines said while a run started, by its id. It can be lost."""
         self._frame = frame
         self._starts = RateLimit(RUNS_AN_HOUR, 3600)
         self._files = RateLimit(FILES_AN_HOUR, 3600)

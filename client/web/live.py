@@ -29,7 +29,7 @@ PAGE_CHANGES = "run-changed"
 
 @dataclass
 class Live:
-    """What a tab has seen of a run. It can be lost: a reload reads it again."""
+    """The part that a tab has seen of a run. It can be lost: a reload reads it again."""
 
     run: Run
     events: list[AgentEvent] = field(default_factory=list)
@@ -147,7 +147,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "Wrote and checked": ("synthesizing", "streaming", "verifying", "refused", "editing"),
     "Ended": ("stopping", "complete"),
 }
-"""What a step is called, and the events that begin it. Any other event belongs to the step that is open."""
+"""Name of each step, and the events that begin it. Any other event belongs to the step that is open."""
 NAMES = {kind: name for name, kinds in STEPS.items() for kind in kinds}
 PERMANENT = ("auth", "insufficient_quota", "model_not_found")
 """Failures of a model's server that only a person can mend."""
@@ -159,7 +159,7 @@ class Step:
     key: str
     """The same for as long as the run is looked at."""
     note: str = ""
-    """How it ended, in a few words."""
+    """Its end, in a few words."""
     events: list[AgentEvent] = field(default_factory=list)
 
     @property

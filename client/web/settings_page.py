@@ -18,7 +18,7 @@ class SettingsPage:
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._answers: dict[str, Check] = {}
-        """What each source answered when it was asked last, by its name."""
+        """Answer of each source when it was asked last, by its name."""
 
     def router(self) -> APIRouter:
         router = APIRouter(prefix="/settings")

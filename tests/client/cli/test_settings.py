@@ -15,6 +15,7 @@ from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.config import markdown, template
 from client.cli.main import flag
+from client.configuration import load_settings
 from client.failures import BadInput, in_python, naming
 from client.runs.options import AskOptions
 from client.runs.request import build_request, limits, with_options
@@ -105,3 +106,19 @@ def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, nam
 def test_config_check_passes_the_file_of_config_init(home: Path) -> None:
     assert determinator("config", "init").code == 0
     assert determinator("config", "check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "example"),
+    [
+        ("DETERMINATOR_PRIVATE_PAGES", "10.1.0.0/16", '["10.1.0.0/16"]'),
+        ("DETERMINATOR_ROLES", "judge=small", '{"judge": "a-smaller-model"}'),
+    ],
+)
+def test_a_variable_that_is_no_json_is_named_with_the_form_to_write(
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, example: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BadInput) as refused:
+        load_settings()
+    assert str(refused.value) == f"{variable} is no JSON; write it as {variable}='{example}'"
