@@ -52,7 +52,7 @@ WORKER_START_SECONDS = 30.0
 """The same for a worker, which takes 2 s and on a busy machine ten times as long."""
 POLL_SECONDS = 0.02
 ALIVE_SECONDS = 0.5
-"""Interval at which it is checked whether the processes of a home are there while something waits for them."""
+"""Interval of the checks that the processes of a home are there while something waits for them."""
 MAX_STARTS = 3
 """Times that the processes are started when they end again meanwhile."""
 FIRST_START = (
