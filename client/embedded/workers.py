@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from activities.lanes import Lane, lane_of
+from activities.plural import plural
 from activities.processes import python
 from activities.settings import Settings
 from client.connection import Say, short_path
@@ -195,7 +196,7 @@ async def waits_for(client: Client, places: Places, wanted: Wanted, has: Lane) -
 
 def waiting_line(runs: list[str], lacking: list[str]) -> str:
     which = "1 run waits" if len(runs) == 1 else f"{len(runs)} runs wait"
-    shown = runs[0] if len(runs) == 1 else f"{runs[0]} and {len(runs) - 1} others"
+    shown = runs[0] if len(runs) == 1 else f"{runs[0]} and {plural(len(runs) - 1, 'other')}"
     return f"{which} for a worker with {', '.join(lacking)}, as at the start ({shown})"
 
 

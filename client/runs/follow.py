@@ -25,10 +25,12 @@ from temporalio.exceptions import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import StoreError
+from activities.lanes import Lane, lane_of
 from client.embedded.home import Places, WorkerNote, read_note
 from client.embedded.locks import is_held
 from client.embedded.processes import last_lines
 from client.embedded.server import serve, start_embedded, unwritable
+from client.embedded.workers import open_runs
 from client.failures import NoAnswer, NoConnection, NoSuchRun
 from client.listing import describe, description
 from client.runs.calls import calls_under_way
@@ -53,6 +55,8 @@ REFRESH_SECONDS = 1.0
 sections do."""
 CALLS_SECONDS = 2.0
 """Interval at which the model calls under way are read."""
+TURN_SECONDS = 5.0
+"""Time between two attempts to have a worker with the settings of the run again."""
 ALIVE_SECONDS = 0.5
 """Interval at which the embedded processes are checked, which reads a small file: 0.2 ms."""
 PATIENCE_SECONDS = 60.0
@@ -95,6 +99,8 @@ class Follower:
         """True when a person is being asked about a gate."""
         self._silent_since: float | None = None
         self._looked_at = 0.0
+        self._turn_at: float | None = None
+        """Time of the next attempt to have a worker with the settings of the run; None: it has one."""
         self._position: tuple[str, int] | None = None
         """Execution and length of the history at the last query."""
         self._queried_at = 0.0
@@ -310,6 +316,36 @@ class Follower:
                 raise keeps_ending("worker", places.worker_log)
             if worker.ended:
                 await self._restart()
+            else:
+                await self._take_turn(places, worker.lane)
+
+    async def _take_turn(self, places: Places, has: Lane) -> None:
+        """Have a worker with the settings of the run again, where a command with others has replaced it.
+
+        That is once no open run needs the present one.
+        """
+        connection, note = self._run.connection, self._display.note
+        lane = lane_of(places.lanes, connection.task_queue)
+        lacking = has.lacks(lane) if lane else []
+        if lane is None or not lacking:
+            self._turn_at = None
+            return
+        if self._turn_at is None:
+            note(f"a command with other settings has the worker now; this run waits for {', '.join(lacking)}")
+        elif time.monotonic() < self._turn_at:
+            return
+        self._turn_at = time.monotonic() + TURN_SECONDS
+        queue = connection.task_queue.removesuffix(f"-{lane.id}")
+        for file in places.lanes.glob("*.json"):
+            other = lane_of(places.lanes, file.stem)
+            served = other is not None and not has.lacks(other)
+            if served and await open_runs(connection.client, f"{queue}-{file.stem}"):
+                return
+        self._run.connection = await serve(
+            self._run.settings, connection, connection.task_queue, running=True, say=note
+        )
+        if not self._run.connection.patient_until:  # the settings of this command are others, too
+            self._turn_at = math.inf
 
     async def _restart(self) -> None:
         self._restarts += 1

@@ -7,6 +7,7 @@ import pytest
 
 from tests.client.harness import (
     Ran,
+    begin,
     determinator,
     gate_of,
     inside,
@@ -74,6 +75,20 @@ def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
         assert outcome["stop_reason"] != "judge_unavailable"
         report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
+
+
+@pytest.mark.invariant
+def test_a_run_that_is_followed_takes_its_turn_after_the_runs_of_other_settings(
+    home: Path, library: str, paid: "dict[str, str]"
+) -> None:
+    with ReplayServer() as model:
+        run_id = begun_with_key(library, paid, model)
+        following = begin("watch", run_id, "--json", env=paid)
+        ask(library)
+        assert determinator("approve", run_id, "--gate", "report").code == 0
+        _, said = following.communicate()
+        assert following.returncode == 0, said
+        assert "this run waits for OPENAI_API_KEY, OPENAI_BASE_URL" in said
 
 
 @pytest.mark.invariant
