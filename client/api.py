@@ -208,7 +208,7 @@ class Determinator:
             connection.task_queue,
             has_report=partial(has_report, self.settings),
             indexed=connection.embedded,
-            key=signing_key(self.settings),
+            key=signing_key(self.settings, embedded=connection.embedded),
             user=user,
             once=once,
         )

@@ -63,7 +63,7 @@ def is_held(path: Path) -> bool:
     its holder; `acquire` with a time-out waits that instant out.
     """
     try:
-        fd = os.open(path, os.O_RDWR)
+        fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

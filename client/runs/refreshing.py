@@ -243,7 +243,7 @@ async def send(
     connection = await client.connect(for_run=True)
     try:
         request = await prepare(connection)
-        key = signing_key(client.settings) if request.library else b""
+        key = signing_key(client.settings, embedded=client.embedded) if request.library else b""
         handle = await start_refresh(connection.client, request, connection.task_queue, key)
     finally:
         connection.release()

@@ -18,7 +18,8 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
-from client.failures import OlderRun
+from client.embedded.server import unwritable
+from client.failures import NoConnection, OlderRun
 from client.listing import Row, as_row, description
 from client.version import release_line
 from workflows.modes import WORKFLOW_OF_MODE
@@ -65,14 +66,17 @@ def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = Fals
     return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
 
-def signing_key(settings: Settings) -> bytes:
+def signing_key(settings: Settings, *, embedded: bool) -> bytes:
     """Return the key of this home that requests are signed with. Raises WeakKey.
 
-    Empty when the home cannot be written: only what the workers' configuration allows can be named then.
+    Empty when the home cannot be written: only what the configuration of a server's workers allows can be
+    named then. An `embedded` worker allows nothing without. Raises NoConnection.
     """
     try:
         return request_key(settings.home)
-    except OSError:
+    except OSError as error:
+        if embedded:
+            raise NoConnection(unwritable(settings.home, error)) from error
         return b""
 
 

@@ -21,6 +21,7 @@ from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
 from client.api import Determinator
+from client.failures import NoConnection
 from client.runs.start import run_id_of, signed, signing_key, start
 from tests.activities.test_search import one
 from worker.resources import LateModel
@@ -181,9 +182,18 @@ async def test_a_client_of_the_server_can_read_no_folder(file_home: Path, privat
     refusal = caught.value.cause.__cause__ if caught.value.cause else None
     assert isinstance(refusal, ApplicationError)
     assert refusal.type == "NotPermitted"
-    started = await start(client, request, settings.task_queue, key=signing_key(settings))
+    started = await start(client, request, settings.task_queue, key=signing_key(settings, embedded=False))
     outcome = await client.get_workflow_handle(started.run_id, result_type=Outcome).result()
     assert outcome.references == 1
+
+
+def test_nothing_is_begun_here_without_a_key_of_the_home(tmp_path: Path) -> None:
+    """Its worker would refuse the folder, and the run would fail for good: a full disk is no reason."""
+    (tmp_path / "file").write_text("no folder")
+    settings = configured(tmp_path).model_copy(update={"home": tmp_path / "file"})
+    with pytest.raises(NoConnection, match="cannot be used"):
+        signing_key(settings, embedded=True)
+    assert signing_key(settings, embedded=False) == b""
 
 
 @pytest.mark.parametrize("weak", [b"", b"short", b"x" * 31])
