@@ -115,7 +115,7 @@ async def report(
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @on_client
 async def chart(client: "Determinator", run: str, name: str, form: str | None, output: Path | None) -> None:
-    """Print a chart of a report as a table, or draw it: `--output years.svg` or `years.png`."""
+    """Print a chart of a report as a table, or draw it: `--output forest.svg` or `forest.png`."""
     from activities.report.formats import MissingExtra
     from activities.report.run_folder import chart_file
 
