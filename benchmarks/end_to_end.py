@@ -257,7 +257,7 @@ async def ask_all(path: Searched, questions: Sequence[str]) -> tuple[float, floa
                 build_request(settings, question, options),
                 connection.task_queue,
                 indexed=True,
-                key=signing_key(settings),
+                key=signing_key(settings, embedded=False),
             )
 
     await asyncio.gather(*map(begin, questions))
