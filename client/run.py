@@ -36,7 +36,7 @@ from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
 from workflows.types import Approval, BudgetStatus, Message, PlanView, Progress
 
-WORKER_SECONDS = 8.0
+WORKER_SECONDS = 15.0
 """Time to wait for a worker that does not answer at once."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""

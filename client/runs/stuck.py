@@ -161,6 +161,7 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
                     state.evidence.searches.append(row.replace(kept=len(hits.kept)))
                     state.evidence.identified += len(hits.kept)
                     state.evidence.refs = [*merge(state.evidence.refs, hits.kept, section).refs]
+    state.loop.unjudged = len(state.evidence.refs)  # all may be quoted
     return state
 
 
