@@ -119,7 +119,11 @@ class SectionDraft(Frozen):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
+        """Return each paragraph as text; items and rows on lines of their own."""
+        return tuple(
+            ("\n" if paragraph.claims[0].cells else " ").join(claim.text for claim in paragraph.claims)
+            for paragraph in self.paragraphs
+        )
 
     def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
         """Return the draft with what `change` makes of each sentence, without empty paragraphs."""

@@ -256,11 +256,12 @@ def _claims_of(
 
 
 def _shaped(one: Written, block: WrittenBlock) -> DraftClaim:
-    """Make a claim in the form of its block; a row without fields is a sentence."""
-    claim = DraftClaim(text=sentence_text(one.text), kind=one.kind)
+    """Make a claim in the form of its block; fields without headings are a sentence."""
     heads = [line(head, MAX_HEADING_CHARS) for head in block.columns[:MAX_COLUMNS]]
-    if block.form == "table" and len(heads) > 1 and any(one.cells):
-        fields = [sentence_text(field) for field in one.cells[: len(heads)]]
+    fields = [*map(sentence_text, one.cells)]
+    claim = DraftClaim(text=sentence_text(one.text) or "; ".join(filter(None, fields)), kind=one.kind)
+    if block.form == "table" and len(heads) > 1 and any(fields):
+        fields[len(heads) - 1 :] = ["; ".join(filter(None, fields[len(heads) - 1 :]))]
         return claim.shaped(zip_longest(heads, fields, fillvalue=""))
     lead = line(one.lead, MAX_HEADING_CHARS).rstrip(".: \u3002\uff1a")
     return claim.shaped([(lead, claim.text)]) if block.form == "list" and claim.text else claim
@@ -277,8 +278,10 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     words = line(text, MAX_HEADING_CHARS).rstrip(".: ")
     if not words:
         return None
+    known = [prompt.question, step.title]
+    decision = gate.title(words, known)
     claim = DraftClaim(text=words, kind="transition")
-    return gate.decided(claim, gate.transition(words, [prompt.question, step.title]))
+    return gate.decided(claim, decision if decision.stands else gate.transition(words, known))
 
 
 def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClaim, ...]:

@@ -281,12 +281,14 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _not_a_figure(match: re.Match[str], role: Role) -> Number:
-    """Return a date or a time: its parts, or its year alone."""
+    """Return a date or a time: its parts, or its year with the day, where a name may stand for its month."""
     parts = tuple(Decimal(part) for part in _DIGIT.findall(match[0]))
     years = tuple(part for part in parts if part >= MAX_COUNT**3)
     if match[0][5:].isdigit() and years and years[0] % 100 < parts[1]:  # 2018-19
         parts = (*parts, years[0] - years[0] % 100 + parts[1])
-    return Number(match[0], *match.span(), (parts, years) if years else (parts,), role=role)
+        return Number(match[0], *match.span(), (parts, years), role=role)
+    dated = tuple((*years, part) for part in parts if part not in years) if years else ()
+    return Number(match[0], *match.span(), (parts, *dated), role=role)
 
 
 def _codes(token: str) -> Iterator[Code]:

@@ -60,6 +60,13 @@ def test_a_number_of_any_field_follows_from_a_shown_computation_or_the_row_falls
     assert (other.state, other.problem and other.problem.code) == ("refused", "number_not_computed")
 
 
+def test_no_field_is_lost_where_headings_are_missing() -> None:
+    row = {"cells": ["Call at night", "180.00", "", "in all"], "rests_on": ["S1"]}
+    more, none = written(table(row), {**table(row), "columns": []})[0].claims
+    assert more.cells == (("Item", "Call at night"), ("Amount", "180.00"), ("Landlord", "in all"))
+    assert (none.cells, none.text) == ((), "Call at night; 180.00; in all")
+
+
 def test_an_item_has_its_lead_and_is_read_with_it() -> None:
     item = {"text": "The plumber came at night.", "lead": "16 January 2025:", "rests_on": ["S1"]}
     (one,) = written({"form": "list", "claims": [item]})[0].claims
