@@ -89,15 +89,13 @@ Form = Literal["paragraph", "list", "table"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
-class NearMiss(Loose):
+class Rested(Loose):
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
 
 
-class Written(Loose):
+class Written(Rested):
     kind: Annotated[WrittenKind, BeforeValidator(lambda kind: kind if kind in KINDS else KINDS[0])] = KINDS[0]
-    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
-    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
     computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
     leans: Truth = None
     lead: Text = limits(length=MAX_HEADING_CHARS, default="")
@@ -126,7 +124,7 @@ class DraftAnswer(Loose):
     answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
     blocks: list[WrittenBlock] = limits(items=MAX_BLOCKS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
-    near_misses: list[NearMiss] = limits(items=MAX_NEAR_MISSES, default_factory=list)
+    near_misses: list[Rested] = limits(items=MAX_NEAR_MISSES, default_factory=list)
 
 
 class TranslatedDraft(DraftAnswer):
@@ -135,13 +133,8 @@ class TranslatedDraft(DraftAnswer):
     translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
 
 
-class WrittenAgain(Loose):
+class WrittenAgain(Written):
     claim: OneClaim = ""
-    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
-    cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
-    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
-    computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
-    leans: Truth = None
 
 
 class AgainAnswer(Loose):
@@ -284,7 +277,7 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     return gate.decided(claim, decision if decision.stands else gate.transition(words, known))
 
 
-def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClaim, ...]:
+def _near_misses(written: Iterable[Rested], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """Return the errors that the model planted on request and that rest on sentences shown."""
     rows = ((sentence_text(one.text), supports(cited(one.rests_on, prompt)[0])) for one in written)
     made = [DraftClaim(text=text, support=support, state="ask") for text, support in rows if text and support]
