@@ -11,7 +11,7 @@ only at quotes and standings.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -43,7 +43,7 @@ MIN_WORD_CHARS = 4
 """Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
 STEM_CHARS = 5
 """Characters of a stem by which words match: `inhibits`, `inhibition`."""
-MAX_QUOTES = 4
+MAX_QUOTES = 12
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
@@ -185,30 +185,39 @@ def confirmed(
 
 
 def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
-    """Return the few quotes that carry a sentence which a second reader confirmed.
-
-    Of each work the one that has most of its numbers, or is nearest to its words; others that writer and
-    reader both name, as far as there is room; and all that have a number of it which none before has."""
-    quotes: list[Support] = []
+    """Return the few quotes that carry a sentence which a second reader confirmed, work by work."""
     works = dict.fromkeys(one.evidence_id for one in claim.support)
+    room = MAX_QUOTES // max(1, len(works))
+    quotes: list[Support] = []
     for name in works:
-        own, others = (tuple(s for s in side if s.evidence_id == name) for side in (claim.support, carrying))
-        both = {*own} & {*(others or own)}
-        ranked = sorted(
-            dict.fromkeys((*others, *own)),
-            key=lambda one: (
-                _missing(claim.text, [one.quote]),
-                one not in both,
-                -fuzz.token_set_ratio(claim.text, one.quote),
-            ),
-        )
-        room, taken = max(1, MAX_QUOTES // len(works)), list[str]()
-        for one in ranked:
-            wanted = not taken or (one in both and len(taken) < room)
-            if wanted or _missing(claim.text, [*taken, one.quote]) < _missing(claim.text, taken):
-                taken.append(one.quote)
-                quotes.append(one)
+        own, others = ([s for s in side if s.evidence_id == name] for side in (claim.support, carrying))
+        quotes += _few(claim, own, others, room)
     return tuple(quotes)
+
+
+def _few(
+    claim: DraftClaim, own: Sequence[Support], others: Sequence[Support], room: int
+) -> Iterator[Support]:
+    """Yield the quote of a work that has most numbers of a sentence, or is nearest to its words.
+
+    Beside it those that writer (`own`) and reader (`others`) both name, as far as there is room, and all that
+    have a number which none before has."""
+    said = " ".join((claim.text, *claim.computed))
+    both = {*own} & {*(others or own)}
+    taken: list[str] = []
+
+    def rank(one: Support) -> tuple[int, bool, float]:
+        return (
+            _missing(said, [one.quote]),
+            one not in both,
+            -fuzz.token_set_ratio(claim.text, one.quote),
+        )
+
+    for one in sorted(dict.fromkeys((*others, *own)), key=rank):
+        wanted = not taken or (one in both and len(taken) < room)
+        if wanted or _missing(said, [*taken, one.quote]) < _missing(said, taken):
+            taken.append(one.quote)
+            yield one
 
 
 def _missing(text: str, quotes: Sequence[str]) -> int:

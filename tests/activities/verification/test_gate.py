@@ -158,3 +158,13 @@ def test_the_quotes_that_a_reader_names_stand_where_they_carry_more() -> None:
     assert gate.carried_by(claim, [STOPPED]) == (STOPPED,)
     assert gate.carried_by(claim.replace(support=(STOPPED,)), [MORBIDITY]) == (STOPPED,)
     assert gate.carried_by(claim.replace(support=(MORBIDITY, SENKTE)), [STOPPED]) == (STOPPED, SENKTE)
+
+
+def test_a_sentence_has_the_quotes_that_carry_it_and_not_all_that_were_named() -> None:
+    quotes = [f"In the group {n} of the trial {n + 20} patients had a fistula." for n in range(40, 60)]
+    named = tuple(Support(evidence_id="pmid:1", quote=quote) for quote in quotes)
+    claim = DraftClaim(text="In one group 75 patients had a fistula.", support=named[:1], state="ask")
+    assert gate.carried_by(claim, named) == (named[15], named[0])
+    assert len(gate.carried_by(claim.replace(support=named), named)) == gate.MAX_QUOTES
+    works = tuple(Support(evidence_id=f"pmid:{n}", quote=quote) for n, quote in enumerate(quotes))
+    assert len(gate.carried_by(claim.replace(support=works), works)) == len(works), "one of each work"
