@@ -43,6 +43,24 @@ CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinato
 the fresh home of a test need not build it."""
 
 
+WAITING = ("client", "e2e", "security", "worker", "test_examples.py")
+"""Below these most tests wait for servers, workers and commands."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the files that wait among those that compute, so that the processors are busy all the time; the
+    last third computes, so that nothing is waited for at the end."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    waits = {path: path.relative_to(Path(__file__).parent).parts[0] in WAITING for path in files}
+    place: dict[Path, float] = {}
+    for kind, until in ((True, 2 / 3), (False, 1.0)):
+        those = [path for path in files if waits[path] is kind]
+        place |= {path: until * number / len(those) for number, path in enumerate(those)}
+    items[:] = [item for path in sorted(files, key=lambda path: place[path]) for item in files[path]]
+
+
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of every later search for garbage."""
     gc.freeze()
@@ -218,12 +236,3 @@ def sandbox() -> None:
 def library(tmp_path: Path) -> str:
     """A folder of documents that answer a question (`tests.papers`)."""
     return str(papers(tmp_path))
-
-
-@pytest.fixture
-async def embedded_client(home: Path) -> Client:
-    """A client of an embedded server in a home of its own, without a worker."""
-    from activities.settings import Settings
-    from client.api import Determinator
-
-    return (await Determinator(Settings()).connect(worker=False)).client

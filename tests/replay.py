@@ -107,6 +107,13 @@ class ReplayServer:
             self._answers[path] = list(answers)
         return self
 
+    def forget(self) -> Self:
+        """Forget what was asked, and what was to be answered."""
+        with self._lock:
+            self.asked.clear()
+            self._answers.clear()
+        return self
+
     def count(self, path: str) -> int:
         """How often a path was asked (a trailing `*` counts a prefix)."""
         if path.endswith("*"):

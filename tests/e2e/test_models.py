@@ -1,18 +1,26 @@
 """Language models that refuse, are down, or invent: what is still published, and what never is."""
 
+import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from client.access import Access
+from client.http.protocol import response_of
+from determinator import Determinator
 from tests.client.harness import Ran, determinator, inside
 from tests.client.terminal import Terminal
+from tests.client.web.test_page import PAPER
+from tests.client.web.visitor import PART, app_of, page_with, tree_of, visitor
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of
 from tests.fake_openai import FakeOpenAI, fails, lying, role_of, sensible
 from tests.papers import DOCUMENTS, QUESTION
 from tests.papers import papers as written
+from tests.replay import Reply
 
 pytestmark = pytest.mark.xdist_group("e2e-models")
 
@@ -42,12 +50,28 @@ def model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> FakeOpenAI:
     """The model, asked nothing yet. Its server stays, so that the worker need not start again."""
-    server.serve(monkeypatch, OPENAI_API_KEY="sk-of-the-test-0123456789")
+    own = {"OPENAI_API_KEY": "sk-of-the-test-0123456789", "DETERMINATOR_EFFORT": "normal"}
+    server.forget().serve(monkeypatch, **own, DETERMINATOR_PRICES='{"stub": {"input": 1, "output": 4}}')
     return server
 
 
 def ask(papers: Path, *flags: str) -> Ran:
     return determinator("ask", QUESTION, "--mode", "iterative", "--library", str(papers), *flags)
+
+
+def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(model: FakeOpenAI, papers: Path) -> None:
+    """Of a home without runs, which would say what to expect."""
+    model.script(sensible)
+    flags = ("--mode", "deep", "--library", str(papers), "--max-cost", "0.01")
+    before = inside("list", "--json").json()
+    ran = determinator("ask", QUESTION, "--dry-run", *flags)
+    assert ran.code == 0, ran.err
+    assert re.search(r"Expected: .*\d+ model calls, .*\d tokens, .*\$\d\.\d\d, .*from the plan", ran.out)
+    assert not re.search("^expected:", ran.err, re.MULTILINE)  # it is said once
+    assert re.search(r"s1 +Evidence: What is\s+the evidence", ran.out), ran.out
+    assert "searching library" in ran.out
+    assert len(model.bodies) <= 2
+    assert inside("list", "--json").json() == before
 
 
 def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
@@ -128,6 +152,36 @@ def test_a_rewound_run_buys_nothing_twice(model: FakeOpenAI, papers: Path) -> No
         events = [json.loads(line) for line in inside("events", ran.run_id, "--json").out.splitlines()]
         assert [event["type"] for event in events].count("rewound") == 1
         assert not faults(after, evidence_of(ran.run_id))
+
+
+def test_a_run_without_money_or_tokens_asks_no_model(model: FakeOpenAI, papers: Path) -> None:
+    model.script(sensible)
+    for flag in ("--max-cost", "--max-tokens"):
+        ran = ask(papers, flag, "0")
+        assert ran.code == 0, ran
+        assert model.bodies == [], flag
+
+
+async def test_a_key_that_is_refused_is_said_in_red_at_the_top_with_where_to_set_it(
+    model: FakeOpenAI, papers: Path
+) -> None:
+    refusal = Reply(401, b'{"error": {"message": "Incorrect API key"}}')
+    model.script(refusal).on("/v1/models", refusal)
+    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+        home = tree_of((await http.get("/trouble", headers=PART)).text)
+        assert "refuses the key" in home.xpath("string(//*[@role='alert'])")
+        run = await client.ask(QUESTION, mode="simple", library=str(papers))
+        page = await page_with(http, f"/run/{run.id}", PAPER)
+        while not page.xpath("//*[@class='paper']"):
+            await asyncio.sleep(0.2)
+            page = await page_with(http, f"/run/{run.id}", PAPER)
+        (alert,) = page.xpath("//*[@class='paper']/preceding-sibling::*[@role='alert']")
+        assert "refused the key (401)" in alert.xpath("string()")
+        assert alert.xpath(".//a/@href") == ["/settings"]
+        assert "sk-of-the-test" not in (await http.get(f"/run/{run.id}")).text
+        response = await response_of(run)
+        assert (response["status"], response["completed_at"]) == ("failed", None)
+        assert "refused the key (401)" in response["error"]["message"]
 
 
 def test_what_is_asked_of_a_report_goes_to_the_model_that_made_it(file_home: Path, papers: Path) -> None:

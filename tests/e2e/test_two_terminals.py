@@ -24,7 +24,7 @@ KEY = "hush-hush-of-the-first-terminal"
 
 
 @pytest.fixture
-def paid(home: Path) -> "dict[str, str]":
+def paid(file_home: Path) -> "dict[str, str]":
     """The environment of a terminal that has the key; its model is started by the test."""
     return {"OPENAI_API_KEY": KEY}
 
@@ -46,7 +46,7 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
 
 @pytest.mark.invariant
 def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
-    home: Path, library: str, paid: "dict[str, str]"
+    file_home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
@@ -57,7 +57,7 @@ def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
             f"1 run waits for a worker with OPENAI_API_KEY, OPENAI_BASE_URL, as at the start ({run_id})"
             in said
         )
-        for pid in processes_of(home)["worker"]:
+        for pid in processes_of(file_home)["worker"]:
             assert KEY.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
         report = inside("report", second.run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["extractive"]
@@ -93,7 +93,7 @@ def test_a_run_that_is_followed_takes_its_turn_after_the_runs_of_other_settings(
 
 @pytest.mark.invariant
 def test_nothing_of_an_offline_run_reaches_the_model_of_another_terminal(
-    home: Path, library: str, paid: "dict[str, str]"
+    file_home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     word = "Zanthoxylum"
     with ReplayServer() as model:

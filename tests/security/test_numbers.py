@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from activities.models.response import Pieces, probability_of_yes, usage_of
 from activities.models.server_facts import ServerFacts, ask_server
 from activities.models.structured import Unreadable, read, read_so_far
 from activities.report.strength import participants
-from tests.client.harness import determinator
+from tests.client.harness import determinator, inside
 from tests.fake_openai import PATH, FakeOpenAI, sensible
 from tests.papers import QUESTION, papers
 from tests.replay import Asked, Reply
@@ -159,24 +159,28 @@ def lying(asked: Asked) -> Reply:
 _NUMBERS = cycle([2**63, HUGE, math.inf, -(2**70)])
 
 
-@pytest.mark.timeout(240)
-@pytest.mark.parametrize("mode", ["iterative", "deep"])
-def test_a_run_ends_whatever_numbers_its_model_server_sends(
-    mode: str, file_home: Path, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def liar() -> Iterator[FakeOpenAI]:
+    """A server of wild numbers, the same for each mode, so that one worker does."""
     with FakeOpenAI() as server:
         about = {"total_slots": 10**9, "default_generation_settings": {"n_ctx": 2**63}}
         server.on("/props", Reply(200, json.dumps(about), JSON))
         listed = {"data": [{"id": "stub", "max_model_len": HUGE, "meta": {"n_params": HUGE}}]}
         server.on("/v1/models", Reply(200, json.dumps(listed), JSON))
-        server.on(PATH, lying)
-        ran = determinator(
-            *("ask", QUESTION, "--mode", mode, "--library", str(papers(tmp_path)), "--max-iterations", "2"),
-            env=server.settings(),
-        )
-        assert ran.code == 0, ran
-        assert len(server.bodies) > 3
-        assert server.bodies[0]["messages"]
-    status = determinator("status", "last", "--json", env=server.settings()).json()
+        yield server.on(PATH, lying)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+def test_a_run_ends_whatever_numbers_its_model_server_sends(
+    mode: str, liar: FakeOpenAI, file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    liar.serve(monkeypatch)
+    library = str(papers(tmp_path))
+    ran = determinator("ask", QUESTION, "--mode", mode, "--library", library, "--max-iterations", "2")
+    assert ran.code == 0, ran
+    assert len(liar.bodies) > 3
+    assert liar.bodies[0]["messages"]
+    status = inside("status", "last", "--json").json()
     assert status["status"] == "completed", status
     assert 0 < status["progress"]["budget"]["used"]["input_tokens"] < 10**6

@@ -199,6 +199,7 @@ def test_a_proxy_that_cannot_be_used_ends_a_command_with_one_line(kind: str, wro
     assert not (home / "state" / "server.json").exists()
 
 
+@pytest.mark.parametrize("proxy", ["ALL_PROXY"], indirect=True)
 def test_a_question_offline_with_a_proxy_for_all_reaches_its_model_and_nothing_else(
     proxy: Proxy, home: Path, tmp_path: Path
 ) -> None:

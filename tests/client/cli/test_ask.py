@@ -1,7 +1,5 @@
 """`ask` from question to report, as a person meets it: real server, real worker, documents of one's own."""
 
-import json
-import os
 import re
 import signal
 import socket
@@ -12,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from client.cli.servers import note_page
-from client.embedded.home import look
 from tests.client.harness import (
     COMMAND,
     Ran,
@@ -20,12 +17,10 @@ from tests.client.harness import (
     determinator,
     inside,
     living,
-    processes_of,
     wait_for_gate,
     wait_until,
 )
 from tests.e2e.stage import evidence_of, faults, own_id, report_of, supports
-from tests.fake_openai import FakeOpenAI, sensible
 from tests.papers import QUESTION
 
 pytestmark = pytest.mark.xdist_group("plain")
@@ -80,27 +75,6 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     assert (folder / "searches.csv").read_text() == "mine"
 
 
-def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
-    file_home: Path, library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with FakeOpenAI() as server:
-        server.script(sensible)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("DETERMINATOR_EFFORT", "normal")
-        monkeypatch.setenv("DETERMINATOR_PRICES", '{"stub": {"input": 1, "output": 4}}')
-        flags = ("--mode", "deep", "--library", library, "--model", "stub", "--max-cost", "0.01")
-        before = inside("list", "--json").json()
-        ran = determinator("ask", QUESTION, "--dry-run", *flags)
-        assert ran.code == 0, ran.err
-        assert re.search(r"Expected: .*\d+ model calls, .*\d tokens, .*\$\d\.\d\d, .*from the plan", ran.out)
-        assert not re.search("^expected:", ran.err, re.MULTILINE)  # it is said once
-        assert re.search(r"s1 +Evidence: What is\s+the evidence", ran.out), ran.out
-        assert "searching library" in ran.out
-        assert len(server.bodies) <= 2
-    assert inside("list", "--json").json() == before
-
-
 def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_id(
     file_home: Path, library: str
 ) -> None:
@@ -140,15 +114,7 @@ def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(file_home: Pa
     assert saved.read_text() == inside("report", first.run_id).out
     saved.write_text("with a remark of my own")
     assert determinator("watch", first.run_id).code == 0
-    assert determinator("down").code == 0
-    for database in file_home.glob("temporal-*"):
-        database.unlink()  # a server that no longer knows the run
-    before = set(saved.parent.iterdir())
-    again = ask(library, *own_id())
-    assert again.code == 0, again
-    assert again.run_id != first.run_id
     assert saved.read_text() == "with a remark of my own"
-    assert set(saved.parent.iterdir()) - before == {saved.with_name(f"{again.run_id}.md")}
 
 
 def stock(binary: Path, address: str, *arguments: str) -> str:
@@ -178,30 +144,6 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: str) -> N
     assert f"determinator watch {run_id.group()[-8:]}`" in err
     assert "search complete [1]: library: ok" in said
     assert inside("status", "last", "--json").json()["status"] == "running"
-
-
-def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: Path, library: str) -> None:
-    command = begin(
-        *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", library),
-        *("--approve", "report", "--json"),
-    )
-    assert command.stderr is not None
-    for line in command.stderr:
-        if "determinator approve" in line:
-            break
-    before = processes_of(file_home)
-    for pid in before["server"] + before["worker"]:
-        os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: all(processes_of(file_home).values()) and look(file_home).worker is not None)
-    wait_until(lambda: determinator("approve", "last", "--gate", "report").code == 0, every=0.5)
-    out, err = command.communicate(timeout=60)
-    assert command.returncode == 0, (out, err)
-    assert json.loads(out)["report"]
-    # a second worker helps where other runs are open, and one may be about to end
-    wait_until(lambda: len(processes_of(file_home)["worker"]) in (1, 2))
-    after = processes_of(file_home)
-    assert len(after["server"]) == 1
-    assert not {*after["server"], *after["worker"]} & {*before["server"], *before["worker"]}
 
 
 def test_four_cold_asks_at_once_share_one_server_and_its_workers(home: Path, library: str) -> None:

@@ -15,10 +15,9 @@ pytestmark = pytest.mark.xdist_group("plain")
 
 def shell(words: str, **env: str) -> "subprocess.CompletedProcess[str]":
     command = f'"{sys.executable}" -m client.cli.main {words}'
-    path = str(Path(__file__).parents[3])
     return subprocess.run(
         ["sh", "-c", command],
-        env={**os.environ, "PYTHONPATH": path, **env},
+        env={**os.environ, **env},
         capture_output=True,
         text=True,
         timeout=120,
@@ -28,10 +27,9 @@ def shell(words: str, **env: str) -> "subprocess.CompletedProcess[str]":
 def test_a_command_works_without_its_streams(file_home: Path, library: str) -> None:
     asked = shell(f'ask "{QUESTION}" --library "{library}" --json <&-')
     assert asked.returncode == 0, asked
-    for closed in (">&-", "2>&-", "<&- >&- 2>&-"):
-        for words in ("report last", "list", "status last"):
-            ran = shell(f"{words} {closed}")
-            assert (ran.returncode, "Error" in ran.stderr) == (0, False), (words, closed, ran)
+    for words, closed in (("report last", ">&-"), ("list", "2>&-"), ("status last", "<&- >&- 2>&-")):
+        ran = shell(f"{words} {closed}")
+        assert (ran.returncode, "Error" in ran.stderr) == (0, False), (words, closed, ran)
 
 
 def test_letters_that_cannot_be_shown_are_replaced(file_home: Path, library: str) -> None:

@@ -72,7 +72,9 @@ def test_the_page_itself_may_ask(page: TestClient) -> None:
 
 def test_everything_is_loaded_from_the_page_itself_and_no_script_stands_in_it(page: TestClient) -> None:
     answer = page.get("/")
-    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
     tree = tree_of(answer.text)
     loaded = [*tree.xpath("//script/@src"), *tree.xpath("//link/@href")]
     assert len(loaded) == 3

@@ -2,7 +2,6 @@
 beside its evidence, by its user only."""
 
 import asyncio
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,19 +13,15 @@ from activities.contracts.evidence import ApprovalGate
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
 from client.access import Access
-from client.guard import POLICY
-from client.http.protocol import response_of
 from client.reports.read_aloud import can_speak
 from client.runs.options import SharedOptions
 from client.runs.request import build_request
 from client.web.asking import WITHOUT_MODEL, options_of
 from determinator import BadInput, Determinator
 from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
-from tests.fake_openai import PATH, FakeOpenAI
-from tests.papers import QUESTION, papers
-from tests.replay import Reply
+from tests.papers import QUESTION
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("plain")]
 
 PLAN = "//section[starts-with(@id, 'gate-plan')]//form"
 REPORT = "//section[@id='gate-report']//form"
@@ -148,52 +143,6 @@ async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_sa
         assert "configuration" in (await http.get("/settings/checks")).text
 
 
-async def test_a_key_that_is_refused_is_said_in_red_at_the_top_with_where_to_set_it(
-    file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with FakeOpenAI() as server:
-        refusal = Reply(401, b'{"error": {"message": "Incorrect API key"}}')
-        server.on(PATH, refusal).on("/v1/models", refusal)
-        server.serve(monkeypatch, OPENAI_API_KEY="sk-of-nobody", DETERMINATOR_LIBRARY=str(papers(tmp_path)))
-        async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
-            home = tree_of((await http.get("/trouble", headers=PART)).text)
-            assert "refuses the key" in home.xpath("string(//*[@role='alert'])")
-            run = await client.ask(QUESTION, mode="simple")
-            page = await page_with(http, f"/run/{run.id}", PAPER)
-            while not page.xpath("//*[@class='paper']"):
-                await asyncio.sleep(0.2)
-                page = await page_with(http, f"/run/{run.id}", PAPER)
-            (alert,) = page.xpath("//*[@class='paper']/preceding-sibling::*[@role='alert']")
-            assert "refused the key (401)" in alert.xpath("string()")
-            assert alert.xpath(".//a/@href") == ["/settings"]
-            assert "sk-of-nobody" not in (await http.get(f"/run/{run.id}")).text
-            response = await response_of(run)
-            assert (response["status"], response["completed_at"]) == ("failed", None)
-            assert "refused the key (401)" in response["error"]["message"]
-
-
-async def test_a_file_that_takes_long_to_render_holds_up_nobody(
-    file_home: Path, library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def slow(_report: object, _form: str) -> bytes:
-        time.sleep(1.0)
-        return b"slow"
-
-    monkeypatch.setattr("client.web.reading.as_bytes", slow)
-    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
-        run = await client.ask(QUESTION, mode="simple", library=library)
-        await run.report()
-        download = asyncio.create_task(http.get(f"/run/{run.id}/download/pdf"))
-        waited = []
-        while not download.done():
-            began = time.monotonic()
-            assert (await http.get("/health")).status_code == 200
-            waited.append(time.monotonic() - began)
-            await asyncio.sleep(0.02)
-        assert (await download).content == b"slow"
-        assert max(waited) < 0.5, waited
-
-
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
     with pytest.raises(ValidationError, match="at most 50"):
         options_of({"columns": ",".join(map(str, range(5_000)))}, shared=True, models=[])
@@ -231,8 +180,3 @@ def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
     for field, value in (("max_sections", "21"), ("since", "x"), ("mode", ["deep"])):
         with pytest.raises(ValidationError, match=field):
             options_of({field: value}, shared=False, models=[])
-
-
-def test_no_page_may_run_a_script_that_stands_in_it() -> None:
-    assert "script-src 'self';" in POLICY
-    assert "unsafe" not in POLICY
