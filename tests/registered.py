@@ -13,9 +13,6 @@ from activities.settings import Settings
 from worker import build, rate_gate_holder
 from worker.resources import open_resources
 
-GENERAL = "determinator"
-"""The task queue that is not one API's own."""
-
 
 async def registered_names(
     folder: Path, monkeypatch: pytest.MonkeyPatch

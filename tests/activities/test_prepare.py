@@ -53,14 +53,6 @@ async def refusal(step: PrepareInput, tmp_path: Path, **settings: object) -> str
     return raised.value.message
 
 
-async def test_a_worker_without_settings_is_extractive(tmp_path: Path) -> None:
-    done = await prepare(PrepareInput(profile="auto"), tmp_path)
-    assert done.models == {"default": ModelChoice()}
-    assert done.profile.name == "general"
-    assert set(done.profiles) >= {"general", "biomedical", "drug_repurposing"}
-    assert done.prices == {}
-
-
 async def test_sources_say_why_they_are_closed_and_a_library_whose_it_is(tmp_path: Path) -> None:
     done = await prepare(PrepareInput(profile="general"), tmp_path)
     assert {o.info.name: o.enabled for o in done.sources} == {"library": True, "brave": False}

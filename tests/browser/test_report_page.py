@@ -90,13 +90,6 @@ def test_tables_sort_both_ways_with_empty_cells_last(page: Page) -> None:
     assert page.value(f"document.querySelector('{button}').parentElement.ariaSort") == "descending"
 
 
-def test_the_colours_follow_the_readers_scheme(page: Page) -> None:
-    colour = "getComputedStyle(document.body).backgroundColor"
-    light = page.value(colour)
-    page.media("dark")
-    assert page.value(colour) != light
-
-
 def test_every_text_has_enough_contrast_in_both_schemes(page: Page) -> None:
     """WCAG 2.2, 1.4.3: 4.5 to 1 for text of this size."""
     for scheme in ("light", "dark"):
@@ -114,10 +107,6 @@ def test_print_has_every_quote_that_differs_from_its_claim_as_a_note_and_no_navi
     assert page.value("getComputedStyle(document.querySelector('.notes')).display") == "block"
     assert not shown(page)
     assert page.value("getComputedStyle(document.querySelector('nav')).display") == "none"
-
-
-def test_nothing_is_requested_from_the_network(page: Page) -> None:
-    assert page.value("performance.getEntriesByType('resource').map(e => e.name)") == []
 
 
 CONTRAST = """(() => {

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import typst
 from playwright.sync_api import Browser, Page, expect
 
 from client.embedded.binary import free_port
-from tests.client.harness import determinator, living
+from tests.client.harness import determinator
 from tests.e2e.test_candidates import QUESTION as DRUGS
 from tests.e2e.test_candidates import TEXT
 from tests.fake_openai import PATH, FakeOpenAI, role_of, says, sensible
@@ -138,27 +137,6 @@ def test_a_run_is_asked_approved_and_read_whatever_happens_to_tab_and_page(
     other.locator(".paper a.cite").first.click()
     other.locator("#source mark#quote").wait_for()
     assert other.locator(".toolbar, .talk").count() == 0
-
-
-def test_a_killed_worker_and_server_cost_the_page_nothing(
-    browser: Browser, served: Served, home: Path
-) -> None:
-    page = signed_in(browser, served, "ada")
-    page.fill("#question", "What is known about survival in lung cancer?")
-    choose(page, "Mode", "deep")
-    choose(page, "Sources", "Bundled sample library")
-    choose(page, "More", "plan")
-    page.click("button.primary")
-    page.wait_for_url("**/run/ask-*")
-    page.get_by_text("The plan waits for your approval").wait_for()
-    killed = living(home)
-    for pid in (*killed["worker"], *killed["server"]):
-        os.kill(pid, signal.SIGKILL)
-    page.locator("[name=title]").first.fill("Typed while nothing answered")
-    page.click("#approve")
-    page.wait_for_selector(".paper", timeout=240_000)
-    expect(page.locator(".paper")).to_contain_text("Typed while nothing answered")
-    assert not set(killed["server"]) & set(living(home)["server"])
 
 
 def test_candidates_are_chosen_on_the_page(

@@ -10,8 +10,6 @@ from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 
 from activities.codec import VARIABLE, AesGcmCodec, new_key, parse_keys
-from client.cli.servers import listening_address
-from client.failures import BadInput
 from examples.codec_server import MAX_BODY_BYTES, codec_app
 from tests.client.harness import determinator
 
@@ -77,19 +75,6 @@ async def test_what_cannot_be_decrypted_is_an_error_and_no_crash(codec: AesGcmCo
         assert (await client.post("/decode", json=body)).status_code == 422
         assert (await client.post("/decode", content=b"<html>")).status_code == 400
         assert (await client.post("/decode", content=b"x" * (MAX_BODY_BYTES + 1))).status_code == 413
-
-
-@pytest.mark.parametrize("text", ["8081", "host:", "127.0.0.1:99999"])
-def test_an_address_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(BadInput):
-        listening_address(text, secured=True, how="")
-
-
-def test_other_machines_are_served_only_where_that_is_secured() -> None:
-    assert listening_address("127.0.0.1:0", secured=False, how="") == ("127.0.0.1", 0)
-    assert listening_address("0.0.0.0:8081", secured=True, how="") == ("0.0.0.0", 8081)
-    with pytest.raises(BadInput):
-        listening_address("0.0.0.0:8081", secured=False, how="set a token")
 
 
 def test_a_new_key_is_one_that_can_be_used() -> None:

@@ -35,12 +35,9 @@ def test_an_address_is_accepted_as_people_write_it(given: str, plain: str) -> No
     assert plain_address(given) == plain
 
 
-@pytest.mark.parametrize("near", ["127.0.0.1:7233", "localhost:7233", "[::1]:7233"])
-def test_nothing_is_compressed_for_a_server_on_this_machine(near: str) -> None:
-    assert compression(near) is GrpcCompression.NONE
-
-
-def test_requests_to_other_machines_are_compressed() -> None:
+def test_requests_are_compressed_for_other_machines_only() -> None:
+    for near in ("127.0.0.1:7233", "localhost:7233", "[::1]:7233"):
+        assert compression(near) is GrpcCompression.NONE
     assert compression("temporal.example.org:7233") is GrpcCompression.GZIP
 
 
@@ -50,50 +47,26 @@ def test_what_is_no_address_is_refused(given: str) -> None:
         plain_address(given)
 
 
-def test_without_any_setting_the_embedded_server_is_meant(home: Path) -> None:
-    assert configured() is None
-
-
-def test_a_namespace_alone_does_not_make_an_address(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEMPORAL_NAMESPACE", "lab")
-    assert configured() is None
-
-
-def test_key_and_namespace_come_from_the_standard_variables(
+def test_flags_go_over_the_variables_of_temporal_and_these_over_the_settings(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TEMPORAL_ADDRESS", "lab.example:7233")
-    monkeypatch.setenv("TEMPORAL_NAMESPACE", "lab")
+    def meant(address: str = "", settings: Settings | None = None) -> tuple[object, ...]:
+        config = configured(address or None, settings)
+        assert config is not None
+        return config["target_host"], config["namespace"]
+
+    settings = Settings(temporal_address="lab.example", temporal_namespace="lab")
+    assert configured() is None, "the embedded server is meant"
+    assert meant(settings=settings) == ("lab.example:7233", "lab")
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", "theirs")
+    assert configured() is None, "a namespace alone makes no address"
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "other.example:1")
+    assert meant() == meant(settings=settings) == ("other.example:1", "theirs")
+    assert meant("third.example:2", settings)[0] == "third.example:2"
     monkeypatch.setenv("TEMPORAL_API_KEY", "hush")
     config = configured()
     assert config is not None
-    assert (config["target_host"], config["namespace"]) == ("lab.example:7233", "lab")
-    assert config["api_key"] == "hush"
-    assert config["tls"]
-
-
-def test_the_flag_overrides_the_variable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEMPORAL_ADDRESS", "lab.example:7233")
-    config = configured("other.example:1")
-    assert config is not None
-    assert config["target_host"] == "other.example:1"
-
-
-def test_the_settings_name_the_server_and_temporal_s_own_variables_go_over_them(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Settings(temporal_address="lab.example", temporal_namespace="lab")
-    config = configured(settings=settings)
-    assert config is not None
-    assert (config["target_host"], config["namespace"]) == ("lab.example:7233", "lab")
-    monkeypatch.setenv("TEMPORAL_ADDRESS", "other.example:1")
-    monkeypatch.setenv("TEMPORAL_NAMESPACE", "theirs")
-    config = configured(settings=settings)
-    assert config is not None
-    assert (config["target_host"], config["namespace"]) == ("other.example:1", "theirs")
-    config = configured("third.example:2", settings)
-    assert config is not None
-    assert config["target_host"] == "third.example:2"
+    assert (config["api_key"], bool(config["tls"])) == ("hush", True)
 
 
 def test_a_configured_namespace_without_an_address_is_refused(home: Path) -> None:
@@ -129,15 +102,6 @@ async def test_a_silent_address_is_reported_within_the_time_given() -> None:
         port = silent.getsockname()[1]
         with pytest.raises(NoConnection, match="waited 1 s"):
             await open_client({"target_host": f"127.0.0.1:{port}"}, timeout=1)
-
-
-async def test_a_configured_server_is_used_and_nothing_is_started(
-    home: Path, dev_server: str, temporal_client: Client
-) -> None:
-    connection = await Determinator(Settings(), address=dev_server).connect()
-    assert not connection.embedded
-    assert not (home / "state").exists()
-    assert connection.link("ask-x") is None
 
 
 def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import begin, determinator, inside, wait_for_gate, wait_until
+from tests.client.harness import determinator, inside, wait_until
 from tests.client.terminal import Terminal, editor
 from tests.e2e.stage import own_id
 from tests.papers import QUESTION
@@ -138,18 +138,3 @@ def test_a_gate_answered_elsewhere_ends_the_question(file_home: Path, library: s
     assert determinator("approve", "last").code == 0
     terminal.expect("was decided elsewhere")
     assert terminal.end() == 0, terminal.text()
-
-
-def test_without_a_terminal_the_two_commands_are_named(file_home: Path, library: str) -> None:
-    started = determinator(
-        "ask", QUESTION, "--library", library, "--approve", "report", "--detach", *own_id()
-    )
-    run = started.run_id
-    wait_for_gate(run, "report")
-    watching = begin("watch", run)
-    assert watching.stderr is not None
-    hint = next(line for line in watching.stderr if "determinator approve" in line)
-    assert f"`determinator approve {run}` or `determinator reject {run}`" in hint
-    assert determinator("approve", run).code == 0
-    assert watching.wait(60) == 0
-    watching.communicate()

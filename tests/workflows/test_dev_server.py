@@ -83,35 +83,6 @@ async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(l
     assert ends.count(True) > 3
 
 
-async def test_a_run_that_is_approved_paused_and_cancelled_at_once_ends_with_its_sections(
-    live: Stage,
-) -> None:
-    """The cancel meets sections that are starting, that work, or that have ended and would be drafted, and
-    signals that are under way."""
-    live.script.sufficient_at = 2
-    draw = random.Random(11)
-
-    async def one(number: int) -> None:
-        run = await live.start(a_request("deep", approve=("plan",)), f"{live.queue}-paused-{number}")
-        await run.until(lambda p: p.waiting_for == "plan")
-        await run.handle.signal("approve", {"gate": "plan"})
-        await asyncio.sleep(draw.choice((0.0, 0.02, 0.05, 0.1, 0.2)))
-        await run.handle.signal("pause")
-        await run.handle.cancel()
-        with suppress(WorkflowFailureError):
-            async with asyncio.timeout(SECONDS):
-                await run.outcome()
-        progress = await run.progress()
-        assert (progress.stop_reason, progress.phase) == ("cancelled", "done"), number
-        for section in progress.sections:
-            assert section.status in ("complete", "partial", "cancelled"), (number, section.id)
-            assert section.phase == "done", (number, section.id)
-            child = await live.child(run, section.id).handle.describe()
-            assert child.status == WorkflowExecutionStatus.COMPLETED, (number, section.id)
-
-    await asyncio.gather(*(one(number) for number in range(5)))
-
-
 async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counted(live: Stage) -> None:
     live.script.hangs = "judge"
     run = await live.start(a_request("deep", limits={"max_sections": 3}), f"{live.queue}-ended")

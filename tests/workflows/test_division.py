@@ -28,11 +28,6 @@ def test_without_such_a_difference_the_section_that_ranked_it_higher_gets_it() -
     assert divide(SECTIONS, evidence, {"s1": ["b", "a"], "s3": ["a", "b"]}, {}) == {"a": "s3", "b": "s1"}
 
 
-def test_a_section_that_did_not_find_an_item_does_not_get_it() -> None:
-    evidence = [item("a", "Lactic acidosis under metformin"), item("unfound")]
-    assert divide(SECTIONS, evidence, {"s1": ["a"]}, {}) == {"a": "s1"}
-
-
 ids = st.lists(st.sampled_from("abcdef"), unique=True)
 
 

@@ -84,12 +84,6 @@ def test_a_question_imports_no_mode_not_even_its_own() -> None:
         assert ("networkx" in loaded) is (mode == "graph")
 
 
-@pytest.mark.parametrize("mode", [AUTO, *MODES])
-def test_without_a_source_no_mode_can_run(mode: str) -> None:
-    assert refusal(mode, EVERYTHING) == ""
-    assert refusal(mode, Available(sources=False, model=True))
-
-
 def test_what_a_mode_needs_and_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workflows.modes.MODES", {"x": NEEDS_MODEL})
     assert refusal("x", Available(sources=True, model=False)).endswith("no language model is connected")

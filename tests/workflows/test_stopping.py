@@ -84,15 +84,6 @@ def test_people_come_before_limits_and_limits_before_evidence(which: list[int]) 
     assert decide(state("judge", **more)).stop == ORDER[min(which)][0]
 
 
-def test_the_loop_executes_its_steps_in_order() -> None:
-    assert decide(state("start")).step == "observe"
-    assert decide(state("observe")).step == "evaluate_gaps"
-    assert decide(state("evaluate_gaps", gaps=("a",))).step == "select_tools"
-    assert decide(state("select_tools", tasks=2)).step == "search"
-    assert decide(state("search", statuses=("ok",), evidence=3, unjudged=3)).step == "judge"
-    assert decide(state("judge", judged=POOR)).step == "observe"
-
-
 def test_an_outage_of_some_sources_is_no_reason_to_stop() -> None:
     statuses: tuple[SearchStatus, ...] = ("unavailable", "empty")
     assert not all_failed(statuses)
@@ -153,11 +144,6 @@ def test_a_judge_that_names_gaps_is_believed_while_rounds_bring_works_that_answe
     assert decide(state("judge", judged=nowhere, gained=2)).stop == "sufficient_evidence"
     last = state("judge", judged=advice, gained=2, iteration=5)
     assert decide(last).stop == "max_iterations_reached"
-
-
-def test_without_a_model_one_look_is_enough() -> None:
-    looked = JudgeAssessment(by_code=True, relevant=("a",))
-    assert decide(state("judge", judged=looked)).stop == "searched_out"
 
 
 def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is_not_judged() -> None:

@@ -36,14 +36,6 @@ def test_the_verdict_follows_from_the_interval(
     assert verdict_of(Interval(estimate=0.7, low=low, high=high), 1.0, expected) == verdict
 
 
-def test_vaccination_lowers_the_risk_with_a_reservation() -> None:
-    analysis = analyse_effects(bcg("RR"), expected="lower")
-    assert analysis.verdict == "SUPPORTED"
-    # the prediction interval includes no effect, which costs a quarter of the confidence
-    assert analysis.confidence == 0.75
-    assert analyse_effects(bcg("RR"), expected="higher").verdict == "REFUTED"
-
-
 def test_pools_that_contradict_each_other_and_programs_overrule_nothing() -> None:
     lower = [effect(name, 0.5, 0.4, 0.625) for name in "abc"]
     higher = [effect(name, 2.0, 1.6, 2.5, outcome="stroke") for name in "abc"]

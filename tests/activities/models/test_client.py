@@ -8,7 +8,7 @@ import pytest
 from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance
 from tests.activities.models.conftest import GOOD, Asker, Verdict, Workers
-from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, events, fails, says
+from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
 from tests.replay import Reply, recorded
 
 BAD = {"label": "yes", "score": "many"}
@@ -89,13 +89,6 @@ async def test_a_refusal_that_was_not_about_the_format_teaches_nothing(
     assert server.bodies[-1]["response_format"]["type"] == "json_schema"
 
 
-@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
-async def test_a_stream_under_another_content_type_is_read(ask: Asker, server: FakeOpenAI, kind: str) -> None:
-    server.script(Reply(200, b"".join(events(completion(GOOD))), {"content-type": kind}))
-    verdict, _ = await ask()
-    assert verdict.score == 7
-
-
 async def test_the_form_of_requests_is_learned_from_a_servers_refusals(
     ask: Asker, server: FakeOpenAI
 ) -> None:
@@ -127,11 +120,6 @@ async def test_a_server_that_ignores_the_schema_is_given_it_in_the_prompt(
     assert "JSON schema" in server.bodies[1]["messages"][0]["content"]
     await ask(scope="next")
     assert server.bodies[2]["response_format"] == {"type": "json_object"}
-
-
-async def test_reasoning_beside_the_answer_is_not_the_answer(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(says(GOOD, reasoning_content='{"label": "no", "score": 1}'))
-    assert (await ask())[0].label == "yes"
 
 
 # the repair turn

@@ -86,17 +86,6 @@ def test_what_is_nearly_json_takes_time_by_its_length(part: str) -> None:
     assert time.monotonic() - start < 20
 
 
-def test_a_bare_list_is_the_only_field() -> None:
-    assert read(json.dumps(GOOD["items"]), OneList).items == [Inner(name="a", value=1)]
-
-
-@pytest.mark.parametrize("text", ["", "   ", "I cannot do that.", "See [1] and [2-4]."])
-def test_prose_is_not_an_answer(text: str) -> None:
-    with pytest.raises(Unreadable) as raised:
-        read(text, Wanted)
-    assert not raised.value.found_json
-
-
 def test_an_object_that_is_not_the_answer_is_no_answer() -> None:
     """A model whose fields all have defaults would otherwise accept any object as an empty answer."""
 

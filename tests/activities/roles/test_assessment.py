@@ -155,7 +155,6 @@ def test_the_first_works_of_every_search_are_shown() -> None:
     assert "screened" in ordered(asked, documents, **searched).ids
 
 
-THINGS = ("timber", "coffee", "concrete", "wool", "copper")
 AROUND = [
     evidence("a1", "Screening for cancer of the lung lowered mortality among men who smoke."),
     evidence("a2", "Of the women who were invited to be screened for a tumour two in three came."),

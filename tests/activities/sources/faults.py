@@ -1,7 +1,7 @@
 """What can go wrong with any JSON API, and what each is called."""
 
 import importlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -37,8 +37,6 @@ FAULTS = [
     pytest.param(Reply(200, '{"message": "error"}', JSON), Malformed, id="200 that means failure"),
     pytest.param(Reply(hang_up=True), Unavailable, id="no answer"),
 ]
-
-Build = Callable[[Settings, Http], Source]
 
 
 class Unpaced(Http):

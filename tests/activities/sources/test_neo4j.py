@@ -14,7 +14,7 @@ from activities.contracts.evidence import Query
 from activities.report.strength import best_grade
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.neo4j import BUNDLED, Neo4jSource, load_schema, names_in
+from activities.sources.neo4j import BUNDLED, Neo4jSource, load_schema
 from activities.text.normal_form import verbatim
 from tests.activities.sources.bolt import bolt_server
 
@@ -238,11 +238,3 @@ async def test_candidates_are_looked_up_in_the_graph(graph: Graph) -> None:
     assert targets.status == "found"
     assert "PRKAB1" in targets.entries[0].text
     assert targets.entries[0].source == "neo4j"
-
-
-def test_names_are_runs_of_words_the_long_ones_first() -> None:
-    names = names_in("Does metformin treat type 2 diabetes mellitus?")
-    assert names[0] == "does metformin treat type 2 diabetes"
-    assert {"metformin", "type 2 diabetes mellitus"} <= set(names)
-    assert names_in(" ?! ") == []
-    assert len(names_in("word " * 0 + " ".join(map(str, range(5000))))) == 300

@@ -57,16 +57,3 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
     assert not enabled["europepmc"]
     assert next(o for o in free.sources if o.info.name == "europepmc").reason.startswith("cannot be reached")
     assert [o.enabled for o in named.sources] == [True]
-
-
-async def test_a_users_own_library_is_distinguished_from_the_sample(home: Path) -> None:
-    settings = Settings(home=home, allowed_libraries=[home.parent])
-    run = ActivityEnvironment().run
-    async with open_http(settings) as http:
-        prepare = PrepareActivities(settings, build_sources(settings, http)).prepare
-        own = await run(
-            prepare, PrepareInput(profile="general", sources=("library",), library=str(home.parent))
-        )
-        sample = await run(prepare, PrepareInput(profile="general", sources=("library",)))
-    assert own.own_library
-    assert not sample.own_library

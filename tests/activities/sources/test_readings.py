@@ -1,6 +1,5 @@
 """What each reader makes of the fields that its recordings lack; and that no value of them breaks it."""
 
-import csv
 import html
 import json
 import re
@@ -340,18 +339,6 @@ def test_the_notice_is_not_the_retracted_work() -> None:
         assert notice.standing != "retracted"
 
 
-def test_retraction_notices_do_not_retract_themselves() -> None:
-    with (RECORDED / "retractions/retraction_watch_sample_20.csv").open(encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 20
-    for row in rows:
-        original, retraction = row["OriginalPaperDOI"], row["RetractionDOI"]
-        notice = of_crossref(DOI=retraction, **{"update-to": [{"DOI": original, "type": "retraction"}]})
-        assert (notice.standing, notice.facts["notice_of"]) == ("none", original)
-        work = of_crossref(DOI=original, **{"updated-by": [{"DOI": retraction, "type": "retraction"}]})
-        assert (work.standing, work.notices[0].doi) == ("retracted", retraction)
-
-
 def test_references_figures_and_supplements_are_left_out_of_an_article() -> None:
     root = TREES["pmc/efetch_pmc_6329583.xml"][0]
     text = pmc.read_evidence(root).text
@@ -384,19 +371,6 @@ def test_references_figures_and_supplements_are_left_out_of_an_article() -> None
 )
 def test_markup_of_crossref_becomes_text(markup: str, text: str) -> None:
     assert "\n".join(lines(markup)) == text
-
-
-@pytest.mark.parametrize(
-    ("markup", "text"),
-    [
-        ("<h4>Aim</h4>To see. <h4>Result:</h4>Seen.", "Aim: To see.\nResult: Seen."),
-        ("A <i>very</i> small p &lt; 0.05 and 10<sup>3</sup>.", "A very small p < 0.05 and 10³."),
-        ("<p>One.</p><p>Two.</p>", "One.\nTwo."),
-        ("No  tags\n at all", "No tags at all"),
-    ],
-)
-def test_abstracts_of_europe_pmc_lose_their_tags_and_keep_their_words(markup: str, text: str) -> None:
-    assert of_europepmc(abstractText=markup).text == text
 
 
 @given(st.lists(st.sampled_from(["the", "dose", "of", "5", "mg", "Abstract"]), max_size=30))

@@ -45,15 +45,6 @@ def built(**values: object) -> tuple[Settings, dict[str, Source]]:
     return settings, registry.build_sources(settings, http())
 
 
-def test_every_line_builds_a_source_of_its_name() -> None:
-    _, sources = built()
-    assert {"pubmed", "pmc", "europepmc"} <= set(sources)
-    for name, found_source in sources.items():
-        assert found_source.info.name == name
-        assert found_source.info.covers
-        assert found_source.info.how_to_enable, name
-
-
 async def test_a_disabled_source_says_how_to_enable_it_and_refuses() -> None:
     settings, sources = built(disabled_sources=["pubmed"])
     option = {o.info.name: o for o in registry.options(settings, sources)}["pubmed"]
@@ -81,19 +72,6 @@ def test_a_source_that_lacks_something_says_so(monkeypatch: pytest.MonkeyPatch) 
     settings, sources = built()
     option = {o.info.name: o for o in registry.options(settings, sources)}["notes"]
     assert (option.enabled, option.reason) == (False, "no key; set WANTING_KEY")
-
-
-async def test_a_declared_function_is_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    plugged(monkeypatch, notes=notes)
-    _, sources = built()
-    options = {"folder": "lab", "depth": "3", "library": "/not/ours"}
-    answer = await search(sources["notes"], Query(text="Q", limit=2, filters=Filters(options=options)))
-    assert [record.title for record in answer.records] == ["Q 0", "Q 1"]
-    assert answer.set_aside == 1, "a record without a text is counted"
-    assert answer.records[0].text == "lab/3"
-    assert answer.records[0].source == "notes"
-    assert answer.records[0].evidence_id.startswith("url:")
-    assert answer.records[0].provenance[0].query == "Q"
 
 
 async def test_a_wrong_option_is_refused_with_its_name() -> None:

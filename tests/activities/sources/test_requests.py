@@ -28,16 +28,6 @@ TRIAL = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
 ARTICLE = recorded("pmc/efetch_pmc_6329583.xml")
 
 
-async def test_a_key_raises_the_rate_of_ncbi(server: ReplayServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NCBI_API_KEY", "k" * 36)
-    async with client() as http:
-        source = PubMed(pointed_at(server, "pubmed"), http)
-        limiter = http.rate_limiter("pubmed")
-        assert source.info.rate_per_second == 10
-        assert limiter is not None
-        assert limiter.per_second == 10
-
-
 async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(
     server: ReplayServer, tmp_path: Path
 ) -> None:
@@ -167,3 +157,13 @@ def test_openfdas_endpoints_share_the_limit_and_an_unknown_one_is_refused() -> N
         shares_of(Query(text="x", filters=Filters(options={"endpoint": "device"})))
     assert drug_asked("Does Paracetamol AND asthma") == "acetaminophen"
     assert drug_asked('"compound 17" AND pain') == "compound 17 pain"
+
+
+async def test_a_key_raises_the_rate_of_ncbi(server: ReplayServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_API_KEY", "k" * 36)
+    async with client() as http:
+        source = PubMed(pointed_at(server, "pubmed"), http)
+        limiter = http.rate_limiter("pubmed")
+        assert source.info.rate_per_second == 10
+        assert limiter is not None
+        assert limiter.per_second == 10

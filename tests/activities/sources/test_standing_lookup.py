@@ -15,7 +15,7 @@ from activities.retractions.rules import SEVERITY, standing_of
 from activities.sources import standing_lookup
 from activities.sources.http import cache
 from activities.sources.http.client import Http, open_http
-from activities.sources.standing_lookup import Answer, StandingLookup, StandingVerdict, merge, verdict_of
+from activities.sources.standing_lookup import StandingLookup, StandingVerdict, merge
 from tests.activities.sources.faults import client, settings
 from tests.replay import ReplayServer, Reply, recorded
 
@@ -164,16 +164,6 @@ async def test_the_worst_that_an_authority_says_of_a_work_is_its_standing(
     assert kinds is None or [notice.kind for notice in verdict.notices] == kinds
 
 
-async def test_when_all_fail_the_standing_is_unknown_and_why_is_said() -> None:
-    busy = Reply(200, "<html>maintenance</html>")
-    verdict = await verdict_on(X, pubmed=Reply(500, "down"), crossref=Reply(503, "down"), europepmc=busy)
-    assert verdict.standing == "unknown"
-    pubmed, crossref, europepmc = verdict.failures
-    assert "pubmed answered 500" in pubmed
-    assert "crossref answered 503" in crossref
-    assert "europepmc" in europepmc
-
-
 @pytest.mark.parametrize("standing", ["retracted", "concern", "corrected"])
 async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing: Standing) -> None:
     down = dict.fromkeys(("pubmed", "crossref", "europepmc"), Reply(500, ""))
@@ -305,15 +295,3 @@ def test_without_a_reinstatement_more_reports_never_make_it_better(
 ) -> None:
     added = [n for n in more if n.kind != "reinstatement"]
     assert SEVERITY[standing_of([*some, *added])] >= SEVERITY[standing_of(some)]
-
-
-def test_reinstatement_lifts_what_has_a_date_and_the_records_authority_counts_once() -> None:
-    fallen = StandingNotice(kind="retraction")
-    raised = StandingNotice(kind="reinstatement", date="2024-01-01")
-    assert standing_of([fallen, raised]) == "retracted"
-    assert standing_of([fallen.model_copy(update={"date": "2023"}), raised]) == "none"
-    again = StandingNotice(kind="withdrawal", date="2025-01-01")
-    assert standing_of([fallen.model_copy(update={"date": "2023"}), raised, again]) == "retracted"
-    notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
-    verdict = verdict_of(ref("1", standing="retracted"), {"pubmed": Answer((notice,))})
-    assert verdict.notices == (notice,)

@@ -89,17 +89,6 @@ async def test_an_inward_result_is_never_fetched(server: ReplayServer, source: S
     assert "not a public address" in result.records[0].facts["page_not_read"]
 
 
-async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(
-    server: ReplayServer, source: Sourced
-) -> None:
-    server.on("/page*", lambda asked: Reply(200, ARTICLE.replace("10.5664", "10.5664" + asked.path), PAGE))
-    names(server, ("/page0", "s"), ("/page0#again", "s"), *((f"/page{n}", "s") for n in range(1, 12)))
-    engine = source("searxng", private_pages=["127.0.0.0/8"])
-    first, second = [one async for one in engine.exchanges(Query(text="x", limit=6))]
-    assert (first.records, first.hits, len(second.records)) == ((), 12, 6)
-    assert [server.count(path) for path in ("/search", "/page*", "/page0")] == [1, 6, 1]
-
-
 def test_private_pages_are_off_by_default() -> None:
     assert settings().private_pages == []
     with pytest.raises(Refused, match="private_pages"):

@@ -18,31 +18,24 @@ BAD = [
     (["ask"], "the question is empty"),
     (["ask", "ab"], "'ab' is too short for a question; write a whole one"),
     (["ask", "?!."], "is too short for a question"),
-    (["ask", "a b"], "is too short for a question"),
     (["  "], "the question is empty; write a whole one"),
     (["ask", "caf\udce9 works?"], "is not valid UTF-8"),
     (["status", "caf\udce9"], "is not valid UTF-8"),
     (["ask", "x" * 4001], "4,001 characters"),
     (["ask", "Does it work?", "--mod", "deep"], "--mode"),
     (["ask", "Does it work?", "--mode", "depe"], "did you mean deep?"),
-    (["ask", "Does it work?", "--mode", "magnetic"], "is not known"),
     (["ask", "Does it work?", "--source", "pubmde"], "did you mean pubmed?"),
     (["ask", "Does it work?", "--profile", "biomedcal"], "did you mean biomedical?"),
-    (["ask", "Does it work?", "--profile", "missing.toml"], "missing.toml"),
     (["ask", "Does it work?", "--library", "no/such/folder"], "does not exist"),
     (["ask", "Does it work?", "--library", "a-file"], "is not a folder"),
     (["ask", "Does it work?", "--library", "."], "has no document that can be read"),
     (["ask", "Does it work?", "--library", ""], "--library': it is empty"),
-    (["ask", "Does it work?", "--model", ""], "--model': it is empty"),
     (["ask", "Does it work?", "--fallback", " "], "--fallback': it is empty"),
-    (["ask", "Does it work?", "--address", ""], "--address': it is empty"),
-    (["ask", "Does it work?", "--approve", ""], "--approve': it is empty"),
     (["ask", "Does it work?", "--approve", "plan,raport"], "did you mean report?"),
     (["ask", "Does it work?", "--approval-timeout", "soon"], "is not a duration"),
     (["ask", "Does it work?", "--max-iterations", "0"], "max-iterations"),
     (["ask", "Does it work?", "--max-tokens", "-1"], "max-tokens"),
     (["ask", "Does it work?", "--max-cost", "inf"], "is not an amount"),
-    (["ask", "Does it work?", "--max-cost", "nan"], "is not an amount"),
     (["extend", "last", "--cost", "inf"], "is not an amount"),
     (["ask", "Does it work?", "--max-time", "0"], "is not a duration"),
     (["ask", "Does it work?", "--output", "a-file/report.md"], "cannot be written"),
@@ -53,7 +46,6 @@ BAD = [
     (["chart", "last", "--of", "effect"], "did you mean effects"),
     (["chart", "last", "--of", "effects", "--output", "effects.gif"], "a chart is svg, png, md"),
     (["cancel", "last", "--section", ""], "--section': it is empty"),
-    (["candidates", "last", "--keep", ""], "--keep': it is empty"),
     (["approve", "last", "--gate", "plann"], "did you mean plan?"),
     (["extend", "last", "--time", "soon"], "is not a duration"),
     (["plan", "edit", "last", "--file", "nowhere.toml"], "No such file"),
@@ -224,19 +216,6 @@ def test_a_hook_that_cannot_be_loaded_is_named_before_a_run_starts_and_by_doctor
     checked = determinator("doctor", "--json", env=env)
     assert checked.code == 1
     assert [c["name"] for c in checked.json() if c["state"] == "fail"] == ["hooks"]
-
-
-def test_list_imports_only_what_it_needs(home: Path) -> None:
-    program = (
-        "import os, sys; from client.cli.main import run; run(['list']);"
-        "heavy = {'openai', 'bm25s', 'httpx', 'lxml', 'numpy', 'obstore', 'temporalio.worker',"
-        " 'workflows.types', 'activities.report.schema', 'activities.sources.registry'} & set(sys.modules);"
-        # a process that used a client may crash when it ends by itself (sdk-python issue 300)
-        "print(*heavy, file=sys.stderr); sys.stderr.flush(); os._exit(bool(heavy))"
-    )
-    has_runs(home)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_help_groups_the_verbs_and_names_each_once(home: Path) -> None:

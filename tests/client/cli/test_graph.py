@@ -1,6 +1,5 @@
 """`graph list|show|check`, and `ask --graph`: what is wrong with a file is said before a run is started."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from client.cli.main import run
 from client.failures import BadInput, Exit
 from client.runs.options import AskOptions
 from client.runs.request import build_request
-from client.runs.start import run_id_of
 from tests.workflows.graph.test_validation import LINE
 from workflows.graph.definition import GraphDefinition
 from workflows.graph.library import builtin, builtin_names
@@ -24,11 +22,6 @@ def line(tmp_path: Path) -> Path:
     path = tmp_path / "line.toml"
     path.write_text(LINE)
     return path
-
-
-def test_the_built_in_graphs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["graph", "list", "--json"]) == Exit.DONE
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(builtin_names())
 
 
 @pytest.mark.parametrize("name", builtin_names())
@@ -59,19 +52,6 @@ def test_a_file_is_checked_and_what_is_wrong_is_said_with_its_node(
         said = capsys.readouterr()
         assert said.out == ""
         assert "node wrote" in said.err
-
-
-def test_an_edit_of_the_file_does_not_touch_what_was_asked(line: Path, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path)
-    asked = build_request(settings, QUESTION, AskOptions(graph=str(line)))
-    assert asked.mode == "graph"
-    before = asked.graph
-    line.write_text(LINE.replace('name = "line"', 'name = "another"'))
-    assert asked.graph == before
-    again = build_request(settings, QUESTION, AskOptions(graph=str(line)))
-    assert again.graph != before
-    # another graph is another run
-    assert run_id_of(asked) != run_id_of(again)
 
 
 def test_the_mode_graph_without_a_graph_walks_a_built_in_one(tmp_path: Path) -> None:

@@ -90,27 +90,6 @@ def test_at_80_columns_the_list_keeps_status_mode_and_start(runs: dict[str, str]
     assert runs["iterative"] in wide.text()
 
 
-def test_at_80_columns_evidence_is_listed_with_whole_ids(runs: dict[str, str]) -> None:
-    ids = [
-        line.split('"evidence_id": "')[1].split('"')[0]
-        for line in inside("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
-    ]
-    terminal = Terminal("evidence", runs["iterative"], columns=80)
-    assert terminal.end() == 0
-    assert ids
-    assert all(name in terminal.text() for name in ids)
-
-
-def test_at_80_columns_sources_say_how_to_enable_them(file_home: Path) -> None:
-    closed = [row for row in determinator("sources", "--json").json() if not row["enabled"]]
-    terminal = Terminal("sources", columns=80)
-    assert terminal.end() == 0
-    shown = "".join(terminal.text().split())
-    assert closed
-    for row in closed:
-        assert "".join(row["reason"].split()) in shown, row["reason"]
-
-
 def test_every_option_of_ask_is_explained_and_stands_in_a_group() -> None:
     grouped = [name for names in GROUPS.values() for name in names]
     options = [p for p in ask.params if isinstance(p, click.Option) and p.name != "address"]

@@ -169,23 +169,6 @@ def test_runs_are_asked_read_and_followed_over_rest(served: Served) -> None:
         assert {"/runs", "/runs/{run_id}/events", "/v1/responses"} <= paths.keys()
 
 
-def test_gates_and_budgets_are_decided_over_rest(served: Served) -> None:
-    with httpx.Client(base_url=served.url, headers=served.headers, timeout=180) as http:
-        body = {"question": f"{ASKED} in Asia?", "mode": "deep", "approve": ["plan"]}
-        run = http.post("/runs", json=body).json()["run"]
-        wait_until(lambda: http.get(f"/runs/{run}").json()["waiting_for"] == "plan")
-        plan = http.get(f"/runs/{run}/plan").json()["plan"]
-        plan["report_outline"][0]["title"] = "A title of my own"
-        assert http.post(f"/runs/{run}/edit_plan", json={"plan": plan}).status_code == 200
-        limit = http.get(f"/runs/{run}/budget").json()["limits"]["max_tokens"]
-        assert http.post(f"/runs/{run}/extend", json={"tokens": 1_000}).status_code == 200
-        assert http.get(f"/runs/{run}/budget").json()["limits"]["max_tokens"] == limit + 1_000
-        assert http.post(f"/runs/{run}/approve", json={"gate": "report"}).status_code == 400
-        assert http.post(f"/runs/{run}/approve", json={"note": "fine"}).status_code == 200
-        wait_until(lambda: http.get(f"/runs/{run}").json()["status"] == "completed", every=0.3)
-        assert "A title of my own" in http.get(f"/runs/{run}/report").text
-
-
 # after the tests whose interface, server and worker live on
 
 

@@ -34,16 +34,6 @@ def test_the_clock_runs_while_model_calls_are_under_way_and_counts_each_second_o
     assert re.search(r"2:0[5-9] of 10:00", console.export_text())
 
 
-def test_the_panel_shows_the_paragraph_that_was_written_last() -> None:
-    event = {"seq": 1, "type": "streaming", "message": "As written.", "data": {"text": "As written."}}
-    console = Console(width=100, file=io.StringIO(), record=True)
-    shown = LivePanel("r", console)
-    shown.progress(progress(phase="writing"))
-    shown.events([AgentEvent.model_validate(event)])
-    console.print(shown._draw())
-    assert "As written." in console.export_text()
-
-
 def test_the_panel_survives_a_resize() -> None:
     """Whatever the terminal made of the old panel's lines, one panel is on the screen afterwards."""
     output = io.StringIO()

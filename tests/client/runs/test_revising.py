@@ -1,6 +1,5 @@
 """What questions about a report have cost is known to all processes of a home."""
 
-import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -30,17 +29,3 @@ def test_processes_that_ask_one_report_know_what_the_others_have_spent(tmp_path:
     assert [process.wait(120) for process in asking] == [0, 0, 0]
     assert Told(tmp_path, "ask-a").cost == 60.0
     assert Told(tmp_path, "ask-b").cost == 0.0
-
-
-async def test_tasks_of_one_process_wait_for_each_other(tmp_path: Path) -> None:
-    told, inside = Told(tmp_path, "ask-a"), 0
-
-    async def ask() -> None:
-        nonlocal inside
-        async with told.turn():
-            inside += 1
-            assert inside == 1
-            await asyncio.sleep(0.01)
-            inside -= 1
-
-    await asyncio.gather(*(ask() for _ in range(5)))

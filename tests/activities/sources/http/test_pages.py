@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import socket
 import zlib
-from pathlib import Path
 
 import pytest
 
@@ -155,14 +154,6 @@ async def test_other_types_are_refused(server: ReplayServer, kind: str) -> None:
         await reader().read(f"{server.url}/a")
 
 
-async def test_plain_text_and_pdf_are_read(server: ReplayServer) -> None:
-    pdf = (Path(__file__).parents[1] / "library" / "two_pages.pdf").read_bytes()
-    server.on("/t", Reply(200, f"A title\n\n{SENTENCE}", {"content-type": "text/plain"}))
-    server.on("/p", Reply(200, pdf, {"content-type": "application/pdf"}))
-    assert (await reader().read(f"{server.url}/t")).text.title == "A title"
-    assert "second page" in (await reader().read(f"{server.url}/p")).text.text
-
-
 @pytest.mark.parametrize(
     ("status", "kind"),
     [(401, Refused), (403, Refused), (404, Refused), (410, Refused), (429, RateLimited), (503, Unavailable)],
@@ -184,14 +175,3 @@ async def test_a_server_that_hangs_up_or_is_not_there_is_an_outage(server: Repla
     url = server.url
     with pytest.raises(Unavailable):
         await reader().read(f"{url}/a")
-
-
-async def test_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy would resolve the name beyond our check."""
-    with ReplayServer() as server, ReplayServer() as proxy:
-        proxy.on("/*", Reply(200, PAGE, HTML))
-        monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        monkeypatch.setenv("http_proxy", proxy.url)
-        server.on("/a", Reply(200, PAGE, HTML))
-        await reader().read(f"{server.url}/a")
-        assert proxy.asked == []
