@@ -19,6 +19,7 @@ from temporalio import activity
 
 from activities.contracts.errors import SourceError
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence, EvidenceRef, Frozen
+from activities.documents.text import has_title
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.logs import log
@@ -28,12 +29,13 @@ from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import XmlReader
 from activities.sources.records import Json, read_shape
-from activities.text.full_text import is_whole
 
 Way = Literal["europepmc", "open_address", "unpaywall"]
 AT_ONCE = 4
 MAX_ADDRESSES = 3
 """That Unpaywall names and that are tried."""
+MIN_CHARS = 4_000
+"""Characters of a full text: a page with the abstract alone is shorter."""
 MAX_CHARS = 400_000
 """Characters of a full text that is kept."""
 UNPAYWALL_URL = "https://api.unpaywall.org/v2"
@@ -148,8 +150,9 @@ class FullTextActivities:
             except SourceError as error:
                 failed = error
                 continue
-            if is_whole(page.text.text, item.title, item.text):
-                return page.text.text, page.url, page.text.pages
+            text = page.text.text
+            if len(text) >= max(MIN_CHARS, 2 * len(item.text)) and has_title(text, item.title):
+                return text, page.url, page.text.pages
         if failed is not None:
             raise failed
         return None

@@ -13,6 +13,11 @@ from activities.extras import install
 MAX_CHARS = 4_000_000
 """Characters of one document that are kept: about ten thick books."""
 TITLE_CHARS = 300
+HEAD_CHARS = 6_000
+"""Characters within which the title of a work stands in its full text."""
+MIN_TITLE_SHARE = 0.8
+"""Share of the words of a title that must stand there."""
+_WORD = re.compile(r"[^\W_]{3,}")
 
 
 class Unreadable(Exception):
@@ -95,3 +100,9 @@ def not_empty(text: str) -> str:
     if not text:
         raise Unreadable("there is no text in it")
     return text
+
+
+def has_title(text: str, title: str) -> bool:
+    """Tell whether a title stands near the beginning of a text."""
+    head, wanted = (set(_WORD.findall(one.casefold())) for one in (text[:HEAD_CHARS], title))
+    return bool(wanted) and len(wanted & head) >= MIN_TITLE_SHARE * len(wanted)

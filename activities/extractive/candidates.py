@@ -10,7 +10,6 @@ from activities.candidates.reading import facts_of, is_record_of_another, standi
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import as_written, drug, drugs_in, drugs_named
-from activities.text.evidence_strength import weight
 from activities.text.ranking import Item, best_first, rank
 from activities.text.tokens import fold
 
@@ -23,7 +22,7 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 
     Those of the question stand first, then those that most and the nearest works name. Effect, confidence and
     direction are left open."""
-    items = best_first(rank(step.question, [d for d in documents if weight(d) > 0]))
+    items = best_first(rank(step.question, [d for d in documents if d.standing != "retracted"]))
     asked = {name for name, _ in drugs_named(step.question)}
     wanted = {drug(name) or fold(name) for name in step.chosen}
     named: Counter[str] = Counter()

@@ -23,6 +23,7 @@ from activities.report.claims import CheckedEdit, Checks, check_edited, contradi
 from activities.report.formats.prose import numbers_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
+from activities.report.independence import studies
 from activities.report.limitations import limitations, missing_name, why_unanswered
 from activities.report.parts import cited_quotes, concludes, part_of, parts_of
 from activities.report.schema import (
@@ -42,7 +43,6 @@ from activities.report.works import (
     with_strength,
     words_for,
 )
-from activities.text.independence import studies
 
 
 @in_its_language

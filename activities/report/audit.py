@@ -14,7 +14,7 @@ from activities.report.formats.statements import sentence, sentences
 from activities.report.limitations import stated_limits
 from activities.report.parts import parts_of
 from activities.report.schema import Report
-from activities.text.evidence_strength import most_confidence
+from activities.report.strength import WEIGHT, carried_by, confidence_of
 
 ROUNDED = 0.0001
 """By how much a stored confidence may differ from the one that is computed again."""
@@ -61,7 +61,13 @@ def _confidence(report: Report) -> Iterator[str]:
     if report.written_by != "model":
         yield "a report that no model wrote has no confidence"
         return
-    most = most_confidence((work.answers, work.evidence_type) for work in report.judgements)
+    most = confidence_of(
+        [
+            carried_by(work.answers, WEIGHT[work.evidence_type] if work.evidence_type else 1.0)
+            for work in report.judgements
+            if work.answers >= MIN_ANSWERS
+        ]
+    )
     if report.confidence > most + ROUNDED:
         shown = f"{report.confidence:.2f}"
         yield f"its confidence of {shown} is more than its works carry, as judged: {most:.2f} at most"

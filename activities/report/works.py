@@ -21,6 +21,7 @@ from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
 from activities.messages import ENGLISH
 from activities.report.formats.text import clean
+from activities.report.independence import independent
 from activities.report.schema import (
     DescribedWork,
     Dropped,
@@ -34,7 +35,6 @@ from activities.report.schema import (
 from activities.report.strength import design_name, participants, strength
 from activities.text.drugs import drugs_named
 from activities.text.embeddings import embedder
-from activities.text.independence import independent
 from activities.text.normal_form import normalise
 from activities.text.sentences import language_in
 

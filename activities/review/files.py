@@ -9,14 +9,13 @@ from pydantic import JsonValue
 
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
-from activities.documents.text import Unreadable
+from activities.documents.text import HEAD_CHARS, Unreadable, has_title
 from activities.review.records import NO_ABSTRACT, UnreadableRecords
 from activities.sources.library.files import documents_of, list_folder
 from activities.sources.library.reading import entries_of
 from activities.sources.library.records import TEXTS, TITLES, SetAside, read_record
 from activities.sources.pubmed import RECORDS
 from activities.sources.pubmed import read_record as read_pubmed_record
-from activities.text.full_text import HEAD_CHARS, has_title
 
 PUBMED_XML = ".xml"
 ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)

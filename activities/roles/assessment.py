@@ -17,15 +17,7 @@ from activities.contracts.iterations import Recommendation
 from activities.contracts.judge import MIN_ANSWERS as MIN_ANSWERS
 from activities.contracts.judge import JudgeAssessment, JudgeBatch, WorkJudgement
 from activities.contracts.profile import Profile
-from activities.text.evidence_strength import (
-    DEFINITE,
-    DIRECTLY,
-    IN_PART,
-    IN_PART_CEILING,
-    WEIGHT,
-    confidence_of,
-    weight,
-)
+from activities.report.strength import DEFINITE, WEIGHT, carried_by, confidence_of, weight
 
 MAX_GAPS = 5
 
@@ -94,9 +86,7 @@ def confidence(
         if judgement.answers < MIN_ANSWERS:
             continue
         ref = refs.get(judgement.evidence_id)
-        directly = judgement.answers >= 3
-        share = _weight(ref) * (DIRECTLY if directly else IN_PART)
-        ceiling = _weight(ref) * (1.0 if directly else IN_PART_CEILING)
+        share, ceiling = carried_by(judgement.answers, _weight(ref))
         # records of one registered trial are one study
         study = (ref and (ref.identifiers.nct or ref.fingerprint)) or judgement.evidence_id
         if share > studies.get(study, (0.0, 0.0, judgement))[0]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.judge import MAX_QUERIES, Ordered, OrderInput
+from activities.report.strength import WEIGHT
 from activities.text.embeddings import embedder
-from activities.text.evidence_strength import WEIGHT
 from activities.text.ranking import nearness, numbers
 from activities.text.tokens import terms
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from activities.text.evidence_strength import TYPE_NAMES
+from activities.report.strength import TYPE_NAMES
 from client.cli.common import (
     Duration,
     changed_run_argument,

@@ -14,7 +14,7 @@ from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
 from activities.report.schema import Reference, Report
-from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC
+from activities.report.strength import TYPE_NAMES, UNSPECIFIC
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",

@@ -32,13 +32,21 @@ from activities.report.formats import candidate_words
 from activities.report.formats.blocks import Chapter
 from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
+from activities.report.independence import independent, studies
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
-from activities.report.strength import best_grade, design_name, is_in_people, kind_of, strength
+from activities.report.strength import (
+    TYPE_NAMES,
+    WEIGHT,
+    best_grade,
+    design_name,
+    is_in_people,
+    kind_of,
+    strength,
+    weight,
+)
 from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
-from activities.text.evidence_strength import TYPE_NAMES, WEIGHT, weight
-from activities.text.independence import independent, studies
 from activities.text.normal_form import normalise
 from activities.verification.gate import passages_of, place_of, stems
 

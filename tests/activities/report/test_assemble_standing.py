@@ -1,6 +1,6 @@
 from activities.contracts.evidence import Evidence, EvidenceType, SearchRecord, Statement
 from activities.contracts.judge import WorkJudgement
-from activities.text.independence import independent, studies
+from activities.report.independence import independent, studies
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,

@@ -12,8 +12,7 @@ from activities.messages import CATALOGUES
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.statements import WORDING, Choice
-from activities.report.strength import DESIGN_NAMES
-from activities.text.evidence_strength import TYPE_NAMES
+from activities.report.strength import DESIGN_NAMES, TYPE_NAMES
 from activities.verification.verdicts import printed
 from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
 from tests.activities.report.wide import ALL

@@ -4,8 +4,8 @@ import pytest
 
 from activities.contracts.evidence import Identifiers
 from activities.report.assemble import build_report
+from activities.report.independence import independent, studies, unversioned
 from activities.report.works import joined, may_be_one
-from activities.text.independence import independent, studies, unversioned
 from tests.activities.cases import planned, publish_input, pubmed, quoting
 from tests.activities.report.rendered import words_of
 

@@ -24,10 +24,10 @@ from activities.contracts.judge import (
     relevance_score,
 )
 from activities.profiles.loader import load_profile
+from activities.report.strength import DEFINITE, DIRECTLY
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
-from activities.text.evidence_strength import DEFINITE, DIRECTLY
 from workflows.rules.payload_limits import to_order
 
 PROFILE = load_profile("drug_repurposing")
