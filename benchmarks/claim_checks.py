@@ -80,8 +80,8 @@ def conclusions(items: list[Item]) -> list[str]:
     return [
         sentence.quote
         for item in items
-        for sentence in split(item.identity, item.abstract)
-        if sentence.part == "conclusion"
+        for sentence in split(item.identity, item.conclusion)
+        if sentence.quote in item.abstract
     ]
 
 
@@ -114,7 +114,7 @@ def false_wordings(count: int) -> Iterator[tuple[str, str, tuple[Support, ...], 
     for pair in pairs(count, 7):
         own = [one for one in sentences(pair.one) if one.quote != pair.said.quote]
         said = own[number(pair.said.quote) % len(own)]
-        yield "another sentence of the work", said.text, supports([pair.said]), (pair.one,)
+        yield "another sentence of the work", said.quote, supports([pair.said]), (pair.one,)
 
 
 def experts(path: Path) -> Iterator[tuple[str, str]]:

@@ -124,7 +124,7 @@ def write(folder: Path, count: int, words: int) -> None:
     """Write the documents, the same ones each time."""
     rng = random.Random(11)
     sample = Libraries(folder / "sample").open(SAMPLE).documents
-    known = [s.text for d in sample for s in sentences(d) if len(s.text.split()) > 4]
+    known = [s.quote for d in sample for s in sentences(d) if len(s.quote.split()) > 4]
     titles = [d.title for d in sample]
     kinds = rng.choices([kind for kind, _ in KINDS], [share for _, share in KINDS], k=count)
     records = []

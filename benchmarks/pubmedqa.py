@@ -142,7 +142,7 @@ async def measure(source: Source, pairs: Sequence[tuple[str, str]], folder: str,
         tally.cited += any(from_gold)
         tally.first += bool(from_gold) and from_gold[0]
         tally.conclusion += any(
-            s.quote in quotes for d in right for s in sentences(d) if s.part == "conclusion"
+            s.quote in quotes for d in right for s in sentences(d) if not s.before_findings
         )
         tally.claims += len(quoted)
         tally.gold_claims += sum(from_gold)

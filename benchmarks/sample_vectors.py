@@ -3,22 +3,20 @@ a new home answers its first question without computing them (some three minutes
 
     python -m benchmarks.sample_vectors
 
-Each row has eight bits a number: cosines with the computed vectors are above 0.999.
+Each row has eight bits a number: cosines with the computed vectors are above 0.999. Its arrays: digests of
+the documents' texts, how many vectors each has, the rows, and what each is multiplied by.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from activities.contracts.evidence import Evidence
+from activities.sources.library.encoding import SAMPLE_VECTORS
 from activities.sources.library.reading import read_file
 from activities.sources.library.source import SAMPLE
 from activities.text.embeddings import embedder
-from activities.text.kept_vectors import BUNDLED, KEY_BYTES, Bundled, key_of, text_digest
-from activities.text.minilm import Vectors
 from activities.text.ranking import encoded_texts
 
 
@@ -33,32 +31,23 @@ def sample_texts() -> dict[str, list[str]]:
     return texts
 
 
-def bundle(texts: Mapping[str, Sequence[str]], vectors: Vectors) -> Bundled:
-    """`texts`: by each document's text what of it is encoded."""
-    every = list(chain.from_iterable(texts.values()))
-    scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
-    return Bundled(
-        documents=_keys(map(text_digest, texts)),
-        counts=np.array(list(map(len, texts.values())), np.int32),
-        keys=_keys(map(key_of, every)),
-        rows=np.rint(vectors / scales).astype(np.int8),
-        scales=scales.astype(np.float16),
-    )
-
-
-def _keys(digests: Iterable[bytes]) -> NDArray[np.uint8]:
-    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, KEY_BYTES)
-
-
-def write(place: Path = BUNDLED) -> int:
+def write() -> int:
     """Write the file; how many vectors it has."""
     model = embedder()
     assert model is not None
     texts = sample_texts()
     vectors = model.encode(list(chain.from_iterable(texts.values())), in_background=True)
-    np.savez_compressed(place, **bundle(texts, vectors)._asdict())
+    scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
+    digests = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
+    np.savez_compressed(
+        SAMPLE_VECTORS,
+        documents=np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 16),
+        counts=np.array(list(map(len, texts.values())), np.int32),
+        rows=np.rint(vectors / scales).astype(np.int8),
+        scales=scales.astype(np.float16),
+    )
     return len(vectors)
 
 
 if __name__ == "__main__":
-    print(f"{write()} vectors in {BUNDLED}")
+    print(f"{write()} vectors in {SAMPLE_VECTORS}")

@@ -26,8 +26,6 @@ MIN_FINDING = 0.5
 """Likeness of a finding at least, as a share of that of the best sentence, to be quoted in its place. Of 90
 abstracts of the bundled sample the best sentence of seven stood under aim, background or methods; in six the
 finding was near enough, and each answered the question of the title."""
-BEFORE_FINDINGS = frozenset({"aim", "background", "methods"})
-"""Parts of a study that hold no finding."""
 MIN_PASSAGE_WORDS = 15
 """Words of a passage of the user's own below which the sentence after it stands with it."""
 MAX_CONTEXT = 300
@@ -140,7 +138,7 @@ def _findings(item: Item) -> Sequence[Ranked]:
     """Return the sentences of a work that state findings, by its own headings, where one is near as well.
 
     What was studied is no answer beside what was found."""
-    findings = [one for one in item.ranked if one.sentence.part not in BEFORE_FINDINGS]
+    findings = [one for one in item.ranked if not one.sentence.before_findings]
     best = item.ranked[0].likeness or 0.0
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
         return item.ranked

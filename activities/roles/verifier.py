@@ -92,7 +92,7 @@ class _Rows:
             if mark is None:
                 mark = f"S{len(self.labels) + 1}"
                 self._label_of[one.evidence_id, one.quote] = mark
-                self.labels[mark] = Sentence(one.evidence_id, one.quote, "plain", 0.0)
+                self.labels[mark] = Sentence(one.evidence_id, one.quote, 0.0)
                 quotes.append(f'   {mark} is "{clip(one_line(one.quote), MAX_SENTENCE_CHARS)}"')
             marks.append(mark)
         rests = f" [{', '.join(marks)}]" if marks else ""

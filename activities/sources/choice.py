@@ -7,6 +7,7 @@ question comes after the others.
 
 from collections.abc import Mapping, Sequence
 
+from activities.contracts.evidence import Evidence
 from activities.contracts.search import Preview
 
 ENCODED = 1.5
@@ -23,7 +24,7 @@ def best_first(
     """
     import numpy as np
 
-    from activities.text.ranking import RELEVANT, Index, fuse, order, words
+    from activities.text.ranking import RELEVANT, Index, fuse, nearness, words
 
     listed = list(results.values())
     if not listed:
@@ -44,8 +45,14 @@ def best_first(
     far: list[tuple[float, Preview]] = []
     while len(relevant) < most and (some := looked_at[: most - len(relevant)]):
         looked_at = looked_at[len(some) :]
-        meant = dict(order(question, [(one.title or one.snippet, "") for one in some]))
-        relevant += [one for place, one in enumerate(some) if meant[place] >= RELEVANT]
-        far += [(meant[place], one) for place, one in enumerate(some) if meant[place] < RELEVANT]
+        (meant,) = nearness([question], [_titled(one) for one in some])
+        relevant += [one for near, one in zip(meant.relevance, some, strict=True) if near >= RELEVANT]
+        far += [(near, one) for near, one in zip(meant.relevance, some, strict=True) if near < RELEVANT]
     last = [one for _, one in sorted(far, key=lambda pair: -pair[0])]
     return [*relevant, *last, *ranked[len(relevant) + len(far) :]]
+
+
+def _titled(one: Preview) -> Evidence:
+    return Evidence(
+        evidence_id=one.name, source="", title=one.title or one.snippet, text="", evidence_type="web_page"
+    )

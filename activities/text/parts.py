@@ -1,9 +1,6 @@
 """Which part of a work a sentence is from, by the label or heading it stands under."""
 
 import re
-from typing import Literal
-
-Part = Literal["conclusion", "results", "plain", "background", "methods", "limitations", "aim"]
 
 LABEL = re.compile(
     r"(?:^|\n|(?<=[.!?)]\s)|(?<=[^\s.][.!?])(?=[A-Z]{3,}[A-Z /&-]*:)"
@@ -24,31 +21,26 @@ LABEL = re.compile(
 )
 """A structured abstract's label (`RESULTS: `) or a heading on a line of its own."""
 
-_WORDS: tuple[tuple[str, Part | None], ...] = (
-    (
-        (
-            r"referenc|bibliograph|acknowledg|funding|registration|conflict|disclosure|keyword|abbreviat"
-            r"|author|supplement"
-        ),
-        None,
-    ),
-    (r"limitation", "limitations"),
-    (r"conclu|interpret|implication|discussion|summary|comment|significance|relevance", "conclusion"),
-    (r"result|finding|observation", "results"),
-    (r"objective|aim|purpose|hypothes|question|goal", "aim"),
-    (r"background|introduc|context|rationale|importance", "background"),
-    (
-        (
-            r"method|design|setting|patient|participant|subject|material|intervention|measure|procedure"
-            r"|population|sample|outcome|statistic|data|exposure|eligib|selection"
-        ),
-        "methods",
-    ),
+_NEVER_QUOTED = re.compile(
+    r"referenc|bibliograph|acknowledg|funding|registration|conflict|disclosure|keyword|abbreviat|author|supplement"
 )
-_BY_LABEL = tuple((re.compile(words), part) for words, part in _WORDS)
+_FINDINGS = re.compile(
+    r"limitation|conclu|interpret|implication|discussion|summary|comment|significance|relevance|result|finding"
+    r"|observation"
+)
+_BEFORE_FINDINGS = re.compile(
+    r"objective|aim|purpose|hypothes|question|goal|background|introduc|context|rationale|importance|method|design"
+    r"|setting|patient|participant|subject|material|intervention|measure|procedure|population|sample|outcome"
+    r"|statistic|data|exposure|eligib|selection"
+)
 
 
-def part_of_label(label: str) -> Part | None:
-    """Return the part a label or heading opens; None for parts that are never quoted, such as references."""
+def is_quoted(label: str) -> bool:
+    """Tell whether a part of a work may be quoted, by its label or heading; references may not."""
+    return not _NEVER_QUOTED.search(label.casefold())
+
+
+def holds_findings(label: str) -> bool:
+    """Tell whether a part of a study may hold findings, which aim, background and methods do not."""
     name = label.casefold()
-    return next((part for pattern, part in _BY_LABEL if pattern.search(name)), "plain")
+    return bool(_FINDINGS.search(name)) or not _BEFORE_FINDINGS.search(name)

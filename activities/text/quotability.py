@@ -32,13 +32,13 @@ def fault_under(title: str, quote: str) -> Statement | None:
     if (title and plain in title) or (
         len(title) >= min_chars(title) and title in plain and beyond < min_chars(title)
     ):
-        return refusal("quote_is_title")
+        return Statement.of("quote_is_title")
     if _COPYRIGHT.search(quote):
-        return refusal("quote_is_copyright")
+        return Statement.of("quote_is_copyright")
     if _VOLUME_AND_PAGES.search(quote) or _LOCATOR.search(quote):
-        return refusal("quote_is_citation")
+        return Statement.of("quote_is_citation")
     if _AUTHORS.search(quote) or _AUTHORS_APA.search(quote):
-        return refusal("quote_is_reference")
+        return Statement.of("quote_is_reference")
     return None
 
 
@@ -55,8 +55,3 @@ def heading_of(title: str, text: str) -> str:
         if start == title or (cut and start.startswith(title.rstrip(" ."))):
             return ""
     return title.strip(" .")
-
-
-def refusal(code: str, **values: str) -> Statement:
-    """Tell why a quote or a sentence does not stand; `activities.report.formats.statements` words it."""
-    return Statement(code=code, values=dict(values))

@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 
 import bm25s
@@ -26,8 +26,7 @@ from activities.contracts.evidence import Evidence
 from activities.text.embeddings import Embedder, embedder
 from activities.text.entities import link
 from activities.text.language import ENGLISH, language_of_question, main_languages
-from activities.text.parts import Part
-from activities.text.sentences import OF_THE_USER, Kept, Sentence, language_in, sentences
+from activities.text.sentences import OF_THE_USER, Sentence, language_in, sentences
 from activities.text.tokens import terms, weak_stems
 
 RELEVANT = 0.3
@@ -64,9 +63,6 @@ of all together where that is more. Where documents are compared by several text
 its title: that is enough to tell which are near (`activities.roles.selection.JUDGED_SHARE`)."""
 MAX_KEPT_SENTENCES = 2_000
 """Sentences of one document whose vectors a library keeps: some hundred pages."""
-_PART_ORDER: tuple[Part, ...] = (
-    "conclusion", "results", "plain", "limitations", "background", "methods", "aim"
-)  # fmt: skip
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _DAY = re.compile(r"(?<!\d)\d++(?:[-/]\d++)+")
@@ -134,17 +130,6 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     ]
 
 
-def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, float]]:
-    """Return the places of texts, given by title and words, and their relevance, the nearest first.
-
-    What is short of `RELEVANT` is far from the question."""
-    rows = [
-        Evidence(evidence_id=str(place), source="", title=title, text=text, evidence_type="web_page")
-        for place, (title, text) in enumerate(texts)
-    ]
-    return [(int(item.document.evidence_id), item.relevance) for item in best_first(rank(question, rows))]
-
-
 @dataclass(frozen=True, slots=True)
 class Nearness:
     """Tell how near each of several documents is to one text."""
@@ -153,8 +138,6 @@ class Nearness:
     """Comparable within one text."""
     relevance: Scores
     """See `Item`."""
-    words: Scores
-    """Share of the words of the text that it has, 0 to 1, the rarer the heavier."""
 
 
 def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearness]:
@@ -162,12 +145,12 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearne
 
     Their words are counted once, and the encoder reads the same sentences for all texts."""
     if not documents:
-        return [Nearness(np.zeros(0), np.zeros(0), np.zeros(0)) for _ in texts]
+        return [Nearness(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
     by_whole = [corpus.by_whole(text) for text in texts]
     likeness = corpus.likeness(texts, by_whole)
     return [
-        Nearness(*corpus.near(text, whole, cosines), corpus.shares(text))
+        Nearness(*corpus.near(text, whole, cosines))
         for text, whole, cosines in zip(texts, by_whole, likeness, strict=True)
     ]
 
@@ -275,7 +258,7 @@ class _Corpus:
         self._of_wholes = Index(self._wholes)
         self._said = word_rows
 
-    @Kept
+    @cached_property
     def _of_sentences(self) -> Index:
         return Index(list(chain.from_iterable(self._said)))
 
@@ -289,7 +272,7 @@ class _Corpus:
         return own + OTHER_NAMES * index.scores(other_words(text))
 
     def shares(self, text: str) -> Scores:
-        """Share of the text's words that each document has (see `Nearness`)."""
+        """Share of the text's words that each document has."""
         return _shares(asked_words(text, self.languages), self._wholes)
 
     def encoder(self, *texts: str) -> Embedder | None:
@@ -319,7 +302,7 @@ class _Corpus:
             wanted = {place for place, sentence in enumerate(row) if sentence.quote in cache}
             if n in further:
                 own = slice(self.bounds[n], self.bounds[n + 1])
-                nearest = fuse([*(scores[own] for scores in by_sentence), _by_part(row)])
+                nearest = fuse([scores[own] for scores in by_sentence])
                 wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
             for place in wanted:
                 places[row[place].quote].append((n, place))
@@ -396,11 +379,6 @@ def _shares(query: Sequence[str], wholes: Sequence[Sequence[str]]) -> Scores:
     weights = {term: 1.0 / (1 + sum(term in held for held in sets) / len(sets)) for term in query}
     total = sum(weights.values())
     return np.array([sum(w for term, w in weights.items() if term in held) / (total or 1) for held in sets])
-
-
-def _by_part(row: Sequence[Sentence]) -> Scores:
-    """Higher for the labels under which findings stand."""
-    return np.array([len(_PART_ORDER) - _PART_ORDER.index(sentence.part) for sentence in row], np.float64)
 
 
 def _by_score(row: Sequence[Sentence], scores: Scores, by_meaning: Scores) -> tuple[Ranked, ...]:

@@ -1,4 +1,4 @@
-"""Sentences of a document, each with the exact run of text that contains it and its part of the work.
+"""Sentences of a document, each with the exact run of text that contains it.
 
 Sentence ends come from `sentencex`, which knows some 300 languages. On the 600 abstracts of the bundled
 sample it differs from `nupunkt`, a model of English alone, in one sentence of seventy, and is right more
@@ -6,10 +6,9 @@ often.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from functools import cached_property, lru_cache
 
 import sentencex
 
@@ -17,7 +16,7 @@ from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.language import ENGLISH, language_of
 from activities.text.layout import Unit, units
 from activities.text.normal_form import is_unspaced, min_chars, normalise
-from activities.text.parts import LABEL, Part, part_of_label
+from activities.text.parts import LABEL, holds_findings, is_quoted
 from activities.text.quotability import fault_under, heading_of
 from activities.text.tokens import terms
 
@@ -36,27 +35,13 @@ MIN_WORDS_SAID, MIN_LETTERS_SAID = 3, 0.25
 MAX_TEXT = 400_000
 """Characters of one document that are read."""
 
-_CAPTION = re.compile(
-    r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?: "
-    r"|(?:Table|Fig(?:ure|\.)) \d{1,2}(?:\.\d{1,2})*[.:] (?=[A-Z])"
-)
-"""The caption of a table or a figure, which says nothing alone."""
-_BLANKS = re.compile(r"\s+")
 _BULLET = re.compile(r"^[-*+\u2022\u2013][ \t]+")
 """What marks an item of a list and says nothing, unlike the number of a clause."""
-_HEADING_LINE = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
-"""A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
-_MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
-_WORD_END = re.compile(
-    r"(\b(?!(?:approx|resp|incl|subsp|equiv|corresp|conc|temp|spec|diam|pers|comm)\.)[a-z]{4,}\.)\s+(?=[A-Z][a-z]+\s[a-z])"
-)
 _SAYS = re.compile(r"[.!\u3002\uff01\u0964][\"'\u201d\u300d)\]]*$|^[^:\uff1a]{2,60}(?:: |\uff1a)\S")
 """A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
 _CLOSING = re.compile(r"[*_\"')\]\u201d\u300d]+(?=\s)")
 """Marks that end what stands before them, where the splitter puts them behind the end."""
-_CUT = re.compile(r"(?<![\d.,])0\.\s*$")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
-_BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b", re.IGNORECASE
 )
@@ -70,32 +55,6 @@ _JUNK = re.compile(
     rf"|{_ORDER.pattern})",
     re.IGNORECASE,
 )
-_LEADS = re.compile(
-    r"^(?:in conclusion|in summary|to conclude|to summari[sz]e|in short|conclusions?|however|moreover"
-    r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently"
-    r"|finally|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably"
-    r"|importantly|accordingly|meanwhile|likewise)\s*[,:]\s+"
-    r"|^(?:therefore|thus|hence|consequently)\s+(?=\w)"
-    r"|^(?:we|the authors) conclude that\s+|^it (?:is|was) concluded that\s+|^it can be concluded that\s+",
-    re.IGNORECASE,
-)
-
-
-Value = TypeVar("Value", covariant=True)
-
-
-class Kept(Generic[Value]):
-    """`functools.cached_property` without its lock, for which all threads wait before Python 3.12."""
-
-    def __init__(self, work: Callable[[Any], Value]) -> None:
-        self._work, self.__doc__ = work, work.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, one: object, owner: type | None = None) -> Value:
-        value = one.__dict__[self._name] = self._work(one)
-        return value
 
 
 @dataclass(frozen=True)
@@ -105,7 +64,6 @@ class Sentence:
     evidence_id: str
     quote: str
     """Verbatim run of the document's text."""
-    part: Part
     place: float
     """0 at the beginning of the document, 1 at its end."""
     head: str = ""
@@ -113,32 +71,18 @@ class Sentence:
     the head of its list, or its heading."""
     is_row: bool = False
     """It is a row, an item or a field, and no sentence."""
+    before_findings: bool = False
+    """It stands under the aim, the background or the methods of a study."""
     language: str = ENGLISH
     is_short: bool = False
     """It has few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
 
-    @Kept
-    def text(self) -> str:
-        """Its quote for reading: white space folded, a leading connective dropped."""
-        return readable(self.quote)
-
-    @Kept
+    @cached_property
     def terms(self) -> tuple[str, ...]:
         """Comparison forms of its content words and of those of its head."""
         text = f"{self.head}\n{self.quote}" if self.head else self.quote
         return tuple(terms(text, self.language))
 
-
-def readable(text: str) -> str:
-    """Return a sentence for the reader: one line, no leading connective, a capital first and a stop last."""
-    text = _BLANKS.sub(" ", text).strip(" \t\n*#-\u2022")
-    text = _LEADS.sub("", text, count=1) or text
-    first = text.split(" ", 1)[0]
-    if first.isalpha() and first.islower() and first.isascii():  # p53, mRNA and the like stay as they are
-        text = text[0].upper() + text[1:]
-    if text and text[-1] not in ".!?":
-        text = text.rstrip(" ,;:") + "."
-    return text
 
 
 def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = ")") -> bool:
@@ -173,7 +117,6 @@ def split(
     evidence_id: str,
     text: str,
     title: str = "",
-    full_text: bool = False,
     study: bool = True,
     own: bool = False,
     language: str = ENGLISH,
@@ -187,33 +130,26 @@ def split(
     heading = heading_of(title, text)
     result: list[Sentence] = []
     for start, end, label in _labelled(text, own=own):
-        part = part_of_label(label) if label else "plain"
-        if part is None:
+        if label and not is_quoted(label):
             continue
-        if not study:
-            part = "plain"
-        runs = list(_runs(text, start, end, label, language, own=own))
-        for run in runs:
+        for run in _runs(text, start, end, label, language, own=own):
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (
                 not quotable(plain, own=True, row=run.is_row, after=text[run.end : run.end + MAX_SENTENCE])
-                or _CAPTION.match(quote)
                 or plain not in whole
                 or fault_under(heading, plain)
             ):
                 continue
-            closes = part == "plain" and run.end == runs[-1].end and len(runs) > 2 and not full_text
-            placed: Part = "conclusion" if closes and study and not own else part
             result.append(
                 Sentence(
                     evidence_id=evidence_id,
                     quote=quote,
-                    part=placed,
                     place=run.start / len(text),
                     head=run.head,
                     is_row=run.is_row,
+                    before_findings=study and bool(label) and not holds_findings(label),
                     language=language,
                     is_short=not (own or quotable(plain, row=run.is_row, after="")),
                 )
@@ -225,16 +161,9 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bo
     """Return what is quoted alone: sentences, and in a text of the user's own its rows.
 
     `label`: over all of it."""
-    if not own:
-        for at, piece in _blocks(text[start:end]):
-            yield from (
-                Unit(start + at + first, start + at + last, "", False)
-                for first, last in _spans(piece, language)
-            )
-        return
     rows: list[Unit] = []
     for unit in units(text[start:end], label):
-        placed = Unit(start + unit.start, start + unit.end, unit.head, unit.is_row)
+        placed = Unit(start + unit.start, start + unit.end, unit.head if own else "", own and unit.is_row)
         if rows and not (placed.is_row and _is_next(text, rows[-1].end, placed.start)):
             yield from _joined(text, rows)
             rows = []
@@ -243,7 +172,8 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bo
             continue
         piece = text[placed.start : placed.end]
         spans = ((placed.start + first, placed.start + last) for first, last in _spans(piece, language))
-        yield from _joined(text, (Unit(*span, placed.head, is_row=False) for span in spans))
+        runs = [Unit(*span, placed.head, is_row=False) for span in spans]
+        yield from _joined(text, runs) if own else runs
     yield from _joined(text, rows)
 
 
@@ -280,7 +210,6 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
         document.evidence_id,
         document.text,
         document.title,
-        document.full_text,
         study,
         own,
         language_in(document),
@@ -297,20 +226,16 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
     """Sentences of a paragraph.
 
     A piece that begins with a plain lower-case word belongs to the one before: an unknown abbreviation
-    (`b.i.d. lowered`) was mistaken for an end; so do the rest of a number with a space after its point (`P<0.
-    001`) and that of a bracket (`(cv. Harlequin)`)."""
+    (`b.i.d. lowered`) was mistaken for an end; so does the rest of a bracket (`(P<0. 001)`)."""
     spans: list[tuple[int, int]] = []
-    ends = [
-        (one["start_index"], one["end_index"]) for one in sentencex.get_sentence_boundaries(language, text)
-    ]
-    for start, end in _units_split(text, ends) if language == ENGLISH else ends:
+    for one in sentencex.get_sentence_boundaries(language, text):
+        start, end = one["start_index"], one["end_index"]
         closing = _CLOSING.match(text, start, end) if spans else None
         if closing:
             spans[-1], start = (spans[-1][0], closing.end()), closing.end()
         first = _FIRST_WORD.match(text, start)
-        cut = spans and text[start:end].lstrip()[:1].isdigit() and _CUT.search(text, *spans[-1])
         inside = spans and _open(text[slice(*spans[-1])]) > 0 > _open(text[start:end])
-        if spans and (cut or inside or (first and first.group(1).islower())):
+        if spans and (inside or (first and first.group(1).islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -320,20 +245,6 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
 def _open(text: str) -> int:
     """Brackets that a text opens and does not close; negative where it closes more."""
     return text.count("(") - text.count(")")
-
-
-def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Part sentences that were joined by mistake.
-
-    The first ends in a measure (`was 100 g. The median`) or in a word that the splitter mistakes for an
-    abbreviation (`for cancer. Staging was`)."""
-    for start, end in spans:
-        begun = start
-        ends = [*_MEASURE_END.finditer(text, start, end), *_WORD_END.finditer(text, start, end)]
-        for match in sorted(ends, key=lambda m: m.start()):
-            yield begun, match.end(1)
-            begun = match.end()
-        yield begun, end
 
 
 def _labelled(text: str, *, own: bool = False) -> list[tuple[int, int, str]]:
@@ -351,13 +262,3 @@ def _labelled(text: str, *, own: bool = False) -> list[tuple[int, int, str]]:
     if start < len(text):
         runs.append((start, len(text), label))
     return runs
-
-
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Paragraphs and list items with their offsets, without the heading some begin with."""
-    bounds = [0, *(place for match in _BLOCK.finditer(text) for place in match.span()), len(text)]
-    for start, end in zip(bounds[::2], bounds[1::2], strict=True):
-        heading = _HEADING_LINE.match(text, start, end)
-        piece = text[heading.end() if heading else start : end]
-        if piece.strip():
-            yield end - len(piece), piece

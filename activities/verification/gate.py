@@ -24,7 +24,7 @@ from activities.text.language import language_of
 from activities.text.normal_form import normalise
 from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
 from activities.text.parts import LABEL
-from activities.text.sentences import quotable, readable
+from activities.text.sentences import quotable
 from activities.text.tokens import is_function, terms
 from activities.verification.computed import computed_from
 
@@ -32,7 +32,15 @@ C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
 """Between spans of a work that are copied into one field."""
 _STOPS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
-
+_LEADS = re.compile(
+    r"^(?:in conclusion|in summary|to conclude|to summari[sz]e|in short|conclusions?|however|moreover"
+    r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently"
+    r"|finally|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably"
+    r"|importantly|accordingly|meanwhile|likewise)\s*[,:]\s+"
+    r"|^(?:therefore|thus|hence|consequently)\s+(?=\w)"
+    r"|^(?:we|the authors) conclude that\s+|^it (?:is|was) concluded that\s+|^it can be concluded that\s+",
+    re.IGNORECASE,
+)
 Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
@@ -146,7 +154,8 @@ def is_quote(text: str, quotes: Iterable[str]) -> bool:
 def _bare(text: str) -> str:
     plain = normalise(text)
     label = LABEL.match(plain)
-    return readable(plain[label.end() :] if label else plain)
+    plain = _LEADS.sub("", plain[label.end() :] if label else plain, count=1)
+    return (plain[:1].upper() + plain[1:]).rstrip(" ,;:.")
 
 
 def decided(claim: C, decision: Decision) -> C:

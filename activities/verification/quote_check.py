@@ -3,8 +3,9 @@
 Invariants:
 
 - Each quote is looked for in the text of the very item it is attributed to, never in another one.
-- A quote is one contiguous run of at least 25 characters after `normalise`, of whole words and whole numbers:
-  a run that starts inside "inactive" or "12.5" would say something else than its source.
+- A quote is one contiguous run of at least 25 characters (10 in scripts without blanks) after `normalise`, of
+  whole words and whole numbers: a run that starts inside "inactive" or "12.5" would say something else than
+  its source.
 - Nothing is repaired, and there is no fuzzy match: it would let "alpha" pass for "beta".
 - Retracted work supports nothing.
 """
@@ -15,7 +16,7 @@ from functools import cache
 
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.text.normal_form import min_chars, normalise, occurs
-from activities.text.quotability import quote_fault, refusal
+from activities.text.quotability import quote_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,14 @@ class QuoteChecker:
         for support in supports:
             document, quote = self._documents.get(support.evidence_id), normalise(support.quote)
             if document is None:
-                refused.append(refusal("cites_unknown_item"))
+                refused.append(Statement.of("cites_unknown_item"))
             elif document.standing == "retracted":
-                refused.append(refusal("rests_on_retracted"))
+                refused.append(Statement.of("rests_on_retracted"))
                 retracted.append(document.evidence_id)
             elif len(quote) < min_chars(quote):
-                refused.append(refusal("quote_too_short"))
+                refused.append(Statement.of("quote_too_short", min_chars=min_chars(quote)))
             elif not occurs(quote, self._text(document.evidence_id)):
-                refused.append(refusal("quote_not_in_text"))
+                refused.append(Statement.of("quote_not_in_text"))
             elif fault := quote_fault(quote, document):
                 refused.append(fault)
             else:

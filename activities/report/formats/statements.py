@@ -13,7 +13,6 @@ from activities.contracts.stop_reasons import STOPS
 from activities.extras import install
 from activities.messages import N_, _, day, listed, ngettext, number
 from activities.report.formats.text import clean
-from activities.text.normal_form import MIN_QUOTE_CHARS
 
 TEXT = "text"
 """A sentence that came as text, from a model."""
@@ -185,7 +184,6 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
     "fields": lambda s: listed(name.replace("_", " ") for name in s.texts("fields")),
     "share": lambda s: "all" if s.number("items") == s.number("of") else "some",
     "shown_in": lambda s: s.text("step"),
-    "min_chars": lambda _s: str(MIN_QUOTE_CHARS),
     "how": lambda _s: install("analysis"),
     "evidence": lambda s: _(EVIDENCE.get(s.text("grade"), s.text("grade"))),  # type: ignore[call-overload]
 }

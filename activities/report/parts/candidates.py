@@ -46,7 +46,7 @@ from activities.report.strength import (
     weight,
 )
 from activities.text.drugs import names_drug
-from activities.text.entities import of_kind, resolve, synonyms
+from activities.text.entities import of_kind, resolve
 from activities.text.normal_form import normalise
 from activities.verification.gate import passages_of, place_of, stems
 
@@ -364,7 +364,7 @@ def _own_entries(
     entries: dict[CandidateFieldName, list[FieldEntry]] = {key: [] for key in FIELDS}
     entity = resolve(name)
     if entity is not None and entity.kind == "drug":
-        text = "; ".join((entity.name, *synonyms(entity.name, NAMES)))
+        text = "; ".join((entity.name, *entity.synonyms[:NAMES]))
         entries["names"].append(FieldEntry(text=text, source=VOCABULARY))
     chain = candidate.proposed_mechanism or candidate.mechanism
     which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from activities.contracts.evidence import Evidence
 from activities.logs import log
 from activities.sources.library.store import Changed, Store
-from activities.text.embeddings import Embedder
-from activities.text.kept_vectors import MODEL, bundled
-from activities.text.minilm import Vectors
+from activities.text.embeddings import MODEL, Embedder
+from activities.text.kept_vectors import Vectors
 from activities.text.ranking import encoded_texts
 
 MIN_LIKENESS = 0.3
@@ -41,6 +41,8 @@ MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
 """Documents, and letters of their texts, that are encoded before an answer: four seconds."""
 MATRIX = ".vectors"
 """What the name of the matrix's file ends with, after that of the folder's file."""
+SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors.npz"
+"""Vectors of the bundled sample (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
 """Priority of the thread, where a thread has one (Linux)."""
 
@@ -73,17 +75,14 @@ class Encoding:
             if self._matrix is not None or self._thread is not None:
                 return
             missing = self._missing()
-            if missing and self._is_sample and self._model.name == MODEL and (sample := bundled()):
-                vectors, digests = sample.by_text(), self._store.rows("SELECT number, digest FROM documents")
+            if missing and self._is_sample and self._model.name == MODEL:
+                vectors, digests = sample_vectors(), self._store.rows("SELECT number, digest FROM documents")
                 self._keep(
                     {n: vectors[digest] for n, digest in digests if n in missing and digest in vectors}
                 )
                 missing = self._missing()
-            most = MAX_ENCODED_BEFORE * self._model.speed
-            letters = (
-                sum(len(one.text) for one in self._store.documents(missing)) if len(missing) <= most else 0
-            )
-            if self._numbers and len(missing) <= most and letters <= MAX_LETTERS_BEFORE * self._model.speed:
+            few = self._store.documents(missing) if len(missing) <= MAX_ENCODED_BEFORE else None
+            if self._numbers and few is not None and sum(map(_letters, few)) <= MAX_LETTERS_BEFORE:
                 self._encode_missing(self._model.encode)
 
     def start(self) -> None:
@@ -126,7 +125,8 @@ class Encoding:
         kept = self._kept(numbers)
         documents = self._store.documents(list(kept))
         for rows, document in zip(kept.values(), documents, strict=True):
-            self._model.remember(encoded_texts(document), rows)
+            vectors = dict(zip(encoded_texts(document), rows, strict=True))
+            self._model.remember(vectors, in_home=self._is_sample)
 
     def _kept(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         marks = ", ".join("?" * len(numbers))
@@ -225,3 +225,20 @@ class Encoding:
             shape = (sum(counts), self._model.size)
             rows = np.memmap(place, np.float16, "r", offset=len(signature), shape=shape)
             self._matrix = rows, np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+
+def _letters(document: Evidence) -> int:
+    return len(document.text)
+
+
+def sample_vectors() -> Mapping[bytes, Vectors]:
+    """Return the vectors of each document of the bundled sample, by the digest of its text.
+
+    Empty where the file cannot be read, which costs time only."""
+    try:
+        with np.load(SAMPLE_VECTORS) as file:
+            rows = np.split(file["rows"] * file["scales"], np.cumsum(file["counts"])[:-1])
+            return dict(zip(map(bytes, file["documents"]), rows, strict=True))
+    except (OSError, ValueError, KeyError) as error:
+        log.warning("sample_vectors_not_read", path=str(SAMPLE_VECTORS), error=str(error))
+        return {}

@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ from activities.text.ranking import (
     rank,
     words,
 )
-from activities.text.sentences import Kept, language_in
+from activities.text.sentences import language_in
 
 CANDIDATES = 300
 """Documents, best first by words, that a search counts."""
@@ -150,7 +150,7 @@ class LibraryIndex:
             self.store.rows("SELECT 1 FROM documents WHERE instr(lower(body), lower(?)) LIMIT 1", (text,))
         )
 
-    @Kept
+    @cached_property
     def _every_term(self) -> str:
         return "\n".join(("", *(term for (term,) in self.store.rows("SELECT term FROM every_term")), ""))
 

@@ -3,17 +3,155 @@
 Importing this loads no data; the first call opens the index (`index`).
 """
 
-from activities.text.entities.index import Kind
-from activities.text.entities.keys import key
-from activities.text.entities.linking import Entity, link, of_kind, resolve, same, synonyms
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
-__all__ = [
-    "Entity",
-    "Kind",
-    "key",
-    "link",
-    "of_kind",
-    "resolve",
-    "same",
-    "synonyms",
-]
+from activities.text.entities.index import CAPITAL, CAPITALS, Entry, Names, names
+from activities.text.entities.index import Kind as Kind
+from activities.text.entities.keys import Piece, pieces
+from activities.text.entities.keys import key as key
+
+_LONGEST_KEY = 120
+_SUBSTANCES = ("drug", "chemical", "drug_class")
+_PREFERENCE: tuple[Kind, ...] = ("drug", "disease", "drug_class", "phenotype", "protein", "chemical")
+_BETWEEN = 3
+"""How many short pieces may stand between a name and the head it belongs to: dopamine D2 receptor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name in a text and what it stands for.
+
+    `id` is the same for all names of one entity (`drugbank:DB00331`); `name` is the preferred name; `surface`
+    is what stands at `text[start:end]`; `synonyms` are other names, the most used first. An entity that the
+    vocabularies do not hold but whose form shows its kind (`dopamine D9 receptor`) has an id that begins with
+    `form:`.
+    """
+
+    kind: Kind
+    id: str
+    name: str
+    surface: str
+    start: int
+    end: int
+    synonyms: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=4096)
+def link(text: str) -> tuple[Entity, ...]:
+    """Return the entities a text names, in order, none within another: the longest name counts.
+
+    A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
+    About a millisecond for an abstract; the first call of a process opens the index.
+    """
+    lexicon = names()
+    parts = pieces(text)
+    runs = _runs(parts)
+    entities: list[Entity] = []
+    at = 0
+    while at < len(parts):
+        match = _longest(lexicon, text, parts, at, runs[at])
+        if match is None:
+            at += 1
+            continue
+        last, entry = match
+        head = _head(lexicon, parts, last) if entry.kind in _SUBSTANCES else None
+        last, kind = head or (last, entry.kind)
+        start, end = parts[at].start, parts[last - 1].end
+        surface = text[start:end]
+        if head is not None:
+            entities.append(Entity(kind, f"form:{key(surface)}", surface, surface, start, end))
+        elif not (kind in _SUBSTANCES and _opposed(parts, at)):
+            entities.append(Entity(kind, entry.id, entry.name, surface, start, end, entry.names[1:]))
+        at = last
+    return tuple(entities)
+
+
+def _runs(parts: list[Piece]) -> list[str]:
+    """Return the keys from each piece on that one name may span, joined by spaces."""
+    runs: list[str] = []
+    run = ""
+    for index in range(len(parts) - 1, -1, -1):
+        follows = index + 1 < len(parts) and parts[index + 1].joined
+        run = f"{parts[index].key} {run}"[:_LONGEST_KEY] if follows else parts[index].key
+        runs.append(run)
+    runs.reverse()
+    return runs
+
+
+def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -> tuple[int, Entry] | None:
+    """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
+    if at and parts[at].start == parts[at - 1].end:
+        return None  # the middle of a code: CD4
+    for name in reversed(lexicon.prefixes(run)):
+        if name != run and run[len(name) : len(name) + 1] != " ":
+            continue  # it ends within a word
+        last = at + 1 + name.count(" ")
+        if last < len(parts) and parts[last].start == parts[last - 1].end:
+            continue  # it ends in the middle of a code
+        entries = [
+            lexicon.entry(offset)
+            for offset, rule in lexicon.found(name)
+            if _is_written(rule, text, parts[at].start, parts[last - 1].end)
+        ]
+        if entries:
+            return last, min(entries, key=lambda e: _PREFERENCE.index(e.kind))
+    return None
+
+
+def _is_written(rule: int, text: str, start: int, end: int) -> bool:
+    """Tell whether the name is written as its rule asks (see `index`)."""
+    surface = text[start:end]
+    if rule == CAPITALS:
+        return sum(c.isupper() for c in surface) * 2 > len(surface)
+    if rule != CAPITAL:
+        return True
+    before = text[:start].rstrip()  # a capital at the beginning of a sentence says nothing
+    return surface[:1].isupper() and bool(before) and before[-1] not in ".:?!"
+
+
+def _head(lexicon: Names, parts: list[Piece], at: int) -> tuple[int, Kind] | None:
+    """Return the head that the name before piece `at` belongs to: where it ends, and what it names."""
+    for index in range(at, min(at + _BETWEEN, len(parts))):
+        piece = parts[index]
+        if not piece.joined:
+            return None
+        kind = lexicon.heads.get(piece.key)
+        if kind is not None:
+            return index + 1, kind
+        if len(piece.key) > 2 and not piece.key.isdigit():
+            return None
+    return None
+
+
+def _opposed(parts: list[Piece], at: int) -> bool:
+    """Tell whether a substance stands after `anti-`: what is named works against it."""
+    return at > 0 and parts[at].joined and parts[at - 1].key == "anti"
+
+
+def _entries(name: str) -> tuple[Entry, ...]:
+    """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
+    lexicon = names()
+    own = key(name)
+    matches = lexicon.found(own) or lexicon.found(lexicon.without_salts(own))
+    entries = [lexicon.entry(offset) for offset, _ in matches]
+    return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
+
+
+def resolve(name: str) -> Entity | None:
+    """Return the entity of a name that stands alone (a table's cell, a user's word), or None."""
+    best = next(iter(_entries(name)), None)
+    return best and Entity(best.kind, best.id, best.name, name, 0, len(name), best.names[1:])
+
+
+def same(a: str, b: str) -> bool:
+    """Tell whether two names are one entity's: spellings, synonyms, brands and salts of it."""
+    if key(a) == key(b):
+        return bool(key(a))
+    return bool({e.id for e in _entries(a)} & {e.id for e in _entries(b)})
+
+
+def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:
+    wanted = frozenset(kinds)
+    return tuple(entity for entity in link(text) if entity.kind in wanted)

@@ -25,16 +25,13 @@ _PLURAL_LENGTH = 5
 
 
 class Piece(NamedTuple):
-    """One word or number of a text: its key, its place, and whether it continues the piece before it.
-
-    `joined` is true when only a space, a hyphen or the like stands between this piece and the last one, so
-    that one name may span both.
-    """
+    """One word or number of a text."""
 
     key: str
     start: int
     end: int
     joined: bool
+    """Only a space, a hyphen or the like stands before it, so that one name may span it and the last one."""
 
 
 def singular(word: str) -> str:

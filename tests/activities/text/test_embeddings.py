@@ -1,16 +1,17 @@
 """The encoder of sentences gives the vectors of its model, whatever else is encoded at the same time."""
 
+import hashlib
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
+from activities.sources.library.encoding import sample_vectors
 from activities.text import embeddings, kept_vectors
-from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, Embedder, embedder
-from activities.text.minilm import SIZE, Vectors
+from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, SIZE, Embedder, embedder
+from activities.text.kept_vectors import Vectors
 from benchmarks.sample_vectors import sample_texts
 
 
@@ -66,14 +67,14 @@ def test_a_text_is_cut_where_the_model_ends_and_nothing_has_a_vector_too(encoder
 
 def test_the_latest_texts_are_not_computed_again(encoder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     computed: list[str] = []
-    compute = encoder._batch
+    compute = encoder._compute
 
-    def note(texts: list[str]) -> dict[str, Vectors]:
+    def note(texts: list[str]) -> Vectors:
         computed.extend(texts)
         return compute(texts)
 
     monkeypatch.setattr(embeddings, "_kept", None)  # which a worker of an earlier test has opened
-    monkeypatch.setattr(encoder, "_batch", note)
+    monkeypatch.setattr(encoder, "_compute", note)
     monkeypatch.setattr(encoder, "_remembered", type(encoder._remembered)())
     monkeypatch.setattr(embeddings, "REMEMBERED", 3)
     assert np.allclose(*encoder.encode(["a", "b", "a"])[[0, 2]])
@@ -92,25 +93,19 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fresh")
-def test_a_damaged_model_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "model.onnx").write_bytes(b"not a model")
-    monkeypatch.setattr(embeddings, "model_file", lambda: tmp_path / "model.onnx")
-    assert embedder() is None
-
-
-@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("damage", ["other", "weight", "missing"])
 def test_other_weights_than_the_released_ones_are_not_used(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    damage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     content = bytearray(embeddings.model_file().read_bytes())
     content[len(content) // 2] ^= 1  # a weight: the network would compute with it
-    (tmp_path / "model.onnx").write_bytes(content)
-    assert embeddings.english(tmp_path / "model.onnx").encode(["word"]).shape == (1, SIZE)
+    if damage != "missing":
+        (tmp_path / "model.onnx").write_bytes(content if damage == "weight" else b"not a model")
     monkeypatch.setattr(embeddings, "model_file", lambda: tmp_path / "model.onnx")
     with capture_logs() as logged:
         assert embedder() is None
     assert [(line["event"], "SHA-256" in line["error"]) for line in logged] == [
-        ("embeddings_unavailable", True)
+        ("embeddings_unavailable", damage != "missing")
     ]
 
 
@@ -122,16 +117,17 @@ def test_a_home_keeps_vectors_and_the_oldest_go_first(
     embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
     first = encoder.encode(["a text that a run has read"])
     encoder._remembered.clear()
-    monkeypatch.setattr(encoder, "_batch", lambda texts: pytest.fail("it is not computed again"))
+    monkeypatch.setattr(encoder, "_compute", lambda texts: pytest.fail("it is not computed again"))
     embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
     assert (encoder.encode(["a text that a run has read"]) * first).sum() > 0.999
     kept = kept_vectors.KeptVectors(tmp_path / "cache" / "vectors.sqlite")
     for number in range(30):
-        kept.keep({str(number): first[0]})
-    left = kept.recall([str(number) for number in range(30)])
+        kept.keep(encoder.name, {str(number): first[0]})
+    left = kept.recall(encoder.name, [str(number) for number in range(30)])
     assert "29" in left
     assert len(left) <= 20
-    assert kept.recall(["a text that a run has read"]) == {}
+    assert kept.recall(encoder.name, ["a text that a run has read"]) == {}
+    assert kept.recall("another encoder", ["29"]) == {}
 
 
 def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
@@ -146,25 +142,12 @@ def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
     assert not (tmp_path / "vectors.sqlite").exists()
 
 
-@pytest.mark.xdist_group("sample-vectors")
-def test_a_new_home_has_the_vectors_of_the_bundled_sample(
-    encoder: Embedder, sample: dict[str, list[str]], tmp_path: Path
+def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences(
+    encoder: Embedder, sample: dict[str, list[str]]
 ) -> None:
     """`python -m benchmarks.sample_vectors` makes them, again where sentences are divided otherwise."""
-    texts = list(dict.fromkeys(chain.from_iterable(sample.values())))
-    vectors = kept_vectors.KeptVectors(tmp_path / "vectors.sqlite").recall(texts)
-    assert len(texts) > 5_000
-    assert set(texts) - vectors.keys() == set()
-    some = texts[:: len(texts) // 5]
-    kept = np.stack([vectors[text] for text in some])  # of eight bits
-    assert ((encoder.encode(some) * kept).sum(axis=1) > 0.998).all()
-
-
-@pytest.mark.xdist_group("sample-vectors")
-def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences(sample: dict[str, list[str]]) -> None:
-    bundled = kept_vectors.bundled()
-    assert bundled is not None
-    by_text, by_sentence = bundled.by_text(), dict(bundled.by_sentence())
-    for text, said in sample.items():
-        rows = by_text[kept_vectors.text_digest(text)]
-        assert [row.tobytes() for row in rows] == [by_sentence[kept_vectors.key_of(one)] for one in said]
+    vectors = sample_vectors()
+    rows = {text: vectors[hashlib.blake2b(text.encode(), digest_size=16).digest()] for text in sample}
+    assert {text: len(some) for text, some in rows.items()} == {text: len(s) for text, s in sample.items()}
+    for text in list(sample)[:: len(sample) // 5]:
+        assert ((encoder.encode(sample[text]) * rows[text]).sum(axis=1) > 0.998).all()  # of eight bits

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.text import ranking
-from activities.text.ranking import RELEVANT, best_first, fuse, rank, relevant
+from activities.text.ranking import RELEVANT, best_first, fuse, nearness, rank, relevant
 from tests.activities.extractive.abstracts import document, library
 
 QUESTION = "Does metformin reduce the risk of dementia?"
@@ -24,8 +24,6 @@ def test_works_on_the_question_come_before_others_also_in_other_words() -> None:
     heart = document(1, "Myocardial infarction was survived by most of the men who reached hospital in time.")
     other = document(2, "The survey of farms found more hedges and fewer ponds than ten years before.")
     assert best_first(rank("heart attacks", [other, heart]))[0].document is heart
-    (item,) = rank(QUESTION, library()[:1])
-    assert item.ranked[0].sentence.part == "conclusion"
     near = {item.document.evidence_id for item in relevant(rank(QUESTION, library()))}
     assert {"pmid:1", "pmid:2"} <= near
     assert "pmid:4" not in near
@@ -46,17 +44,17 @@ def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None
     assert all(ranked.likeness is None for item in items for ranked in item.ranked)
 
 
-def test_texts_of_others_are_ordered_and_what_is_far_is_told() -> None:
+def test_titles_alone_tell_what_is_far() -> None:
     pages = [
         ("Sourdough", "Long fermentation improves the texture and the shelf life of wheat bread."),
         ("Diabetes drugs and the brain", "Metformin was associated with a lower risk of dementia."),
         ("", ""),
     ]
-    ordered = ranking.order(QUESTION, pages)
-    assert next(place for place, _ in ordered) == 1
-    near = {place: relevance >= RELEVANT for place, relevance in ordered}
-    assert near == {0: False, 1: True, 2: False}
-    assert ranking.order(QUESTION, []) == []
+    works = [document(n, text).replace(title=title) for n, (title, text) in enumerate(pages)]
+    (near,) = nearness([QUESTION], works)
+    assert np.argmax(near.scores) == 1
+    assert [one >= RELEVANT for one in near.relevance] == [False, True, False]
+    assert not len(nearness([QUESTION], [])[0].scores)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

@@ -40,10 +40,10 @@ def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
 )
 def test_a_heading_glued_to_a_sentence_begins_a_part(glued: str) -> None:
     text = (
-        f"RESULTS: Pain fell by 5 points in both groups (P<0.05{glued}The drug lowers pain in older adults. "
+        f"METHODS: Pain fell by 5 points in both groups (P<0.05{glued}The drug lowers pain in older adults. "
     )
     *_, last = split("a", text if ")" in glued else text.replace("(P", "P"))
-    assert (last.part, last.quote) == ("conclusion", "The drug lowers pain in older adults.")
+    assert (last.before_findings, last.quote) == (False, "The drug lowers pain in older adults.")
 
 
 def test_a_bracket_that_nothing_closes_is_a_slip_and_one_that_is_closed_later_a_cut() -> None:

@@ -166,8 +166,8 @@ def test_a_label_that_does_not_exist_carries_nothing() -> None:
 def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
     for pair, lie in lies(kind, 5):
         claims = {
-            "s1": (Claim(id="s1.1", text=pair.said.text, support=(_support(pair, 1),)),),
-            "s2": (Claim(id="s2.1", text=pair.said_there.text, support=(_support(pair, 2),)),),
+            "s1": (Claim(id="s1.1", text=pair.said.quote, support=(_support(pair, 1),)),),
+            "s2": (Claim(id="s2.1", text=pair.said_there.quote, support=(_support(pair, 2),)),),
         }
         step = EditInput.model_validate(
             {

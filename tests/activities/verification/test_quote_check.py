@@ -40,7 +40,8 @@ def test_a_short_quote_of_a_script_without_blanks_stands() -> None:
     text = "9月2日至27日车站街因煤气管道施工封闭。在此期间不停靠市场站。"
     chinese = {"doc:zh": TRIAL.replace(evidence_id="doc:zh", text=text)}
     assert not refusal(("doc:zh", "9月2日至27日车站街因煤气管道施工封闭。"), documents=chinese)
-    assert refusal(("doc:zh", "煤气管道施工"), documents=chinese)
+    assert "10 characters" in refusal(("doc:zh", "煤气管道施工"), documents=chinese)
+    assert "25 characters" in refusal((TRIAL.evidence_id, "mortality by 30%"))
 
 
 @given(st.text())

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from activities.text.entities import link, of_kind, resolve, same, synonyms
+from activities.text.entities import link, of_kind, resolve, same
 
 
 def named(text: str) -> list[tuple[str, str]]:
@@ -74,19 +74,11 @@ def test_a_name_is_taken_whole_and_as_a_name_is_written() -> None:
     assert all(entity.surface != "vitamin b1" for entity in link("vitamin b12"))
 
 
-def test_synonyms_are_bounded_and_leave_out_the_name_itself() -> None:
-    found = synonyms("heart attack", 2)
-    assert found[0] == "Myocardial Infarction"
-    assert len(found) == 2
-    assert len(synonyms("metformin")) <= 8
-    assert all(name.casefold() != "metformin" for name in synonyms("metformin"))
-    assert synonyms("a name of nothing") == ()
-
-
 def test_a_name_that_stands_alone_is_resolved_however_it_is_written() -> None:
     entity = resolve("GLUCOPHAGE")
     assert entity is not None
     assert (entity.kind, entity.name, entity.id) == ("drug", "Metformin", "drugbank:DB00331")
+    assert "Metformin" not in entity.synonyms
     assert resolve("als") is not None
     assert resolve("nothing of the kind") is None
     assert resolve("") is None
