@@ -17,6 +17,8 @@ _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u100
 _WORD = re.compile(rf"(?:[^\W_]++|[{_MARKS}])+(?:[-'./](?:[^\W_]++|[{_MARKS}])+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
+_BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
+"""What ends a phrase."""
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
 
 GREEK = {
@@ -165,42 +167,27 @@ def phrases(text: str) -> tuple[str, ...]:
     Runs of content words between function words, verbs of asking and punctuation; quoted phrases whole.
     A phrase of only weak words is left out unless there is no other.
     """
-    by_form: dict[str, str] = {}
-    rest = text = without_markup(text)
-    for match in _QUOTED.finditer(text):
-        by_form.setdefault(fold(match.group(1)), match.group(1).strip())
-        rest = rest.replace(match.group(), " . ")
-    run: list[str] = []
-    runs: list[list[str]] = []
-    last = 0
-    for match in _SURFACE.finditer(rest):
-        word = match.group().rstrip(".")
-        gap = rest[last : match.start()]
-        last = match.end()
-        if run and gap.strip(" "):
-            runs.append(run)
-            run = []
-        bare = fold(word)
-        named = word.isupper() and len(word) > 1 and word not in ("AND", "OR", "NOT")
-        if (is_function(word) and not named) or bare in _BREAKERS:
-            runs.append(run)
-            run = []
-            continue
-        run.append(word)
-    runs.append(run)
-    weak = weak_stems()
-    fallback: list[str] = []
-    for words in runs:
-        content = [not word.isdigit() and stem(fold(word)) not in weak for word in words]
-        strong = [place for place, has_content in enumerate(content) if has_content]
+    text = without_markup(text)
+    quoted = [match[1].strip() for match in _QUOTED.finditer(text)]
+    rest = _SURFACE.sub(
+        lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", _QUOTED.sub(";", text)
+    )
+    chosen, weak_only = list[str](), list[str]()
+    for words in map(str.split, _BETWEEN.split(rest)):
+        strong = [
+            n for n, word in enumerate(words) if not word.isdigit() and stem(fold(word)) not in weak_stems()
+        ]
         if not strong:
-            fallback += [" ".join(words)] if words else []
+            weak_only += [" ".join(words)] if words else []
             continue
-        end = strong[-1] + 1
-        while end < len(words) and words[end].isdigit():
-            end += 1  # phase 3, vitamin B 12
-        phrase = " ".join(words[strong[0] : end])
-        if len(phrase) > 1:
-            by_form.setdefault(fold(phrase), phrase)
-    chosen = list(by_form.values()) or fallback
-    return tuple(dict.fromkeys(chosen))
+        while words[-1] != words[strong[-1]] and not words[-1].isdigit():  # phase 3, vitamin B 12
+            words.pop()
+        chosen.append(" ".join(words[strong[0] :]))
+    by_form = {fold(phrase): phrase for phrase in (*reversed(chosen), *reversed(quoted)) if len(phrase) > 1}
+    return tuple(sorted(by_form.values(), key=text.find)) or tuple(dict.fromkeys(weak_only))
+
+
+def _is_content(word: str) -> bool:
+    """Tell whether a word of a question may be part of a name: no function word and no verb of asking."""
+    is_code = word.isupper() and len(word) > 1 and word not in ("AND", "OR", "NOT")
+    return (is_code or not is_function(word)) and fold(word) not in _BREAKERS
