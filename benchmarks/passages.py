@@ -1,7 +1,6 @@
 """Does the back end without a model find the right passage, and name what occurs nowhere?
 
     python -m benchmarks.passages [--set own everyday nowhere ...] [--bioasq FILE] [--limit N] [--misses]
-                                  [--vectors FILE]
 
 Everything is asked as a user's run asks it: the library is searched with the question, and the passages are
 written from what was found.
@@ -42,7 +41,6 @@ from activities.profiles.loader import load_profile
 from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries, LibraryIndex
 from activities.text.absence import MIN_WITHIN
-from activities.text.embeddings import keep_in
 
 FOUND = 20
 """Works that a search gives the writer."""
@@ -211,12 +209,7 @@ def main() -> int:
     parser.add_argument("--bioasq", type=Path)
     parser.add_argument("--limit", type=int, default=1_000)
     parser.add_argument("--misses", action="store_true")
-    parser.add_argument(
-        "--vectors", type=Path, help="a file that keeps what the encoder has read, as a home's"
-    )
     options = parser.parse_args()
-    if options.vectors:
-        keep_in(options.vectors)
     figures, started = Figures(misses=options.misses), time.process_time()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

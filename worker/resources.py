@@ -96,9 +96,6 @@ class Resources:
 async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
     """Open everything, and close it in reverse order. Raises StoreError when the store cannot be opened."""
     private_home(settings.home)
-    from activities.text.embeddings import keep_in  # with numpy, which a worker imports first
-
-    keep_in(settings.home / "cache" / "vectors.sqlite")
     async with AsyncExitStack() as stack:
         store = EvidenceStore.at(settings.evidence_url)
         http = await stack.enter_async_context(open_http(settings))

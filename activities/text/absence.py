@@ -24,6 +24,8 @@ MIN_WITHIN = 4
 """Characters of a term from which a longer term that holds it counts as one of its forms."""
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
+MAX_OF_TOPIC = 5.0
+"""The same from which a word of another language than English is a function word that its list lacks."""
 MAX_OF_RARE = 3.5
 """The same of a name that is rare: aspirin and TB, not cancer or fever."""
 _TOKEN = re.compile(r"[^\W_]+(?:[-'.\u2019][^\W_]+)*")
@@ -129,6 +131,8 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
             continue
         done.add(fold(word))
         rare = rarity(word, language)
+        if language != ENGLISH and rare >= MAX_OF_TOPIC:
+            continue
         marked = any(c.isdigit() or c.isupper() for c in word[1:])
         yield _Asked(word, rare, marked or rare < MAX_OF_NAME)
 

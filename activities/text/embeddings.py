@@ -20,11 +20,12 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from activities.logs import log
-from activities.text.kept_vectors import KeptVectors, Vectors
 from activities.text.language import ENGLISH
 
+Vectors = NDArray[np.float32]
 MODEL = "all-MiniLM-L6-v2-int8"
 SIZE = 384
 """Numbers of a vector of the encoder of English."""
@@ -52,14 +53,6 @@ MULTILINGUAL_SCALE = 1.3
 """Of questions in German and Spanish 95 % have their paragraph at a cosine of 0.25 or more, where those in
 English have it at 0.32 with the encoder of English."""
 
-_kept: KeptVectors | None = None
-
-
-def keep_in(place: Path) -> None:
-    """Keep the vectors that this process computes in a file, and take from it what it has."""
-    global _kept
-    _kept = KeptVectors(place)
-
 
 class Embedder:
     """Texts to unit vectors. Safe to use from several threads; one batch at a time."""
@@ -83,8 +76,8 @@ class Embedder:
     def encode(self, texts: Sequence[str], *, in_background: bool = False) -> Vectors:
         """One unit vector a text; a text beyond the model's 256 word pieces is cut there.
 
-        Vectors of the texts that came last are remembered, and kept in the home (`keep_in`). `in_background`:
-        nobody waits for them, and the caller keeps them."""
+        Vectors of the texts that came last are remembered. `in_background`: nobody waits for them, and the
+        caller keeps them."""
         if not in_background:
             self.used = time.monotonic()
         vectors = self.known(texts)
@@ -93,19 +86,12 @@ class Embedder:
             # Batch by batch: a single question does not wait until a whole library is embedded.
             count = sum(n * len(text) <= BATCH_CHARS for n, text in enumerate(missing, 1))
             batch, missing = missing[: max(count, BATCH)], missing[max(count, BATCH) :]
-            rows = self._thread.submit(self._compute, batch).result()
-            computed = dict(zip(batch, rows, strict=True))
-            vectors |= computed
-            if _kept is not None and not in_background:
-                _kept.keep(self.name, computed)
+            vectors |= zip(batch, self._thread.submit(self._compute, batch).result(), strict=True)
         if not in_background:
             self.used = time.monotonic()
             self.remember(vectors)
-        return (
-            np.stack([vectors[text] for text in texts])
-            if len(texts)
-            else np.zeros((0, self.size), np.float32)
-        )
+        rows = [vectors[text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self.size), np.float32)
 
     def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of those texts that need no computing."""
@@ -113,17 +99,14 @@ class Embedder:
             vectors = {text: self._remembered[text] for text in texts if text in self._remembered}
             for text in vectors:
                 self._remembered.move_to_end(text)
-        others = [text for text in dict.fromkeys(texts) if text not in vectors]
-        return vectors | _kept.recall(self.name, others) if _kept is not None and others else vectors
+        return vectors
 
-    def remember(self, vectors: Mapping[str, Vectors], *, in_home: bool = False) -> None:
-        """Remember vectors that were computed earlier. `in_home`: for other processes of the home too."""
+    def remember(self, vectors: Mapping[str, Vectors]) -> None:
+        """Remember vectors that were computed earlier."""
         with self._lock:
             self._remembered.update(vectors)
             while len(self._remembered) > REMEMBERED:
                 self._remembered.popitem(last=False)
-        if in_home and _kept is not None:
-            _kept.keep(self.name, vectors)
 
 
 def english() -> Embedder:

@@ -36,9 +36,6 @@ nearer than 0.29."""
 NEAR_SHARE = 0.5
 """The share of how near the nearest document is from which another one is shown. Of 140 questions in a
 person's own words one loses its work to it (`benchmarks/passages.py`)."""
-FAR_BEFORE = 12.0
-"""Score (`Ranked`) from which a statement of the user's own is near by its words alone, whatever the encoder
-makes of a row of figures: in a text of a few pages none has it."""
 OF_WHOLE = 0.8
 """The share of the whole in the nearness of a sentence of an abstract, whose sentences explain each other: of
 140 questions in a person's own words 126 have the right work among the first three, and without it 108
@@ -96,6 +93,8 @@ class Item:
     """0 to 1, comparable between calls: the cosine of the nearest sentence; without the encoder the share of
     the question's words, weighted by rarity, that the document has."""
     ranked: tuple[Ranked, ...]
+    has_words: bool = False
+    """It is the user's own, and has all words of the question that any of the documents has."""
 
 
 def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float] | None = None) -> list[Item]:
@@ -111,6 +110,7 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     scores, relevance = corpus.near(question, by_whole, likeness)
     joined = corpus.joined(by_sentence, likeness)
     own = [document.evidence_type in OF_THE_USER for document in documents]
+    has_words = corpus.has_words(question)
     bounds = list(pairwise(corpus.bounds.tolist()))
     if all(own):  # one of ten thousand rows says nothing of the words of its document
         best = [joined[a:b].max(initial=joined.min(initial=0.0)) for a, b in bounds]
@@ -125,6 +125,7 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
                 joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n],
                 likeness[n][:-1],
             ),
+            own[n] and has_words[n],
         )
         for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True))
     ]
@@ -161,18 +162,9 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 def relevant(items: Iterable[Item]) -> list[Item]:
     """Return the items that are near enough, by themselves and beside the nearest, in the given order."""
-    near = [item for item in items if item.ranked and _is_near(item)]
+    near = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.has_words)]
     least = NEAR_SHARE * max((item.relevance for item in near), default=0.0)
-    return [item for item in near if item.relevance >= least or _has_alone(item)]
-
-
-def _is_near(item: Item) -> bool:
-    return item.relevance >= RELEVANT or _has_alone(item)
-
-
-def _has_alone(item: Item) -> bool:
-    """Tell whether a row or a sentence of the user's own has what is named, and hardly another has it."""
-    return item.document.evidence_type in OF_THE_USER and item.ranked[0].score >= FAR_BEFORE
+    return [item for item in near if item.relevance >= least or item.has_words]
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:
@@ -274,6 +266,16 @@ class _Corpus:
     def shares(self, text: str) -> Scores:
         """Share of the text's words that each document has."""
         return _shares(asked_words(text, self.languages), self._wholes)
+
+    def has_words(self, text: str) -> list[bool]:
+        """Tell which documents have all words of a text that any of them has.
+
+        None where it is in another language: only its words by chance are theirs."""
+        if (language_of_question(text) or ENGLISH) not in self.languages:
+            return [False] * len(self._wholes)
+        sets = [frozenset(row) for row in self._wholes]
+        wanted = frozenset(asked_words(text, self.languages)) & frozenset(chain.from_iterable(sets))
+        return [bool(wanted) and wanted <= held for held in sets]
 
     def encoder(self, *texts: str) -> Embedder | None:
         """Return the encoder that knows the languages of these texts and of the documents."""

@@ -41,7 +41,13 @@ _SAYS = re.compile(r"[.!\u3002\uff01\u0964][\"'\u201d\u300d)\]]*$|^[^:\uff1a]{2,
 """A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
 _CLOSING = re.compile(r"[*_\"')\]\u201d\u300d]+(?=\s)")
 """Marks that end what stands before them, where the splitter puts them behind the end."""
-_FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
+_FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
+_INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")
+_ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
+ORDINALS = frozenset(
+    ("cs", "da", "de", "et", "eu", "fi", "hr", "hu", "is", "lv", "no", "pl", "sk", "sl", "sr", "tr")
+)
+"""Languages that write `the 12th` as `12.`."""
 _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b", re.IGNORECASE
 )
@@ -226,7 +232,8 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
     """Sentences of a paragraph.
 
     A piece that begins with a plain lower-case word belongs to the one before: an unknown abbreviation
-    (`b.i.d. lowered`) was mistaken for an end; so does the rest of a bracket (`(P<0. 001)`)."""
+    (`b.i.d. lowered`) was mistaken for an end; so do the rest of a bracket (`(P<0. 001)`) and what follows an
+    initial (`M. Diallo`) or an ordinal (`das 12. Lebensjahr`)."""
     spans: list[tuple[int, int]] = []
     for one in sentencex.get_sentence_boundaries(language, text):
         start, end = one["start_index"], one["end_index"]
@@ -234,8 +241,10 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
         if closing:
             spans[-1], start = (spans[-1][0], closing.end()), closing.end()
         first = _FIRST_WORD.match(text, start)
-        inside = spans and _open(text[slice(*spans[-1])]) > 0 > _open(text[start:end])
-        if spans and (inside or (first and first.group(1).islower())):
+        before = text[slice(*spans[-1])] if spans else ""
+        goes_on = _INITIAL.fullmatch(before) or (language in ORDINALS and _ORDINAL.search(before))
+        inside = _open(before) > 0 > _open(text[start:end])
+        if before and (goes_on or inside or (first and first.group(1).islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from activities.contracts.evidence import Evidence
 from activities.logs import log
 from activities.sources.library.store import Changed, Store
-from activities.text.embeddings import MODEL, Embedder
-from activities.text.kept_vectors import Vectors
+from activities.text.embeddings import MODEL, Embedder, Vectors
 from activities.text.ranking import encoded_texts
 
 MIN_LIKENESS = 0.3
@@ -125,8 +124,7 @@ class Encoding:
         kept = self._kept(numbers)
         documents = self._store.documents(list(kept))
         for rows, document in zip(kept.values(), documents, strict=True):
-            vectors = dict(zip(encoded_texts(document), rows, strict=True))
-            self._model.remember(vectors, in_home=self._is_sample)
+            self._model.remember(dict(zip(encoded_texts(document), rows, strict=True)))
 
     def _kept(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         marks = ", ".join("?" * len(numbers))

@@ -9,9 +9,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from activities.sources.library.encoding import sample_vectors
-from activities.text import embeddings, kept_vectors
-from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, SIZE, Embedder, embedder
-from activities.text.kept_vectors import Vectors
+from activities.text import embeddings
+from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, SIZE, Embedder, Vectors, embedder
 from benchmarks.sample_vectors import sample_texts
 
 
@@ -73,7 +72,6 @@ def test_the_latest_texts_are_not_computed_again(encoder: Embedder, monkeypatch:
         computed.extend(texts)
         return compute(texts)
 
-    monkeypatch.setattr(embeddings, "_kept", None)  # which a worker of an earlier test has opened
     monkeypatch.setattr(encoder, "_compute", note)
     monkeypatch.setattr(encoder, "_remembered", type(encoder._remembered)())
     monkeypatch.setattr(embeddings, "REMEMBERED", 3)
@@ -107,39 +105,6 @@ def test_other_weights_than_the_released_ones_are_not_used(
     assert [(line["event"], "SHA-256" in line["error"]) for line in logged] == [
         ("embeddings_unavailable", damage != "missing")
     ]
-
-
-def test_a_home_keeps_vectors_and_the_oldest_go_first(
-    encoder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(embeddings, "_kept", None)
-    monkeypatch.setattr(kept_vectors, "MAX_KEPT", 20)
-    embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
-    first = encoder.encode(["a text that a run has read"])
-    encoder._remembered.clear()
-    monkeypatch.setattr(encoder, "_compute", lambda texts: pytest.fail("it is not computed again"))
-    embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
-    assert (encoder.encode(["a text that a run has read"]) * first).sum() > 0.999
-    kept = kept_vectors.KeptVectors(tmp_path / "cache" / "vectors.sqlite")
-    for number in range(30):
-        kept.keep(encoder.name, {str(number): first[0]})
-    left = kept.recall(encoder.name, [str(number) for number in range(30)])
-    assert "29" in left
-    assert len(left) <= 20
-    assert kept.recall(encoder.name, ["a text that a run has read"]) == {}
-    assert kept.recall("another encoder", ["29"]) == {}
-
-
-def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
-    encoder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(embeddings, "_kept", None)
-    (tmp_path / "vectors.sqlite").write_bytes(b"not a database" * 100)
-    (tmp_path / "file").write_bytes(b"")
-    for place in (tmp_path / "vectors.sqlite", tmp_path / "file" / "vectors.sqlite"):
-        embeddings.keep_in(place)
-        assert encoder.encode([str(place)]).shape == (1, SIZE)
-    assert not (tmp_path / "vectors.sqlite").exists()
 
 
 def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences(
