@@ -271,7 +271,7 @@ class _Corpus:
         """Tell which documents have all words of a text that any of them has.
 
         None where it is in another language: only its words by chance are theirs."""
-        if (language_of_question(text) or ENGLISH) not in self.languages:
+        if (asked_in := language_of_question(text)) and asked_in not in self.languages:
             return [False] * len(self._wholes)
         sets = [frozenset(row) for row in self._wholes]
         wanted = frozenset(asked_words(text, self.languages)) & frozenset(chain.from_iterable(sets))
