@@ -51,12 +51,12 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     Of a folder's documents its search tells them."""
     others = [document for document in documents if document.source != "library"]
     languages = tuple(dict.fromkeys(map(language_in, others)))
-    shared = frozenset(step.shared)
+    index, shared = TermsOf(others), frozenset(step.shared)
     items = nearest(searched(step, step.question), [d for d in documents if d.evidence_id not in shared])
     return SectionDraft(
         title=step.title,
         passages=tuple(_quoted(one) for one in _chosen(items, step.question)),
-        absent=absent(step.question, languages, TermsOf(others)) if others else (),
+        absent=absent(step.question, languages, index.holds, index.has) if others else (),
         documents=len(others),
     )
 

@@ -5,9 +5,8 @@ name of several words, as the vocabularies hold it, occurs where its words stand
 of meaning. How rare a word is in general is told by `wordfreq`."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
@@ -31,18 +30,6 @@ MAX_OF_RARE = 3.5
 _TOKEN = re.compile(r"[^\W_]+(?:[-'.\u2019][^\W_]+)*")
 
 
-class TermIndex(Protocol):
-    """The terms of some documents (`activities.text.tokens.terms`)."""
-
-    def holds(self, row: Sequence[str]) -> bool:
-        """Tell whether a document has a term, alone or within a longer one, or several side by side."""
-        ...
-
-    def has(self, text: str) -> bool:
-        """Tell whether a document has these letters in a row, in any case."""
-        ...
-
-
 class TermsOf:
     """The terms of documents in memory."""
 
@@ -53,10 +40,12 @@ class TermsOf:
         self._texts = [f" {' '.join(row)} " for row in rows]
 
     def holds(self, row: Sequence[str]) -> bool:
+        """Tell whether a document has a term, alone or within a longer one, or several side by side."""
         wanted = row[0] if len(row) == 1 and len(row[0]) >= MIN_WITHIN else f" {' '.join(row)} "
         return any(wanted in text for text in self._texts)
 
     def has(self, text: str) -> bool:
+        """Tell whether a document has these letters in a row, in any case."""
         return text.casefold() in self._plain
 
 
@@ -80,11 +69,16 @@ def rarest_name(question: str) -> tuple[str, ...]:
     return (rarest.text, *rarest.others) if rarest and rarest.rarity < MAX_OF_RARE else ()
 
 
-def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[AbsentWord, ...]:
+def absent(
+    question: str,
+    languages: Sequence[str],
+    holds: Callable[[Sequence[str]], bool],
+    has: Callable[[str], bool],
+) -> tuple[AbsentWord, ...]:
     """List the words of a question that occur in no document, the rarest first.
 
-    `languages`: those of the documents. Of a question in a language without a stemmer nothing is listed: its
-    words would be missed in other forms."""
+    `languages`: those of the documents, whose index `holds` terms and `has` letters (`TermsOf`). Of a
+    question in a language without a stemmer nothing is listed: its words would be missed in other forms."""
     asked_in = language_of_question(question)
     if not asked_in and all(c.isascii() for c in fold(question) if c.isalpha()):
         asked_in = languages[0] if len(set(languages)) == 1 else ENGLISH
@@ -96,9 +90,9 @@ def absent(question: str, languages: Sequence[str], index: TermIndex) -> tuple[A
         rows = [terms(text, language) for language in every]
         joined = fold(re.sub(r"[-\s.']", "", text))
         # an index has no function words of its language
-        if not all(rows) or any(map(index.holds, (*rows, [joined]))):
+        if not all(rows) or any(map(holds, (*rows, [joined]))):
             return True
-        return len(text) >= MIN_WITHIN and index.has(text)
+        return len(text) >= MIN_WITHIN and has(text)
 
     asked = sorted(_asked(question, asked_in), key=lambda one: one.rarity)
     if languages and asked_in not in languages:  # names alone are the same in another language

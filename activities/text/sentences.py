@@ -16,8 +16,7 @@ from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.language import ENGLISH, language_of
 from activities.text.layout import Unit, units
 from activities.text.normal_form import is_unspaced, min_chars, normalise
-from activities.text.parts import LABEL, holds_findings, is_quoted
-from activities.text.quotability import fault_under, heading_of
+from activities.text.quotability import LABEL, fault_under, heading_of, holds_findings, is_quoted
 from activities.text.tokens import terms
 
 MAX_SENTENCE = 600
@@ -54,13 +53,11 @@ _ORDER = re.compile(
 """Words to the model that reads a text, and not to its reader."""
 _CLOSES = re.compile(r"[^()]*\)")
 _JUNK = re.compile(
-    r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
-    r"|copyright|\u00a9|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
-    r"|e-?mail|@\w+\."
-    r"|^\s*\[?\d+[.\]]\s"
-    rf"|{_ORDER.pattern})",
+    r"https?://|www\.|\bISBN\b|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
+    rf"|e-?mail|@\w+\.|^\s*\[?\d+[.\]]\s|{_ORDER.pattern}",
     re.IGNORECASE,
 )
+"""What no statement of an abstract has, beside what is no quote of any text (`quotability`)."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
 from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
-from activities.text.parts import LABEL
+from activities.text.quotability import LABEL
 from activities.text.sentences import quotable
 from activities.text.tokens import is_function, terms
 from activities.verification.computed import computed_from

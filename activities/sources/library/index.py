@@ -135,17 +135,17 @@ class LibraryIndex:
 
     def absent(self, query: str) -> tuple[AbsentWord, ...]:
         """List the words of a query that no document has. Raises sqlite3.Error."""
-        return absent(query, self.languages, self) if self.numbers else ()
+        return absent(query, self.languages, self.holds, self.has) if self.numbers else ()
 
     def holds(self, row: Sequence[str]) -> bool:
-        """See `activities.text.absence.TermIndex`. Raises sqlite3.Error."""
+        """See `activities.text.absence.TermsOf`. Raises sqlite3.Error."""
         if len(row) > 1:
             asked = '"{}"'.format(" ".join(row))
             return bool(self.store.rows("SELECT 1 FROM terms WHERE terms MATCH ? LIMIT 1", (asked,)))
         return (row[0] if len(row[0]) >= MIN_WITHIN else f"\n{row[0]}\n") in self._every_term
 
     def has(self, text: str) -> bool:
-        """See `TermIndex`. Raises sqlite3.Error."""
+        """See `TermsOf`. Raises sqlite3.Error."""
         return bool(
             self.store.rows("SELECT 1 FROM documents WHERE instr(lower(body), lower(?)) LIMIT 1", (text,))
         )

@@ -13,7 +13,10 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
         Evidence(evidence_id=str(n), source="pubmed", title="", text=text) for n, text in enumerate(texts)
     ]
     languages = ("de",) if any("die " in text or "Wartung" in text for text in texts) else ("en",)
-    return [(one.word, one.instead, one.decides) for one in absent(question, languages, TermsOf(works))]
+    index = TermsOf(works)
+    return [
+        (one.word, one.instead, one.decides) for one in absent(question, languages, index.holds, index.has)
+    ]
 
 
 @pytest.mark.parametrize(
