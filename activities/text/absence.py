@@ -13,7 +13,7 @@ from activities.text.entities import link
 from activities.text.language import ENGLISH, STEMMERS, language_of_question
 from activities.text.normal_form import is_unspaced
 from activities.text.sentences import language_in
-from activities.text.tokens import fold, is_function, terms, without_markup
+from activities.text.tokens import MARKS, fold, is_function, terms, without_markup
 
 MAX_ABSENT = 6
 """Words that are named, the rarest first."""
@@ -23,11 +23,11 @@ MIN_WITHIN = 4
 """Characters of a term from which a longer term that holds it counts as one of its forms."""
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
-MAX_OF_TOPIC = 5.0
-"""The same from which a word of another language than English is a function word that its list lacks."""
+MAX_OF_TOPIC = 4.4
+"""The same from which a word of another language than English counts as one of its function words."""
 MAX_OF_RARE = 3.5
 """The same of a name that is rare: aspirin and TB, not cancer or fever."""
-_TOKEN = re.compile(r"[^\W_]+(?:[-'.\u2019][^\W_]+)*")
+_TOKEN = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'.\u2019](?:[^\W_]++|[{MARKS}])+)*")
 
 
 class TermsOf:

@@ -73,16 +73,16 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
         joined = _unwrapped(text, lines)
         for place, line in enumerate(joined):
             words = text[slice(*line)]
-            follows = place + 1 < len(joined)
+            follows, opens = place + 1 < len(joined), words.rstrip().endswith(":")
             below = text[slice(*joined[place + 1])] if follows else ""
             ended = place == 0 or text.endswith(_STOPPED[:3], 0, joined[place - 1].end)
             if (
                 _MARKED_HEADING.match(words)
-                or (place == 0 and follows and _is_heading(words) and _is_under(below))
+                or (place == 0 and follows and not opens and _is_heading(words) and _is_under(below))
                 or (ended and "\n" in below and (_is_heading(words) or _is_numbered_heading(words, (below,))))
             ):
                 heading = head = bare(words)
-            elif words.rstrip().endswith(":") and follows and len(words) <= MAX_HEADING:
+            elif opens and follows and len(words) <= MAX_HEADING:
                 head = bare(words)
             else:
                 is_line = len(joined) - (head != above) > 1 and "\n" not in words.strip()

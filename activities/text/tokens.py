@@ -12,9 +12,9 @@ from itertools import filterfalse, pairwise
 from activities.text.language import ENGLISH, stemmer, stop_words
 from activities.text.normal_form import is_unspaced
 
-_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Signs that belong to a word, and scripts whose vowels are such signs."""
-_WORD = re.compile(rf"(?:[^\W_]++|[{_MARKS}])+(?:[-'./](?:[^\W_]++|[{_MARKS}])+)*")
+_WORD = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'./](?:[^\W_]++|[{MARKS}])+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
 _BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
