@@ -95,8 +95,8 @@ def absent(
         return len(text) >= MIN_WITHIN and has(text)
 
     asked = sorted(_asked(question, asked_in), key=lambda one: one.rarity)
-    if languages and asked_in not in languages:  # names alone are the same in another language
-        asked = [one for one in asked if one.is_name]
+    if languages and asked_in not in languages:  # rare names alone are the same in another language
+        asked = [one for one in asked if one.is_name and one.rarity < MAX_OF_RARE]
     rarest = next((one for one in asked if one.is_name), None)
     lacking = [one for one in asked if not occurs(one.text)]
     words = []

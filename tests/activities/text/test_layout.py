@@ -62,6 +62,11 @@ def test_a_numbered_line_is_a_heading_over_its_clauses_and_an_item_among_others(
     assert rows("\n\n".join(tasks)) == [("", task) for task in tasks]
 
 
+def test_a_line_that_opens_a_list_stands_over_no_later_paragraph() -> None:
+    text = "# Soup\n\nIngredients:\n- 1 kg of tomatoes\n- 2 onions\n\nThe soup is left to cool for two hours."
+    assert [unit.head for unit in units(text)] == ["Ingredients", "Ingredients", "Soup"]
+
+
 def test_a_line_of_settings_is_a_row_under_its_section() -> None:
     assert rows("http:\n  port: 8087\n  read_timeout: 15s\ndatabase:\n  pool_size: 40\n") == [
         ("http", "  port: 8087"),

@@ -29,6 +29,17 @@ def test_works_on_the_question_come_before_others_also_in_other_words() -> None:
     assert "pmid:4" not in near
 
 
+def test_of_the_users_own_all_documents_with_the_words_of_a_short_question_are_near() -> None:
+    lease = "El arrendatario entrega una fianza de 1.280 euros. La renta mensual es de 640 euros."
+    recipe = "Se tritura todo con el aceite, el vinagre y la sal. Se deja enfriar dos horas antes de servir."
+    works = [
+        document(n, text).replace(evidence_type="document", title="", language="es")
+        for n, text in enumerate((lease, recipe))
+    ]
+    near = relevant(rank("¿Cuánto es la fianza?", works))
+    assert [item.document.text for item in near] == [lease]
+
+
 def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
     (item,) = rank(QUESTION, library()[:1])
     near, behind, far = (replace(item, relevance=value) for value in (0.9, 0.46, 0.44))

@@ -36,6 +36,19 @@ def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Mitglied kann jede Person werden, die das 12. Lebensjahr vollendet hat."),
+        ("pl", "Kaucja zostanie zwrócona do 10. dnia po wyprowadzce najemcy z mieszkania."),
+        ("es", "El vecino del 4.\u00ba B vota en contra del presupuesto de la empresa."),
+        ("fr", "M. Diallo s'occupe de la réservation du car pour la sortie au musée."),
+    ],
+)
+def test_an_ordinal_or_an_initial_ends_no_sentence(language: str, text: str) -> None:
+    assert [one.quote for one in split("x", f"{text} {text}", language=language)] == [text, text]
+
+
+@pytest.mark.parametrize(
     "glued", [".CONCLUSION: ", ").CONCLUSIONS: ", ")CONCLUSIONS: ", ".Conclusion: ", "%.Conclusions: "]
 )
 def test_a_heading_glued_to_a_sentence_begins_a_part(glued: str) -> None:
