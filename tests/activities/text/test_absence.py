@@ -38,7 +38,7 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
         (
             "Was sagt die Satzung \u00fcber Hunde?",
             "Nach der Satzung wird die Rechnung vom Kassenwart bezahlt.",
-            ["Hunde", "sagt"],
+            ["Hunde"],
         ),
         (
             "\u4f1a\u8d39\u4ec0\u4e48\u65f6\u5019\u5230\u671f\uff1f",
