@@ -23,7 +23,7 @@ MIN_WITHIN = 4
 """Characters of a term from which a longer term that holds it counts as one of its forms."""
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
-MAX_OF_TOPIC = 4.4
+MAX_OF_TOPIC = 5.0
 """The same from which a word of another language than English counts as one of its function words."""
 MAX_OF_RARE = 3.5
 """The same of a name that is rare: aspirin and TB, not cancer or fever."""
