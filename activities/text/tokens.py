@@ -124,7 +124,9 @@ def _of_word(word: str, language: str) -> tuple[str, ...]:
     return tuple(
         _reduced(part, language)
         for part in bare
-        if part not in _topicless(language) and (len(part) > 1 or part in _SINGLES) and not part.isdigit()
+        if fold(part) not in _topicless(language)
+        and (len(part) > 1 or part in _SINGLES)
+        and not part.isdigit()
     )
 
 
@@ -142,8 +144,10 @@ def _pairs_of_characters(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+@cache
 def _topicless(language: str) -> frozenset[str]:
-    return _FUNCTION if language == ENGLISH else stop_words(language)
+    """List the function words of a language, folded: questions accent what their list does not (`cuánto`)."""
+    return _FUNCTION if language == ENGLISH else frozenset(map(fold, stop_words(language)))
 
 
 @cache
