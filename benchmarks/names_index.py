@@ -36,7 +36,6 @@ from typing import IO, Any, cast
 import marisa_trie
 
 from activities.text.entities import index
-from activities.text.entities import keys as keys_module
 from activities.text.entities.index import ANY_CASE, CAPITAL, CAPITALS, Kind
 from activities.text.tokens import GREEK
 
@@ -103,7 +102,7 @@ def _names_by_canonical(variants: dict[str, list[str]]) -> dict[str, list[str]]:
 
 def _substance_kind(fields: dict[str, Any], *, marketed: bool, leaflet: bool) -> Kind:
     """Kind of a substance. A messenger or enzyme of the body that DrugBank lists (interleukin-4), without a
-    leaflet for patients, is a protein; `activities.text.drugs` calls it a drug where it was given."""
+    leaflet for patients, is a protein; `activities.text.entities` calls it a drug where it was given."""
     trees: list[str] = fields.get("mesh_tree", [])
     if marketed and not leaflet and any(tree.startswith(_OWN_TREES) for tree in trees):
         return "protein"
@@ -186,7 +185,7 @@ _SUBSTANCES: frozenset[Kind] = frozenset({"drug", "drug_class", "chemical", "pro
 @lru_cache(maxsize=262_144)
 def key(name: str) -> str:
     """`keys.key`, remembered: a build asks for each name several times. `build` forgets them at its end."""
-    return keys_module.key(name)
+    return index.key(name)
 
 
 @dataclass(slots=True)

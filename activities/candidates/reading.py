@@ -14,8 +14,7 @@ from activities.contracts.evidence import Evidence, Support
 from activities.credentials import redacted
 from activities.sources.names_asked import is_name_of
 from activities.sources.openfda import SECTIONS
-from activities.text.drugs import names_drug
-from activities.text.entities import of_kind
+from activities.text.entities import names_drug, of_kind
 from activities.text.normal_form import MIN_QUOTE_CHARS
 from activities.text.sentences import NOT_STUDIES
 

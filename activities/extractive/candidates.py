@@ -3,16 +3,20 @@
 Drugs that the vocabularies find beside the passages that name them, and what registers say of them. Nothing
 is judged."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from activities.candidates.reading import facts_of, is_record_of_another, standing_of
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
-from activities.text.drugs import as_written, drug, drugs_in, drugs_named
+from activities.text.entities import drug, drugs, drugs_named
 from activities.text.ranking import Item, best_first, rank
 from activities.text.tokens import fold
 
+_FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
+MAX_READ = 60_000
+"""Characters of a document that are read for names."""
 MAX_PASSAGES = 3
 """Passages that name a candidate."""
 
@@ -56,3 +60,26 @@ def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> M
         trial_status=standing.trial_status,
         records=standing.quotes,
     )
+
+
+def as_written(name: str, documents: Iterable[Evidence]) -> str:
+    """Return how works write the name of a drug most often, given by its preferred name.
+
+    Salbutamol for albuterol. In small letters, unless it has a capital or a digit within."""
+    written = Counter(
+        entity.surface.casefold() if entity.surface[1:].islower() else entity.surface
+        for document in documents
+        for entity in drugs(_read(document))
+        if entity.name.casefold() == name
+    )
+    return max(written, key=lambda text: (written[text], text == name, text), default=name)
+
+
+def drugs_in(document: Evidence) -> Counter[str]:
+    """Count the drugs named in a document, its title and its facts."""
+    facts = " ".join(value for key, value in document.facts.items() if _FACTS.search(key))
+    return Counter(dict(drugs_named(f"{_read(document)}\n{facts}")))
+
+
+def _read(document: Evidence) -> str:
+    return f"{document.title}\n{document.text[:MAX_READ]}"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType
 from activities.contracts.identifiers import differ, fingerprint, first_author
-from activities.text.drugs import drugs_named
+from activities.text.entities import drugs_named
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
 """Kinds that report the studies of others."""

@@ -33,8 +33,8 @@ from activities.report.schema import (
     UnusedWork,
 )
 from activities.report.strength import design_name, participants, strength
-from activities.text.drugs import drugs_named
 from activities.text.embeddings import embedder
+from activities.text.entities import drugs_named
 from activities.text.normal_form import normalise
 from activities.text.sentences import language_in
 

@@ -3,8 +3,7 @@
 import re
 
 from activities.contracts.errors import Refused
-from activities.text.drugs import drugs_named
-from activities.text.entities import same
+from activities.text.entities import drugs_named, same
 
 _SYNTAX = re.compile(r"\b(?:AND|OR|NOT)\b|[\"()\[\]]")
 

@@ -36,6 +36,9 @@ nearer than 0.29."""
 NEAR_SHARE = 0.5
 """The share of how near the nearest document is from which another one is shown. Of 140 questions in a
 person's own words one loses its work to it (`benchmarks/passages.py`)."""
+FAR_BEFORE = 12.0
+"""Score (`Ranked`) from which a statement of the user's own is near by its words alone, whatever the encoder
+makes of a row of figures: in a text of a few pages none has it."""
 OF_WHOLE = 0.8
 """The share of the whole in the nearness of a sentence of an abstract, whose sentences explain each other: of
 140 questions in a person's own words 126 have the right work among the first three, and without it 108
@@ -93,8 +96,9 @@ class Item:
     """0 to 1, comparable between calls: the cosine of the nearest sentence; without the encoder the share of
     the question's words, weighted by rarity, that the document has."""
     ranked: tuple[Ranked, ...]
-    has_words: bool = False
-    """It is the user's own, and has all words of the question that any of the documents has."""
+    by_words: bool = False
+    """It is the user's own and near by its words: it has all those of the question that any of the documents
+    has, or a row with what hardly another has."""
 
 
 def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float] | None = None) -> list[Item]:
@@ -115,20 +119,13 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     if all(own):  # one of ten thousand rows says nothing of the words of its document
         best = [joined[a:b].max(initial=joined.min(initial=0.0)) for a, b in bounds]
         scores = scores + standardised(np.array(best))
-    return [
-        Item(
-            document,
-            float(scores[n]),
-            min(1.0, float(relevance[n])),
-            _by_score(
-                row,
-                joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n],
-                likeness[n][:-1],
-            ),
-            own[n] and has_words[n],
-        )
-        for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True))
-    ]
+    items = []
+    for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True)):
+        parts = joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
+        ranked = _by_score(row, parts, likeness[n][:-1])
+        by_words = own[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
+        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), ranked, by_words))
+    return items
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +159,9 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 def relevant(items: Iterable[Item]) -> list[Item]:
     """Return the items that are near enough, by themselves and beside the nearest, in the given order."""
-    near = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.has_words)]
+    near = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.by_words)]
     least = NEAR_SHARE * max((item.relevance for item in near), default=0.0)
-    return [item for item in near if item.relevance >= least or item.has_words]
+    return [item for item in near if item.relevance >= least or item.by_words]
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:

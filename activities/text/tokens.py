@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import filterfalse, pairwise
 
+from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
+
 from activities.text.language import ENGLISH, stemmer, stop_words
 from activities.text.normal_form import is_unspaced
 
@@ -77,15 +79,18 @@ def fold(text: str) -> str:
     return text
 
 
+def american(word: str) -> str:
+    """Return a folded word in American spelling, by the list of `breame`, and without `ae` and `oe`."""
+    word = BRITISH_ENGLISH_SPELLINGS.get(word, word)
+    return word.replace("ae", "e").replace("oe", "e") if len(word) > 4 else word
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return the comparison form of a folded word.
 
     Of an irregular form its word, British spellings made American, Snowball's English stem."""
-    word = _irregular().get(word, word)
-    if len(word) > 4:
-        word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
-        word = re.sub(r"our(s?)$", r"or\1", word) if "our" in word else word
+    word = american(_irregular().get(word, word)).replace("isation", "ization")
     english = stemmer(ENGLISH)
     assert english is not None
     return str(english.stemWord(word))

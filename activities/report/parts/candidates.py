@@ -45,8 +45,7 @@ from activities.report.strength import (
     strength,
     weight,
 )
-from activities.text.drugs import names_drug
-from activities.text.entities import of_kind, resolve
+from activities.text.entities import names_drug, of_kind, resolve
 from activities.text.normal_form import normalise
 from activities.verification.gate import passages_of, place_of, stems
 

@@ -3,16 +3,18 @@
 Importing this loads no data; the first call opens the index (`index`).
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from activities.text.entities.index import CAPITAL, CAPITALS, Entry, Names, names
+from activities.text.entities.index import CAPITAL, CAPITALS, Entry, Names, Piece, names, pieces
 from activities.text.entities.index import Kind as Kind
-from activities.text.entities.keys import Piece, pieces
-from activities.text.entities.keys import key as key
+from activities.text.entities.index import key as key
 
 _LONGEST_KEY = 120
+_DASHES = ("-", "\u2010", "\u2011", "\u2013")
+"""What joins a word to a longer name: `iron-sulfur`, `[11C]-raclopride`."""
 _SUBSTANCES = ("drug", "chemical", "drug_class")
 _PREFERENCE: tuple[Kind, ...] = ("drug", "disease", "drug_class", "phenotype", "protein", "chemical")
 _BETWEEN = 3
@@ -155,3 +157,36 @@ def same(a: str, b: str) -> bool:
 def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:
     wanted = frozenset(kinds)
     return tuple(entity for entity in link(text) if entity.kind in wanted)
+
+
+def drug(word: str) -> str:
+    """Return the preferred name of a drug in lower case: `acetaminophen` for `Paracetamol`.
+
+    Empty for no drug."""
+    entity = resolve(word)
+    return entity.name.casefold() if entity is not None and entity.kind == "drug" else ""
+
+
+def drugs(text: str) -> Iterator[Entity]:
+    """Find the drugs of a text that are no part of a compound (`penicillin-resistant`)."""
+    for entity in of_kind(text, ("drug",)):
+        around = {text[entity.end : entity.end + 1], text[entity.start - 1 : entity.start]}
+        if around.isdisjoint(_DASHES):
+            yield entity
+
+
+@lru_cache(maxsize=2048)
+def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
+    """List the drugs that a text names, each once under its preferred name in lower case, with how often."""
+    return tuple(Counter(entity.name.casefold() for entity in drugs(text)).items())
+
+
+def names_drug(text: str, name: str) -> bool:
+    """Tell whether a text names a drug.
+
+    By the name as it is given, or by any other of its names when the vocabularies know it (rifampicin for
+    rifampin)."""
+    if f" {key(name)} " in f" {key(text)} ":
+        return True
+    preferred = drug(name)
+    return bool(preferred) and preferred in dict(drugs_named(text))

@@ -3,7 +3,8 @@
 import pytest
 
 from activities.contracts.evidence import Evidence
-from activities.text.drugs import as_written, drugs_named, names_drug
+from activities.extractive.candidates import as_written
+from activities.text.entities import drugs_named, names_drug
 
 
 def test_a_drug_is_named_by_any_of_its_names() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.text.entities.index import names
-from activities.text.entities.keys import key
+from activities.text.entities.index import key, names
 
 
 @pytest.mark.parametrize(
