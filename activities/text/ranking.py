@@ -96,7 +96,7 @@ class Item:
     """0 to 1, comparable between calls: the cosine of the nearest sentence; without the encoder the share of
     the question's words, weighted by rarity, that the document has."""
     ranked: tuple[Ranked, ...]
-    by_words: bool = False
+    near_by_words: bool = False
     """It is the user's own and near by its words: it has all those of the question that any of the documents
     has, or a row with what hardly another has."""
 
@@ -123,8 +123,8 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True)):
         parts = joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
         ranked = _by_score(row, parts, likeness[n][:-1])
-        by_words = own[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
-        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), ranked, by_words))
+        alone = own[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
+        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), ranked, alone))
     return items
 
 
@@ -159,9 +159,9 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 def relevant(items: Iterable[Item]) -> list[Item]:
     """Return the items that are near enough, by themselves and beside the nearest, in the given order."""
-    near = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.by_words)]
+    near = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.near_by_words)]
     least = NEAR_SHARE * max((item.relevance for item in near), default=0.0)
-    return [item for item in near if item.relevance >= least or item.by_words]
+    return [item for item in near if item.relevance >= least or item.near_by_words]
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:
