@@ -25,12 +25,12 @@ from activities.report.formats.blocks import (
 )
 from activities.report.formats.conclusion_words import found, line, reasons
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
+from activities.report.strength import TYPE_NAMES
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
 from activities.review.extraction import AGREED
 from activities.review.findings import Findings, Study
 from activities.review.protocol import Protocol
 from activities.review.synthesis import Synthesis
-from activities.text.evidence_strength import TYPE_NAMES
 
 EFFECT = N_("Effect (95 % interval)")
 

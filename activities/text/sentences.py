@@ -87,7 +87,6 @@ class Sentence:
         return tuple(terms(text, self.language))
 
 
-
 def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = ")") -> bool:
     """Tell whether a normalised statement can stand alone.
 
