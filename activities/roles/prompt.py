@@ -140,9 +140,8 @@ def _languages(step: StepContext) -> str:
     if step.is_foreign:
         name = english_name(step.language)
         parts.append(
-            f"Write every text of your answer in {name}; labels, ids and the names that are to be "
-            "chosen from "
-            "stay as they are."
+            f"Write every text of your answer in {name}; labels, ids, what is copied from a work and the "
+            "names that are to be chosen from stay as they are."
         )
     if step.searches_in:
         names = " and ".join(map(english_name, step.searches_in))

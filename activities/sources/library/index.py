@@ -73,10 +73,10 @@ class LibraryIndex:
         self.languages = tuple(languages)
         self._is_sample = is_sample
         self._encodings: dict[str, Encoding] = {}
-        self.encoding = self._encoding("")
+        self.encoding = self.encoding_of("")
         self._place = {number: place for place, number in enumerate(contents.numbers)}
 
-    def _encoding(self, query: str) -> Encoding | None:
+    def encoding_of(self, query: str) -> Encoding | None:
         """Return the vectors by the encoder of these languages; None where documents are ranked by words."""
         model = embedder((*self.languages, language_of_question(query)))
         if model is None:
@@ -112,7 +112,7 @@ class LibraryIndex:
         hits = max(hits, self._by_words([" ".join(form) for form in other_names(query)], others))
         scores += OTHER_NAMES * others
         likeness = None
-        encoding = self._encoding(query)
+        encoding = self.encoding_of(query)
         if encoding is not None:
             encoding.prepare()
             likeness = encoding.likeness(query)

@@ -90,7 +90,8 @@ class LibrarySource:
             details.append(_unread([item.name for item in index.set_aside]))
         if cut := sum("cut" in document.facts for document in kept):
             details.append(f"{cut} of the documents found were not read whole")
-        if index.encoding is not None and (waiting := index.count - index.encoding.encoded):
+        encoding = index.encoding_of(query.text)
+        if encoding is not None and (waiting := index.count - encoding.encoded):
             details.append(
                 f"{waiting:,} of {index.count:,} documents are not encoded yet and were chosen by words"
             )

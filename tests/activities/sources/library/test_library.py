@@ -182,6 +182,12 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     assert (again.records, again.detail) == (found.records, ""), "a new process maps the same vectors"
 
 
+async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(library: LibrarySource) -> None:
+    found = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
+    assert found.records
+    assert found.detail == ""
+
+
 async def test_reading_a_folder_reports_how_far_it_is(library: LibrarySource, folder: Path) -> None:
     reports: list[tuple[int, int]] = []
     with reporting(lambda done, total: reports.append((done, total))):
