@@ -44,7 +44,6 @@ from activities.review.steps import (
     ReadDone,
     ReadStage,
     ReadStep,
-    RecordDecision,
     RecordRefs,
     RecordsStep,
     Sampled,
@@ -149,8 +148,7 @@ class ReviewActivities:
                 refs = [records[number] for number in step.numbers]
             done = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
             key, letters = "", ""
-            if isinstance(done.output, ScreenedBatch | RecordDecision):
-                rows = done.output.decisions if isinstance(done.output, ScreenedBatch) else (done.output,)
+            if isinstance(done.output, ScreenedBatch):
                 numbers = {ref.evidence_id: number for ref, number in zip(refs, step.numbers, strict=True)}
                 decisions = [
                     Decision(
@@ -163,7 +161,7 @@ class ReviewActivities:
                         model=done.model,
                         prompt=done.prompt_version,
                     )
-                    for row in rows
+                    for row in done.output.decisions
                 ]
                 by_number = {one.record: LETTERS[one.verdict] for one in decisions}
                 letters = "".join(by_number.get(number, OPEN) for number in step.numbers)

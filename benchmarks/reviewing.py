@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from activities.review.decisions import Made
+from activities.review.decisions import Task as Part
 from client.api import Determinator
 from client.configuration import load_settings
 from client.embedded.server import stop_embedded
@@ -152,7 +153,8 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
                 verdict = "include" if models.truth[task.record] else "exclude"
                 made = Made.model_validate({"record": task.record, "verdict": verdict, "criterion": "I1"})
                 began = time.monotonic()
-                await (review.label if task.kind == "label" else review.decide)([made], by="Ada")
+                part: Part = "label" if task.kind == "label" else "screener"
+                await review.decide([made], by="Ada", task=part)
                 watch.waits.append(time.monotonic() - began)
             if not tasks:
                 await asyncio.sleep(0.5)

@@ -3,12 +3,13 @@
 Bodies are in the evidence store; the state holds keys, numbers and letters.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
-from activities.review.decisions import OPEN, Decision, Marks
+from activities.review.decisions import OPEN, Decision, Marks, ScreenedStage
 from activities.review.extraction import ExtractionDecision
 from activities.review.protocol import Amendment, Protocol
 
@@ -260,7 +261,7 @@ class ReviewState(Carried):
     pending: list[Decision] = Field(default_factory=list)
     """Decisions of people that are not in the log yet."""
     unanswered: dict[str, int] = Field(default_factory=dict)
-    """`place/record` -> calls in which a model did not decide on it."""
+    """`stage/place/record` -> calls in which a model did not decide on it."""
     got: dict[int, FullText] = Field(default_factory=dict)
     studies: StudiesState = Field(default_factory=StudiesState)
     released: bool = False
@@ -285,6 +286,19 @@ class ReviewState(Carried):
     """Decisions that amendments and overruling opened again."""
     started: str = ""
     next_search: str = ""
+
+    def marks(self, stage: ScreenedStage) -> Marks:
+        """Return the decisions on titles, or on full texts."""
+        return self.titles if stage == "titles" else self.full_texts
+
+    def mark(self, stage: ScreenedStage, marks: Marks) -> None:
+        if stage == "titles":
+            self.titles = marks
+        else:
+            self.full_texts = marks
+
+    def are_settled(self, stage: ScreenedStage, records: Iterable[int]) -> bool:
+        return all(self.marks(stage).state(record) in ("included", "excluded") for record in records)
 
     @property
     def labelling(self) -> bool:

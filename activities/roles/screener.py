@@ -1,7 +1,8 @@
-"""Screener: the criteria of a review that a record meets.
+"""Screeners: the criteria of a review that works meet, by titles and abstracts, or by one full text.
 
-Several records are read in a call; each decision names the criterion and the sentences of its own record that
-it rests on.
+Several records are read in a call, or one work whole; each decision names the criterion and the sentences of
+its own work that it rests on. An exclusion that does not is `unsure`, so that a person decides. Without a
+model nothing is decided, and so nothing excluded.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from activities.contracts.evidence import Evidence
 from activities.review.decisions import Verdict
 from activities.review.steps import RecordDecision, ScreenedBatch, ScreenInput
 from activities.roles.fields import Loose, OneWork, SentenceLabels, Text, limits
-from activities.roles.prompt import compose, left_out, one_line
+from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
+from activities.roles.prompt import compose, left_out, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of
 from activities.roles.works import show
@@ -21,6 +23,7 @@ from activities.roles.works import show
 MAX_RECORDS = 40
 MAX_CHARS = 4_000
 """Characters of an abstract that is shown whole."""
+FULL_TEXT_TASK = "Decide on the work shown by its full text. Answer with JSON."
 TASK = "Decide on every record shown, each by itself. Answer with JSON."
 
 
@@ -86,6 +89,58 @@ SCREENER = RoleSpec(
     ScreenAnswer,
     render,
     accept,
+    lambda *_: ScreenedBatch(),
+    reads=True,
+    idle=lambda _, documents: not documents,
+)
+
+
+class VerdictAnswer(QuotedAnswer):
+    decision: Text = ""
+    criterion: Text = limits(length=40, default="")
+
+
+def render_full_text(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    rules = [f"{rule.id} ({rule.kind}): {rule.text}" for rule in step.criteria]
+    prompt = compose_full_text(
+        "full_text_screener",
+        step,
+        documents[:1],
+        room=room,
+        inputs=[listed("Criteria", rules, len(rules), 1_000)],
+        about=[step.question, *(rule.text for rule in step.criteria)],
+        task=FULL_TEXT_TASK,
+    )
+    prompt.choices["decision"] = get_args(Verdict)
+    prompt.choices["criterion"] = ("", *(rule.id for rule in step.criteria))
+    return prompt
+
+
+def accept_full_text(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[ScreenedBatch]:
+    document = next(iter(prompt.shown.values()), None)
+    if document is None:
+        return Accepted(ScreenedBatch())
+    verdict: Verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
+    criterion = one_of(answer.criterion, [rule.id for rule in step.criteria]) or ""
+    support = answer.quotes(prompt, document)
+    if verdict == "exclude" and not (criterion and support):
+        verdict = "unsure"
+    decision = RecordDecision(
+        evidence_id=document.evidence_id,
+        verdict=verdict,
+        criterion=criterion if verdict != "include" else "",
+        words=tuple(one.quote for one in support),
+        reason=line(answer.reason, MAX_REASON_CHARS),
+    )
+    return Accepted(ScreenedBatch(decisions=(decision,)))
+
+
+FULL_TEXT_SCREENER = RoleSpec(
+    "full_text_screener",
+    "Screening the full texts",
+    VerdictAnswer,
+    render_full_text,
+    accept_full_text,
     lambda *_: ScreenedBatch(),
     reads=True,
     idle=lambda _, documents: not documents,

@@ -15,7 +15,8 @@ from client.failures import BadInput
 from client.terminal import plain
 
 if TYPE_CHECKING:
-    from activities.review.decisions import Verdict
+    from activities.review.decisions import ScreenedStage, Verdict
+    from activities.review.decisions import Task as Part
     from activities.review.extraction import Value
     from client.api import Determinator
     from client.reviews.review import Review
@@ -36,7 +37,13 @@ BY = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; defa
 REASON = click.option("--reason", default="", metavar="TEXT")
 NEEDED_REASON = click.option("--reason", type=Filled(), required=True, metavar="TEXT")
 CRITERION = click.option("--criterion", default="", metavar="ID", help="The criterion that it rests on.")
-FULL_TEXTS = click.option("--full-texts", is_flag=True, help="Of full texts, not of titles and abstracts.")
+FULL_TEXTS = click.option(
+    "--full-texts",
+    "stage",
+    flag_value="full_texts",
+    default="titles",
+    help="Of full texts, not of titles and abstracts.",
+)
 NAMES = click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
 
 
@@ -183,25 +190,34 @@ async def decide(
     by: str,
     criterion: str,
     reason: str,
-    full_texts: bool,
+    stage: "ScreenedStage",
     label: bool,
 ) -> None:
     """Decide on one record: as a screener, or on a conflict."""
-    from activities.review.decisions import Made
-
-    made = Made(record=record, verdict=verdict, criterion=criterion, reason=reason)
-    if label:
-        await target.label([made], by=by)
-        print_text(f"record {record} is labelled")
-        return
-    (state,) = await target.decide([made], by=by, full_texts=full_texts)
+    state = await _decided(
+        target,
+        "label" if label else "screener",
+        by,
+        stage,
+        record=record,
+        verdict=verdict,
+        criterion=criterion,
+        reason=reason,
+    )
     print_text(f"record {record}: {state if state != 'conflict' else 'in conflict, a person decides'}")
 
 
+async def _decided(target: "Review", task: "Part", by: str, stage: "ScreenedStage", **made: object) -> str:
+    from activities.review.decisions import Made
+
+    (state,) = await target.decide([Made.model_validate(made)], by=by, task=task, stage=stage)
+    return state
+
+
 @verb(FULL_TEXTS, json_option)
-async def conflicts(target: "Review", full_texts: bool, as_json: bool) -> None:
+async def conflicts(target: "Review", stage: "ScreenedStage", as_json: bool) -> None:
     """List the records on which the screeners differ; `decide` or `screen` decides."""
-    rows = await target.conflicts(full_texts=full_texts)
+    rows = await target.conflicts(stage)
 
     def write() -> None:
         for one in rows:
@@ -237,10 +253,12 @@ async def overrule(
     by: str,
     reason: str,
     criterion: str,
-    full_texts: bool,
+    stage: "ScreenedStage",
 ) -> None:
     """Overrule what was decided on a record."""
-    await target.overrule(record, verdict, by=by, reason=reason, criterion=criterion, full_texts=full_texts)
+    await _decided(
+        target, "word", by, stage, record=record, verdict=verdict, criterion=criterion, reason=reason
+    )
     print_text(f"record {record} is {verdict}d by the word of {by}")
 
 

@@ -8,6 +8,7 @@ import click
 
 from activities.plural import counted
 from activities.review.decisions import VERDICTS, Made
+from activities.review.decisions import Task as Part
 from activities.review.records import NO_ABSTRACT
 from client.cli.common import print_text, say
 from client.failures import BadInput
@@ -79,10 +80,8 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
             criterion = criteria[int(choice) - 1]
     made = Made(record=task.record, verdict=VERDICTS[key], criterion=criterion)
     try:
-        if task.kind == "label":
-            await target.label([made], by=by)
-        else:
-            await target.decide([made], by=by, full_texts=task.stage == "full_texts")
+        part: Part = "label" if task.kind == "label" else "screener"
+        await target.decide([made], by=by, task=part, stage=task.stage)
     except BadInput as error:
         say(f"Error: {error}")
         return False

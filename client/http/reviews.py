@@ -12,13 +12,14 @@ from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Declared
 
 from activities.contracts.evidence import Frozen
-from activities.review.decisions import Made
+from activities.review.decisions import Made, ScreenedStage, Task
 from activities.review.protocol import MAX_BYTES, ProtocolError, parse_protocol
 from client.access import unknown_run
 from client.failures import BadInput
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
-from client.reviews.review import OpenBias, OpenField, Review, Task
+from client.reviews.review import OpenBias, OpenField, Review
+from client.reviews.tasks import Task as Waiting
 from client.reviews.tasks import may_open
 from workflows.review.types import MAX_AT_ONCE, ReviewProgress
 
@@ -43,10 +44,9 @@ class By(Body):
 
 class Decisions(By):
     decisions: Annotated[tuple[Made, ...], Declared(min_length=1, max_length=MAX_AT_ONCE)]
-    label: bool = False
-    """Label records of the random sample."""
-    full_texts: bool = False
-    """Decide on full texts, not on titles and abstracts."""
+    task: Task = "screener"
+    """`label`: records of the random sample; `word`: overrule what holds, with a reason."""
+    stage: ScreenedStage = "titles"
 
 
 class ReviewState(Frozen):
@@ -134,7 +134,7 @@ def reviews(desk: Desk) -> APIRouter:
         token: Token = reader,
         by: Annotated[str | None, Query(max_length=80)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    ) -> list[Task]:
+    ) -> list[Waiting]:
         """List the next records for a person, who is shown no decision before both have decided."""
         return await review.tasks(person(token, by), limit)
 
@@ -161,10 +161,8 @@ def reviews(desk: Desk) -> APIRouter:
     @router.post("/{review_id}/decide")
     async def decide(body: Decisions, review: Review = deciding, token: Token = decider) -> list[str]:
         """Decide on records, as a screener, on a conflict or on the random sample; what became of each."""
-        by = person(token, body.by)
-        if body.label:
-            return list(await review.label(body.decisions, by=by))
-        return list(await review.decide(body.decisions, by=by, full_texts=body.full_texts))
+        values = body.model_dump(exclude={"by", "decisions"})
+        return list(await review.decide(body.decisions, **values, by=person(token, body.by)))
 
     @router.post("/{review_id}/{act}")
     async def act(

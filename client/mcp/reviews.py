@@ -7,7 +7,8 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
 from activities.contracts.evidence import Frozen
-from activities.review.decisions import Made
+from activities.review.decisions import Made, ScreenedStage
+from activities.review.decisions import Task as Part
 from client.api import Determinator
 from client.mcp.answers import clearly
 from client.mcp.research import CHANGES, READS
@@ -64,11 +65,11 @@ class Reviews:
         review: AnyReview,
         by: Person,
         decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)],
-        label: Annotated[bool, Field(description="They are labels of the random sample")] = False,
-        full_texts: Annotated[bool, Field(description="They are on full texts, not on titles")] = False,
+        task: Annotated[
+            Part, Field(description="label: records of the random sample; word: overrule, with a reason")
+        ] = "screener",
+        stage: ScreenedStage = "titles",
     ) -> tuple[str, ...]:
         """Decide on records for a person; returns what became of each."""
         found = await self._client.review(review)
-        if label:
-            return await found.label(decisions, by=by)
-        return await found.decide(decisions, by=by, full_texts=full_texts)
+        return await found.decide(decisions, by=by, task=task, stage=stage)

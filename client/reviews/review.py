@@ -15,7 +15,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
 from activities.review.archive import Archive, Published
 from activities.review.bias import BiasAssessment, BiasProposal, decide
-from activities.review.decisions import Decision, Made, ScreenedStage, Verdict, latest
+from activities.review.decisions import Decision, Made, ScreenedStage, latest
 from activities.review.decisions import Task as Part
 from activities.review.extraction import (
     AskedField,
@@ -143,9 +143,8 @@ class Review:
             for at, (number, kind, stage) in enumerate(chosen)
         ]
 
-    async def conflicts(self, *, full_texts: bool = False) -> list[Task]:
+    async def conflicts(self, stage: ScreenedStage = "titles") -> list[Task]:
         """List the records on which both screeners have decided and differ, with their decisions."""
-        stage = "full_texts" if full_texts else "titles"
         return [one for one in await self.tasks("", 500) if (one.kind, one.stage) == ("conflict", stage)]
 
     async def record(self, number: int) -> Evidence:
@@ -179,35 +178,20 @@ class Review:
         """Stop it; a report of what there is is still made."""
         await self.connection.client.get_workflow_handle(self.id).cancel()
 
-    async def label(self, decisions: Sequence[Made], *, by: str) -> tuple[str, ...]:
-        """Label records of the random sample, blind."""
-        return await self._decide(decisions, by, "label")
-
     async def decide(
-        self, decisions: Sequence[Made], *, by: str, full_texts: bool = False
-    ) -> tuple[str, ...]:
-        """Decide on records, as one of the screeners or on a conflict; return what became of each."""
-        return await self._decide(decisions, by, "screener", full_texts=full_texts)
-
-    async def overrule(
         self,
-        number: int,
-        verdict: Verdict,
+        decisions: Sequence[Made],
         *,
         by: str,
-        reason: str,
-        criterion: str = "",
-        full_texts: bool = False,
-    ) -> None:
-        """Overrule what was decided on a record; only what rests on it is made again."""
-        made = Made(record=number, verdict=verdict, criterion=criterion, reason=reason)
-        await self._decide([made], by, "word", full_texts=full_texts)
-
-    async def _decide(
-        self, decisions: Sequence[Made], by: str, part: Part, *, full_texts: bool = False
+        task: Part = "screener",
+        stage: ScreenedStage = "titles",
     ) -> tuple[str, ...]:
-        stage: ScreenedStage = "full_texts" if full_texts else "titles"
-        message = Decide(by=by, decisions=tuple(decisions), stage=stage, task=part)
+        """Decide on records; return what became of each.
+
+        `screener`: as one of the two, or on a conflict; `label`: records of the random sample, blind; `word`:
+        overrule what holds, with a reason, so that what rests on it is made again.
+        """
+        message = Decide(by=by, decisions=tuple(decisions), stage=stage, task=task)
         return (await self.send("decide", message)).state
 
     async def amend(self, path: Path, *, by: str, reason: str) -> str:
@@ -460,9 +444,7 @@ class BlockingReview(Blocking[Review]):
     resume = Blocks(Review.resume)
     finish = Blocks(Review.finish)
     cancel = Blocks(Review.cancel)
-    label = Blocks(Review.label)
     decide = Blocks(Review.decide)
-    overrule = Blocks(Review.overrule)
     amend = Blocks(Review.amend)
     part = Blocks(Review.part)
     missing_texts = Blocks(Review.missing_texts)

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from activities.review.bias import ANSWER_NAMES, QUESTIONS, allowed
-from activities.review.decisions import VERDICTS, Made
+from activities.review.decisions import VERDICTS, Made, ScreenedStage
 from client.access import unknown_run
 from client.failures import BadInput
 from client.reviews.review import Review, Task
@@ -68,10 +68,8 @@ class Screening:
             raise HTTPException(400, "choose include, exclude or unsure")
         criterion = text_of(form, "criterion") if verdict == "exclude" else ""
         made = Made(record=number, verdict=verdict, criterion=criterion)
-        if kind == "label":
-            await review.label([made], by=by)
-        else:
-            await review.decide([made], by=by, full_texts=text_of(form, "stage") == "full_texts")
+        stage: ScreenedStage = "full_texts" if text_of(form, "stage") == "full_texts" else "titles"
+        await review.decide([made], by=by, task="label" if kind == "label" else "screener", stage=stage)
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=f"{number}.{kind}"), SEE_OTHER)
         return await self._shown(request, await self._values(review, by) | {"before": f"{number}.{kind}"})

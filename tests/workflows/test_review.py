@@ -23,6 +23,7 @@ from activities.models.client import OpenAIModel
 from activities.prepare_activity import PrepareActivities
 from activities.review.archive import Archive, Published
 from activities.review.decisions import Made, Verdict
+from activities.review.decisions import Task as Part
 from activities.review.protocol import Calibration, Criterion, Protocol, ReviewQuestion, Screener
 from activities.review.state import FileOfRecords, ReviewReport
 from activities.review_activity import ReviewActivities
@@ -140,8 +141,8 @@ class Desk:
                 if seen.gate in ("protocol", "full_texts"):
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
-                    send = review.label if task.kind == "label" else review.decide
-                    await send([made(task.record, is_relevant(task.work))], by=person)
+                    part: Part = "label" if task.kind == "label" else "screener"
+                    await review.decide([made(task.record, is_relevant(task.work))], by=person, task=part)
                 await asyncio.sleep(0.05)
         return seen
 
@@ -251,7 +252,7 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
         f"the review is completed: `determinator review report {review.id}` prints its report",
     )
     with pytest.raises(BadInput, match=r"is over \(completed\)"):
-        await review.overrule(0, "exclude", by="Ada", reason="too late")
+        await review.decide([Made(record=0, verdict="exclude", reason="too late")], by="Ada", task="word")
 
 
 async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk: Desk) -> None:
@@ -290,7 +291,7 @@ async def test_what_cannot_be_is_refused_in_a_line(desk: Desk) -> None:
         (review.decide([made(999, True)], by="Ada"), "no record 999"),
         (review.decide([Made(record=1, verdict="include", criterion="X")], by="Ada"), "no criterion"),
         (
-            review.label([made(0, True), Made(record=1, verdict="unsure")], by="Ada"),
+            review.decide([made(0, True), Made(record=1, verdict="unsure")], by="Ada", task="label"),
             "sample|include or exclude",
         ),
         (review.part("nothing", by="Ada"), "0 merged copies"),
@@ -326,7 +327,7 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     review = await desk.start()
     await desk.play(review)
     before, asked = await review.published(), len(desk.server.bodies)
-    await review.overrule(1, "include", by="Bob", reason="its arm B")
+    await review.decide([Made(record=1, verdict="include", reason="its arm B")], by="Bob", task="word")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
     await review.approve(by="Bob")
     seen = await desk.until(review, lambda seen: seen.reports == 2)
@@ -400,7 +401,7 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     await review.send("part", PartCopy(by="Ada", blob="blobs/of/nothing"))
     seen = await desk.until(review, lambda seen: seen.gate == "report")
     assert seen.total == TOTAL
-    await review.overrule(1, "include", by="Bob", reason="its arm B")
+    await review.decide([Made(record=1, verdict="include", reason="its arm B")], by="Bob", task="word")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
     await desk.play(review)
     await desk.until(review, lambda seen: seen.reports == 2)

@@ -13,6 +13,7 @@ import pytest
 from temporalio.client import Client
 
 from activities.contracts.evidence import Evidence
+from activities.review.decisions import Made
 from activities.review.protocol import (
     Calibration,
     Criterion,
@@ -167,7 +168,7 @@ async def decided(desk: Desk, review: Review) -> None:
     async with asyncio.timeout(60):
         while (seen := await review.progress()).gate != "report":
             if seen.gate == "decisions":
-                await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
+                await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
             elif seen.gate == "extraction":
                 for one in await review.open_fields():
                     await review.decide_field(one.record, one.field.id, "first", by="Ada")
@@ -185,9 +186,9 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
-    (conflict,) = await review.conflicts(full_texts=True)
+    (conflict,) = await review.conflicts("full_texts")
     assert {one.by: one.verdict for one in conflict.decisions} == {"m1": "include", "m2": "unsure"}
-    await review.decide([made(1, relevant=True)], by="Ada", full_texts=True)
+    await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
     await desk.until(review, lambda seen: seen.gate == "extraction")
     (row,) = await review.open_fields()
     assert (row.record, row.field.id) == (2, "dose")
@@ -286,7 +287,12 @@ async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_
     await decided(desk, review)
     calls = len(desk.server.bodies)
     assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
-    await review.overrule(3, "exclude", by="Ada", reason="twice published", criterion="I1", full_texts=True)
+    await review.decide(
+        [Made(record=3, verdict="exclude", reason="twice published", criterion="I1")],
+        by="Ada",
+        task="word",
+        stage="full_texts",
+    )
     await desk.until(review, lambda seen: seen.reports == 2)
     findings = (await review.published()).findings
     assert findings is not None
@@ -294,7 +300,9 @@ async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_
     assert any(one.reason == "twice published" for one in findings.excluded)
     assert asked_since(desk, calls) == {}
     # the one on rats is taken in after all: it alone is extracted by both, and its risk of bias is proposed
-    await review.overrule(5, "include", by="Ada", reason="rats count", full_texts=True)
+    await review.decide(
+        [Made(record=5, verdict="include", reason="rats count")], by="Ada", task="word", stage="full_texts"
+    )
     await desk.until(review, lambda seen: seen.gate in ("extraction", "bias"))
     await decided(desk, review)
     assert asked_since(desk, calls) == {"data_extractor": 2, "bias_assessor": 1}
@@ -402,7 +410,7 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
         (0, "screen", "full_texts"),
         (1, "screen", "full_texts"),
     ]
-    await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob", full_texts=True)
+    await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob", stage="full_texts")
     assert await review.tasks("Bob") == []
     seen = await desk.until(review, lambda seen: seen.gate == "extraction")
     assert "people extract the data of 2 studies" in seen.text
@@ -432,17 +440,32 @@ async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
         review = await begun(desk, living)
         await texts_provided(review, tmp_path / "texts")
         await decided(desk, review)
-        await review.overrule(0, "exclude", by="Ada", reason="twice", criterion="I1", full_texts=True)
+        await review.decide(
+            [Made(record=0, verdict="exclude", reason="twice", criterion="I1")],
+            by="Ada",
+            task="word",
+            stage="full_texts",
+        )
         await desk.until(review, lambda seen: seen.reports == 2 and seen.gate == "report")
         await review.approve(by="Ada")
         await desk.until(review, lambda seen: bool(seen.next_search))
         assert not mail.exists()  # no report was out before
-        await review.overrule(1, "exclude", by="Ada", reason="twice", criterion="I1", full_texts=True)
+        await review.decide(
+            [Made(record=1, verdict="exclude", reason="twice", criterion="I1")],
+            by="Ada",
+            task="word",
+            stage="full_texts",
+        )
         await desk.until(review, lambda seen: seen.reports == 3 and seen.gate == "report")
         await review.approve(by="Ada")
         assert not mail.exists()  # the figures moved, and the sentence is the same
         for number in (2, 4):
-            await review.overrule(number, "exclude", by="Ada", reason="x", criterion="I1", full_texts=True)
+            await review.decide(
+                [Made(record=number, verdict="exclude", reason="x", criterion="I1")],
+                by="Ada",
+                task="word",
+                stage="full_texts",
+            )
         await desk.until(review, lambda seen: mail.exists())
         told = mail.read_text()
         assert "before: The drug" in told

@@ -11,7 +11,7 @@ Invariants:
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from activities.review.decisions import LETTERS, OPEN, Decision, Made, Marks, ScreenedStage, Task
+from activities.review.decisions import LETTERS, OPEN, Decision, Made, Task
 from activities.review.extraction import asked_fields
 from activities.review.protocol import ProtocolError, amendment
 from activities.review.state import ReviewState, study_key
@@ -80,7 +80,7 @@ class ReviewMessages:
         """Decide on records: as a screener, on a conflict, on the blind sample, or overruling what holds."""
         for one in message.decisions:
             self._record(message, one, self._task(message, one))
-        marks = self._marks(message.stage)
+        marks = self.state.marks(message.stage)
         return Accepted(state=tuple(marks.state(one.record) for one in message.decisions))
 
     @decide.validator
@@ -97,7 +97,7 @@ class ReviewMessages:
 
     def _fault(self, message: Decide, one: Made) -> str:
         """Say why a decision cannot be taken; empty where it can."""
-        task, state = self._task(message, one), self._marks(message.stage).state(one.record)
+        task, state = self._task(message, one), self.state.marks(message.stage).state(one.record)
         if task == "screener":
             return ""
         if task == "label":
@@ -123,14 +123,14 @@ class ReviewMessages:
         """Tell by what right a person decides: as a screener only where they may still do."""
         if message.task != "screener" or message.by not in self.state.protocol.people:
             return message.task if message.task != "screener" else "word"
-        marks = self._marks(message.stage)
+        marks = self.state.marks(message.stage)
         own = marks.of_screener(self.studies.reading.place_of(message.by))[one.record]
         may = (own == OPEN or not marks.both(one.record)) and marks.words[one.record] == OPEN
         return "screener" if may else "word"
 
     def _record(self, message: Decide, one: Made, task: Task) -> None:
         """Take in a decision: into the marks, and to be kept in the log."""
-        marks, letter = self._marks(message.stage), {one.record: LETTERS[one.verdict]}
+        marks, letter = self.state.marks(message.stage), {one.record: LETTERS[one.verdict]}
         if task == "screener":
             marks = marks.with_screener(self.studies.reading.place_of(message.by), letter)
         elif task == "label":
@@ -138,10 +138,7 @@ class ReviewMessages:
             self.state.labellers = list(dict.fromkeys((*self.state.labellers, message.by)))
         else:
             marks = marks.with_words(letter)
-        if message.stage == "titles":
-            self.state.titles = marks
-        else:
-            self.state.full_texts = marks
+        self.state.mark(message.stage, marks)
         if message.task == "word":
             self.state.restate = True
             self.state.again += 1
@@ -156,9 +153,6 @@ class ReviewMessages:
             )
         )
         self.state.changes += 1
-
-    def _marks(self, stage: ScreenedStage) -> Marks:
-        return self.state.titles if stage == "titles" else self.state.full_texts
 
     @workflow.update
     async def amend(self, message: Amend) -> Accepted:

@@ -7,14 +7,15 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import EvidenceRef
 from activities.plural import counted
-from activities.review.decisions import OPEN
+from activities.review.decisions import OPEN, Decision, ScreenedStage
 from activities.review.protocol import Screener
 from activities.review.state import ToolUse
 from activities.review.steps import ReadDone, ReadStage, ReadStep
@@ -23,6 +24,9 @@ from workflows.review.pace import Pace
 from workflows.steps import policy
 from workflows.steps.failures import reason_of, retry_on_worker_loss
 
+MAX_UNANSWERED = 3
+"""Calls after which a record that a model does not decide on goes to a person."""
+NO_ANSWER = "the model gave no usable decision on it"
 NO_BUDGET = "the budget of its stage is used up"
 
 
@@ -98,6 +102,55 @@ class Reading:
                     f"a model does not answer ({failures[0]}); what it was to read stays open, and it is "
                     "asked again"
                 )
+
+    async def ask_screeners(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]]) -> None:
+        """Ask each model for the works that it has not decided on."""
+        state = self.pace.state
+        by_title = stage == "titles"
+        read: ReadStage = "screening" if by_title else "full_texts"
+        size = self.pace.request.records_a_call if by_title else 1
+
+        def steps() -> Iterator[ReadStep]:
+            for place, reader in self.models():
+                marks, own = state.marks(stage), state.marks(stage).of_screener(place)
+                left = [number for number in numbers() if own[number] == marks.words[number] == OPEN]
+                for start in range(0, len(left), size):
+                    batch = tuple(left[start : start + size])
+                    yield self.step(read, reader, batch, None if by_title else state.studies.texts[batch[0]])
+
+        await self.read_all(read, steps, partial(self._take_verdicts, stage))
+
+    async def decide(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]], how: str) -> None:
+        """Have models decide, and wait for people until each work is settled. `how`: what people are told."""
+        state = self.pace.state
+        await self.ask_screeners(stage, numbers)
+        if not state.are_settled(stage, numbers()):
+            await self.pace.wait_at(
+                "decisions", how, lambda: state.are_settled(stage, numbers()) or state.closed
+            )
+
+    def _take_verdicts(self, stage: ScreenedStage, step: ReadStep, done: ReadDone) -> None:
+        state, place = self.pace.state, self.place_of(step.reader)
+        letters = dict(zip(step.numbers, done.letters, strict=True))
+        for number in [number for number, letter in letters.items() if letter == OPEN]:
+            key = f"{stage}/{place}/{number}"
+            state.unanswered[key] = state.unanswered.get(key, 0) + 1
+            if state.unanswered[key] >= MAX_UNANSWERED:
+                letters[number] = "u"
+                state.pending.append(
+                    Decision(
+                        record=number,
+                        stage=stage,
+                        by=step.reader,
+                        verdict="unsure",
+                        reason=NO_ANSWER,
+                        at=self.pace.at(),
+                        protocol=state.version,
+                        model=done.model,
+                    )
+                )
+        state.mark(stage, state.marks(stage).with_screener(place, letters))
+        state.loose += filter(None, (done.key,))
 
     async def _ask(self, step: ReadStep, take_in: Callable[[ReadStep, ReadDone], None]) -> str:
         """Make one call; return why it failed, empty where it did not."""

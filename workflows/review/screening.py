@@ -3,21 +3,16 @@
 A round ends when each of its records is settled, and its decisions are in the log.
 """
 
-from collections.abc import Iterator, Sequence
+from functools import partial
 
 from temporalio import workflow
 
-from activities.review.decisions import OPEN, Decision
 from activities.review.state import Course
-from activities.review.steps import PlanStep, ReadDone, ReadStep, SampleStep
+from activities.review.steps import PlanStep, SampleStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
 from workflows.review.reading import Reading
 from workflows.steps import policy
-
-MAX_UNANSWERED = 3
-"""Calls after which a record that a model does not decide on goes to a person."""
-NO_ANSWER = "the model gave no usable decision on it"
 
 
 class Screening:
@@ -38,7 +33,7 @@ class Screening:
             state.sample, state.sampled = [*drawn.numbers], True
         if not state.sample:
             return
-        await self._ask_models(state.sample)
+        await self.reading.ask_screeners("titles", lambda: state.sample)
         await self.pace.wait_at(
             "labels",
             f"a person labels {len(state.sample)} random records blind: "
@@ -56,8 +51,13 @@ class Screening:
             course = Course(total=state.total - first, first=first, number=course.number)
         state.course = course
         while state.course.phase != "done" and not state.closed:
-            if state.course.batch:
-                await self._decide(state.course.batch)
+            if batch := state.course.batch:
+                await self.reading.decide(
+                    "titles",
+                    partial(tuple, batch),
+                    f"people decide on records: {self.pace.command('screen', '--by NAME')}, "
+                    f"{self.pace.command('conflicts')}",
+                )
             if not state.closed:
                 await self._plan(state.course)
         if state.restate and not state.closed:
@@ -86,54 +86,3 @@ class Screening:
         if planned.order:
             state.orders.append(planned.order)
         await self.pace.keep()
-
-    async def _decide(self, batch: Sequence[int]) -> None:
-        """Have models decide on a round, and wait for people."""
-        state = self.pace.state
-
-        def settled() -> bool:
-            return all(state.titles.state(number) in ("included", "excluded") for number in batch)
-
-        await self._ask_models(batch)
-        if not settled():
-            await self.pace.wait_at(
-                "decisions",
-                f"people decide on records: {self.pace.command('screen', '--by NAME')}, "
-                f"{self.pace.command('conflicts')}",
-                lambda: settled() or state.closed,
-            )
-
-    async def _ask_models(self, numbers: Sequence[int]) -> None:
-        """Ask each model for the records that it has not decided on."""
-        size = self.pace.request.records_a_call
-
-        def steps() -> Iterator[ReadStep]:
-            for place, reader in self.reading.models():
-                own = self.pace.state.titles.of_screener(place)
-                left = [number for number in numbers if own[number] == OPEN]
-                for start in range(0, len(left), size):
-                    yield self.reading.step("screening", reader, tuple(left[start : start + size]))
-
-        await self.reading.read_all("screening", steps, self._take_in)
-
-    def _take_in(self, step: ReadStep, done: ReadDone) -> None:
-        state, place = self.pace.state, self.reading.place_of(step.reader)
-        letters = dict(zip(step.numbers, done.letters, strict=True))
-        for number in [number for number, letter in letters.items() if letter == OPEN]:
-            key = f"{place}/{number}"
-            state.unanswered[key] = state.unanswered.get(key, 0) + 1
-            if state.unanswered[key] >= MAX_UNANSWERED:
-                letters[number] = "u"
-                state.pending.append(
-                    Decision(
-                        record=number,
-                        by=step.reader,
-                        verdict="unsure",
-                        reason=NO_ANSWER,
-                        at=self.pace.at(),
-                        protocol=state.version,
-                        model=done.model,
-                    )
-                )
-        state.titles = state.titles.with_screener(place, letters)
-        state.loose += filter(None, (done.key,))

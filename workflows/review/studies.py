@@ -13,7 +13,6 @@ from activities.contracts.evidence import EvidenceRef
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
 from activities.plural import counted
 from activities.review.bias import ASSESSED
-from activities.review.decisions import OPEN
 from activities.review.state import NOT_A_TRIAL, study_key
 from activities.review.steps import ReadDone, ReadStep, RecordsStep, SettleStep, TellStep
 from activities.review_activity import ReviewActivities
@@ -112,30 +111,10 @@ class Studies:
 
     async def _screen(self) -> None:
         """Have both screeners decide on each full text, and a person where they differ."""
-        state = self.pace.state
-
-        def settled() -> bool:
-            return all(state.full_texts.state(n) in ("included", "excluded") for n in state.retrieved())
-
-        def steps() -> Iterator[ReadStep]:
-            for place, reader in self.reading.models():
-                marks = state.full_texts.of_screener(place)
-                for number in state.retrieved():
-                    if marks[number] == OPEN and state.full_texts.words[number] == OPEN:
-                        yield self.reading.step("full_texts", reader, (number,), state.studies.texts[number])
-
-        def take_in(step: ReadStep, done: ReadDone) -> None:
-            place = self.reading.place_of(step.reader)
-            state.full_texts = state.full_texts.with_screener(place, {step.numbers[0]: done.letters})
-            state.loose.append(done.key)
-
-        await self.reading.read_all("full_texts", steps, take_in)
-        if not settled():
-            await self.pace.wait_at(
-                "decisions",
-                f"people decide on full texts: {self.pace.command('conflicts', '--full-texts')} shows them",
-                lambda: settled() or state.closed,
-            )
+        shown = self.pace.command("conflicts", "--full-texts")
+        await self.reading.decide(
+            "full_texts", self.pace.state.retrieved, f"people decide on full texts: {shown} shows them"
+        )
 
     # extraction
 

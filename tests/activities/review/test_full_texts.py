@@ -7,9 +7,8 @@ import pytest
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.review.files import provided_by
 from activities.review.steps import RecordDecision, ScreenInput
-from activities.roles import full_text_screener
-from activities.roles.full_text_screener import VerdictAnswer
 from activities.roles.full_texts import WHOLE_CHARS
+from activities.roles.screener import FULL_TEXT_SCREENER, VerdictAnswer, accept_full_text, render_full_text
 from tests.activities.review.studies import OTHER, PROTOCOL, STEP, TRIAL
 
 RULES = PROTOCOL.criteria
@@ -17,8 +16,10 @@ RULES = PROTOCOL.criteria
 
 def verdict(answer: dict[str, object], work: Evidence = OTHER) -> RecordDecision:
     step = ScreenInput.model_validate({**STEP, "criteria": RULES})
-    prompt = full_text_screener.render(step, [work], 12_000)
-    return full_text_screener.accept(step, prompt, VerdictAnswer.model_validate(answer)).output
+    prompt = render_full_text(step, [work], 12_000)
+    answered = VerdictAnswer.model_validate(answer)
+    (decision,) = accept_full_text(step, prompt, answered).output.decisions
+    return decision
 
 
 def test_an_exclusion_stands_with_its_criterion_and_words_of_the_work() -> None:
@@ -43,7 +44,7 @@ def test_an_exclusion_without_either_is_unsure(answer: dict[str, object]) -> Non
 
 def test_without_a_model_nothing_is_excluded() -> None:
     step = ScreenInput.model_validate({**STEP, "criteria": RULES})
-    assert full_text_screener.fallback(step, [OTHER]).verdict == "unsure"
+    assert FULL_TEXT_SCREENER.fallback(step, [OTHER]).decisions == ()
 
 
 def test_of_a_long_text_the_passages_near_the_criteria_are_shown() -> None:
@@ -54,7 +55,7 @@ def test_of_a_long_text_the_passages_near_the_criteria_are_shown() -> None:
     work = OTHER.replace(text=f"{OTHER.text} {filler}{quote} {filler}")
     assert len(work.text) > 3 * WHOLE_CHARS
     step = ScreenInput.model_validate({**STEP, "criteria": RULES})
-    prompt = full_text_screener.render(step, [work], 9_000)
+    prompt = render_full_text(step, [work], 9_000)
     assert quote in prompt.user
     assert len(prompt.user) < WHOLE_CHARS
 
