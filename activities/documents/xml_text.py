@@ -49,9 +49,10 @@ def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
     return "".join(pieces)
 
 
-def local_name(element: etree._Element) -> str:
-    """Return the name of an element without its namespace, also where it kept its prefix."""
-    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+def local_name(element: etree._Element | str) -> str:
+    """Return the name of an element or an attribute without its namespace, also where it kept its prefix."""
+    name = element if isinstance(element, str) else str(element.tag)
+    return name.rpartition("}")[2].rpartition(":")[2]
 
 
 def _formula_part(name: str, parts: Sequence[str]) -> str:

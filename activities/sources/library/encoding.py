@@ -1,13 +1,12 @@
 """Vectors of a folder's sentences, computed in the background, and the search of all of them.
 
 A folder is encoded after its first question, by a thread of the lowest priority that waits while anybody asks
-the encoder; each document is kept in the folder's file when it is done. Once all are encoded their vectors
-are one matrix in a file that is mapped into memory: half a second for a million sentences. Until then the
-titles of a small folder are compared; a folder of a few pages is encoded before its first answer, and of the
-bundled sample the package holds the vectors.
+the encoder; each document is kept in the folder's file when it is done, from which each search reads the
+vectors: a tenth of a second for a hundred thousand sentences. Until all are encoded the titles of a small
+folder are compared; a folder of a few pages is encoded before its first answer, and of the bundled sample the
+package holds the vectors.
 """
 
-import hashlib
 import os
 import sqlite3
 import threading
@@ -32,14 +31,13 @@ ENCODED_AT_ONCE = 16
 QUIET_SECONDS = 3.0
 """How long nobody has asked the encoder before it goes on in the background."""
 MAX_SENTENCES = 1_000_000
-"""Vectors of one folder that are searched: 770 MB of a file. Of a larger folder words choose."""
-ROWS_AT_ONCE = 65_536
+"""Vectors of one folder that are searched: 770 MB. Of a larger folder words choose."""
+DOCUMENTS_AT_ONCE = 500
+"""Documents whose vectors are in memory at a time."""
 MAX_TITLES = 600
 """Documents of a folder whose titles are compared until all is encoded: three seconds, once."""
 MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
 """Documents, and letters of their texts, that are encoded before an answer: four seconds."""
-MATRIX = ".vectors"
-"""What the name of the matrix's file ends with, after that of the folder's file."""
 SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors.npz"
 """Vectors of the bundled sample (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
@@ -59,9 +57,6 @@ class Encoding:
         self._model = model
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._matrix: tuple[NDArray[np.float16], NDArray[np.int32]] | None = None
-        self._too_large = False
-        self._map()
 
     @property
     def encoded(self) -> int:
@@ -71,9 +66,7 @@ class Encoding:
     def prepare(self) -> None:
         """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
         with self._lock:
-            if self._matrix is not None or self._thread is not None:
-                return
-            missing = self._missing()
+            missing = self._missing() if self._thread is None else []
             if missing and self._is_sample and self._model.name == MODEL:
                 vectors, digests = sample_vectors(), self._store.rows("SELECT number, digest FROM documents")
                 self._keep(
@@ -81,43 +74,47 @@ class Encoding:
                 )
                 missing = self._missing()
             few = self._store.documents(missing) if len(missing) <= MAX_ENCODED_BEFORE else None
-            if self._numbers and few is not None and sum(map(_letters, few)) <= MAX_LETTERS_BEFORE:
+            if missing and few is not None and sum(map(_letters, few)) <= MAX_LETTERS_BEFORE:
                 self._encode_missing(self._model.encode)
 
     def start(self) -> None:
         """Encode what is missing in the background, unless that is under way or done."""
         with self._lock:
-            if self._matrix is None and not self._too_large and self._numbers and self._thread is None:
+            if self._thread is None and self._missing():
                 self._thread = threading.Thread(target=self._encode, name="library-encoding", daemon=True)
                 self._thread.start()
 
     @property
     def is_asked(self) -> bool:
         """Tell whether a question has had the documents encoded."""
-        return self._thread is not None or self._matrix is not None
+        return self._thread is not None or not self._missing()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the thread; whether all is encoded."""
         if self._thread is not None:
             self._thread.join(seconds)
-        return self._matrix is not None
+        return not self._missing()
 
     def likeness(self, query: str) -> NDArray[np.float64] | None:
-        """Return the cosine of each document's nearest sentence, or title at first; None where slow."""
-        if self._matrix is None:
+        """Return the cosine of each document's nearest sentence, or title at first; None where slow.
+
+        Raises sqlite3.Error, Changed.
+        """
+        counts = self._counts()
+        if len(counts) < len(self._numbers):
             if len(self._numbers) > MAX_TITLES:
                 return None
             titles = [document.title for document in self._store.documents(self._numbers)]
             vectors = self._model.encode([query, *titles])
             return self._model.scale * np.asarray(vectors[1:] @ vectors[0], np.float64)
-        rows, owners = self._matrix
+        if sum(counts.values()) > MAX_SENTENCES:
+            return None
         vector = self._model.encode([query])[0]
-        nearest = np.full(len(self._numbers), -1.0)
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            some = slice(start, start + ROWS_AT_ONCE)
-            cosines = rows[some].astype(np.float32) @ vector
-            np.maximum.at(nearest, owners[some], cosines.astype(np.float64))
-        return self._model.scale * nearest
+        nearest: list[float] = []
+        for start in range(0, len(self._numbers), DOCUMENTS_AT_ONCE):
+            some = self._kept(self._numbers[start : start + DOCUMENTS_AT_ONCE])
+            nearest += [float((rows @ vector).max(initial=-1.0)) for rows in some.values()]
+        return self._model.scale * np.array(nearest)
 
     def remember(self, numbers: Sequence[int]) -> None:
         """Let the encoder know the vectors of these documents. Raises sqlite3.Error, Changed."""
@@ -127,14 +124,16 @@ class Encoding:
             self._model.remember(dict(zip(encoded_texts(document), rows, strict=True)))
 
     def _kept(self, numbers: Sequence[int]) -> dict[int, Vectors]:
+        """Return the vectors of documents that have theirs, in this order. Raises sqlite3.Error."""
         marks = ", ".join("?" * len(numbers))
-        return {
+        kept = {
             int(number): np.frombuffer(rows, np.float16).reshape(int(count), -1).astype(np.float32)
             for number, rows, count in self._store.rows(
                 f"SELECT number, rows, count FROM vectors WHERE model = ? AND number IN ({marks})",  # noqa: S608 - only marks
                 (self._model.name, *numbers),
             )
         }
+        return {number: kept[number] for number in numbers if number in kept}
 
     def _missing(self) -> list[int]:
         kept = self._counts()
@@ -160,7 +159,6 @@ class Encoding:
             texts = encoded_texts(document)
             starts = range(0, len(texts), ENCODED_AT_ONCE)
             self._keep({number: np.concatenate([encode(texts[n : n + ENCODED_AT_ONCE]) for n in starts])})
-        self._write()
 
     def _keep(self, vectors: Mapping[int, NDArray[np.floating]]) -> None:
         rows = [
@@ -175,54 +173,11 @@ class Encoding:
             time.sleep(QUIET_SECONDS - quiet)
         return self._model.encode(texts, in_background=True)
 
-    def _place(self) -> Path | None:
-        if self._store.place is None:
-            return None
-        return self._store.place.with_name(f"{self._store.place.name}{MATRIX}-{self._model.size}")
-
-    def _signature(self) -> bytes:
-        state = hashlib.blake2b(self._model.name.encode(), digest_size=16)
-        state.update(np.array(self._numbers, np.int64).tobytes())
-        return state.digest()
-
     def _counts(self) -> dict[int, int]:
-        """How many vectors each document has, in the order of the matrix; not of those that are missing."""
+        """How many vectors each document has; not of those that are missing."""
         kept = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
         counts = dict(kept)
         return {number: int(counts[number]) for number in self._numbers if number in counts}
-
-    def _write(self) -> None:
-        """Write the matrix beside the folder's file and map it. Raises OSError, sqlite3.Error."""
-        place, counts = self._place(), list(self._counts().values())
-        self._too_large = sum(counts) > MAX_SENTENCES
-        if len(counts) < len(self._numbers) or self._too_large:
-            return
-        if place is None:
-            rows = [self._kept([number])[number] for number in self._numbers]
-            owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-            self._matrix = np.concatenate(rows).astype(np.float16), owners
-            return
-        part = place.with_name(f"{place.name}.{os.getpid()}")
-        with part.open("wb") as file:
-            file.write(self._signature())
-            for number in self._numbers:
-                file.write(self._kept([number])[number].astype(np.float16).tobytes())
-        part.replace(place)
-        self._map()
-
-    def _map(self) -> None:
-        place = self._place()
-        with suppress(OSError, ValueError, sqlite3.Error):
-            if place is None or not self._numbers:
-                return
-            signature = self._signature()
-            with place.open("rb") as file:
-                if file.read(len(signature)) != signature:
-                    return
-            counts = list(self._counts().values())
-            shape = (sum(counts), self._model.size)
-            rows = np.memmap(place, np.float16, "r", offset=len(signature), shape=shape)
-            self._matrix = rows, np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
 def _letters(document: Evidence) -> int:

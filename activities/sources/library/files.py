@@ -7,7 +7,7 @@ outside the folder is opened, also not through a symbolic link.
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,16 +104,6 @@ def list_folder(folder: Path) -> Listing:
     links = tuple((file.name, names[file.path]) for file in files if file.name != names[file.path])
     real_files = tuple(file for file in files if file.name == names[file.path])
     return Listing(real_files, tuple(aside), links, tuple(others))
-
-
-def shares(wanted: Sequence[int], places: int) -> list[int]:
-    """Return how many documents of each file have a place: small files all of theirs, others alike."""
-    counts = [0] * len(wanted)
-    waiting = sorted(range(len(wanted)), key=lambda number: wanted[number])
-    for rank, number in enumerate(waiting):
-        counts[number] = min(wanted[number], places // (len(waiting) - rank))
-        places -= counts[number]
-    return counts
 
 
 def documents_of(

@@ -28,7 +28,7 @@ from platformdirs import user_cache_path
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.documents.readers import Stop
 from activities.logs import log
-from activities.sources.library.encoding import MATRIX, MIN_LIKENESS, Encoding
+from activities.sources.library.encoding import MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.progress import Report
@@ -280,7 +280,7 @@ def _touch(place: Path) -> None:
 
 def _remove(place: Path) -> None:
     with suppress(OSError):
-        for ending in ("", "-journal", MATRIX):
+        for ending in ("", "-journal"):
             place.with_name(place.name + ending).unlink(missing_ok=True)
 
 

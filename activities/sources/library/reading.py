@@ -30,6 +30,7 @@ from activities.documents.office import (
     read_xlsx,
     table_rows,
 )
+from activities.documents.open_document import read_odt, read_rtf
 from activities.documents.pdf import read_pdf
 from activities.documents.plain import mailbox_messages, read_mail, read_markdown, read_notebook, read_plain
 from activities.documents.speech import read_recording
@@ -63,6 +64,8 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".ipynb": read_notebook,
     ".pdf": read_pdf,
     ".docx": read_docx,
+    ".odt": read_odt,
+    ".rtf": read_rtf,
     ".pptx": read_pptx,
     ".xlsx": read_xlsx,
     ".epub": read_epub,
@@ -82,7 +85,15 @@ PAGED_PICTURES = (".tif", ".tiff")
 RECORDINGS = (".wav", ".mp3", ".m4a")
 SLOW = (*PICTURES, *RECORDINGS)
 """Kinds that take minutes: their text has to be recognised."""
-WHOLE = (*READERS, *SLOW)
+SAVED_AS = {
+    **dict.fromkeys((".doc", ".pages", ".wpd", ".docm", ".dot"), ".docx"),
+    **dict.fromkeys((".xls", ".ods", ".numbers", ".xlsb"), ".xlsx"),
+    **dict.fromkeys((".ppt", ".odp", ".key"), ".pptx"),
+    ".msg": ".eml",
+    ".mobi": ".epub",
+}
+"""Kinds that people have and that are not read -> the kind as which their program can save them."""
+WHOLE = (*READERS, *SLOW, *SAVED_AS)
 """Kinds of which a file is one document."""
 ENDINGS = (*WHOLE, *RECORDS)
 
@@ -130,6 +141,8 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
 
 
 def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evidence | SetAside]:
+    if kind in SAVED_AS:
+        raise Unreadable(f"{kind} files are not read; save it as {SAVED_AS[kind]} with the program it is of")
     if kind in READERS:
         yield from _parts(_whole(READERS[kind](data), name, path))
         return

@@ -21,7 +21,7 @@ from activities.contracts.evidence import Evidence
 from activities.documents.dates import date_of_head
 from activities.documents.readers import Stop, Stopped
 from activities.retractions.rules import worst
-from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
+from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
 from activities.sources.progress import Report
 from activities.text.language import ENGLISH, language_of, main_languages
@@ -182,16 +182,15 @@ class Store:
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
         ]
         numbers: list[int] = []
-        places = shares([len(of_file) for of_file in by_file.values()], MAX_DOCUMENTS)
-        for (name, of_file), places_of_file in zip(by_file.items(), places, strict=True):
-            if places_of_file < len(of_file):
-                more = "" if len(of_file) <= MAX_DOCUMENTS else "at least "
+        for name, of_file in by_file.items():
+            places = MAX_DOCUMENTS - len(numbers)
+            if places < len(of_file):
                 reason = (
-                    f"the first {places_of_file:,} of its {more}{len(of_file):,} documents are searched: "
-                    f"a library holds at most {MAX_DOCUMENTS:,}, of which each file has a share"
+                    f"the first {places:,} of its {len(of_file):,} documents are searched: "
+                    f"a library holds at most {MAX_DOCUMENTS:,}; part the folder"
                 )
                 aside.append(SetAside(name, reason))
-            numbers += of_file[:places_of_file]
+            numbers += of_file[:places]
         return Contents(tuple(numbers), tuple(aside))
 
     def languages(self) -> tuple[str, ...]:

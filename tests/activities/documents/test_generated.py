@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
 from html import escape
+from pathlib import Path
 
 import docx
 import openpyxl
@@ -20,8 +21,10 @@ from hypothesis import strategies as st
 
 from activities.documents.html_page import read_own_html
 from activities.documents.office import read_docx, read_epub, read_pptx, read_table, read_xlsx
+from activities.documents.open_document import read_odt, read_rtf
 from activities.documents.plain import read_mail
 from activities.documents.text import Text
+from activities.sources.library.reading import SetAside, read_file
 from tests.activities.sources.library.test_own_documents import CONTAINER, OPF
 
 WORDS = (
@@ -83,7 +86,34 @@ def saved(save: Callable[[io.BytesIO], object]) -> bytes:
     return data.getvalue()
 
 
-@pytest.mark.parametrize("write", [in_word, in_slides, in_html, in_mail, in_book])
+def writer(body: str, styles: str = "") -> Text:
+    """Read an OpenDocument text with this body."""
+    names = ("office", "text", "table", "style", "fo")
+    declared = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
+    source = (
+        f"<office:document-content {declared}><office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("content.xml", source)
+    return read_odt(made.getvalue())
+
+
+def in_writer(lines: list[str]) -> Text:
+    return writer("".join(f"<text:p>{escape(line)}</text:p>" for line in lines))
+
+
+def rich_text(source: str) -> Text:
+    plain = "".join(f"\\u{ord(letter)}?" if letter > "~" else letter for letter in source)
+    return read_rtf(f"{{\\rtf1\\ansi\\deff0{{\\fonttbl{{\\f0 Arial;}}}}\\f0 {plain}\\par}}".encode())
+
+
+def in_rich_text(lines: list[str]) -> Text:
+    return rich_text("\\par\n".join(lines))
+
+
+@pytest.mark.parametrize("write", [in_word, in_slides, in_html, in_mail, in_book, in_writer, in_rich_text])
 @generated
 @given(lines=LINES)
 def test_lines_come_out_as_they_went_in(write: Callable[[list[str]], Text], lines: list[str]) -> None:
@@ -113,13 +143,31 @@ def table_in_html(rows: list[tuple[str, str, str]]) -> Text:
     return read_own_html(f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>")
 
 
+def table_in_writer(rows: list[tuple[str, str, str]]) -> Text:
+    def cell(words: str) -> str:
+        return f"<table:table-cell><text:p>{escape(words)}</text:p></table:table-cell>"
+
+    lines = (f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+    return writer(f"<table:table>{''.join(lines)}</table:table>")
+
+
+def table_in_rich_text(rows: list[tuple[str, str, str]]) -> Text:
+    return rich_text("".join("\\trowd " + "".join(c + "\\cell " for c in row) + "\\row\n" for row in rows))
+
+
 def table_in_csv(rows: list[tuple[str, str, str]]) -> Text:
     data = io.StringIO()
     csv.writer(data).writerows(rows)
     return read_table(data.getvalue().encode())
 
 
-@pytest.mark.parametrize("write", [table_in_word, table_in_workbook, table_in_html, table_in_csv])
+TABLES = [
+    *(table_in_word, table_in_workbook, table_in_html, table_in_csv),
+    *(table_in_writer, table_in_rich_text),
+]
+
+
+@pytest.mark.parametrize("write", TABLES)
 @generated
 @given(rows=CELLS)
 def test_a_row_comes_out_with_its_headings(
@@ -233,3 +281,34 @@ def test_raised_digits_of_slides_and_workbooks_are_kept_apart() -> None:
             part = before.read(name)
             after.writestr(name, re.sub(rb"<t>10POWER per ml</t>", raised, part))
     assert read_xlsx(changed.getvalue()).text == "Sheet\n\n10\u2076 per ml"
+
+
+def test_writer_shows_the_final_text() -> None:
+    raised = (
+        '<style:style style:name="T1"><style:text-properties style:text-position="33% 80%"/></style:style>'
+    )
+    text = writer(
+        "<text:tracked-changes><text:p>It was not dredged.</text:p></text:tracked-changes>"
+        "<text:p>The depth<text:note><text:note-citation>1</text:note-citation>"
+        "<text:note-body><text:p>By echo.</text:p></text:note-body></text:note>"
+        ' is 10<text:span text:style-name="T1">3</text:span> m,'
+        '<text:s text:c="2"/>not <text:span>less</text:span>.</text:p><text:p>It lasts.</text:p>',
+        raised,
+    ).text
+    assert text == "The depth is 10\u00b3 m, not less.\n\nIt lasts.\n\nBy echo."
+
+
+def test_rich_text_is_read_without_what_is_deleted_or_hidden() -> None:
+    source = (
+        rb"{\rtf1\ansi\ansicpg1252 The b\'f6at is {\super 3} m{\deleted  not}{\v  never} long."
+        rb"{\footnote By echo.}\par}"
+    )
+    assert read_rtf(source).text == "The b\u00f6at is \u00b3 m long. By echo."
+
+
+def test_a_kind_that_is_not_read_says_as_what_to_save_it(tmp_path: Path) -> None:
+    for name in ("old.doc", "mail.msg", "sheet.numbers"):
+        (tmp_path / name).write_bytes(b"\xd0\xcf")
+        (aside,) = read_file(b"", str(tmp_path / name), name)
+        assert isinstance(aside, SetAside)
+        assert "save it as ." in aside.reason

@@ -179,7 +179,17 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     found = await ask(library, "cardiac", limit=1)
     assert (files(found), found.detail) == (["heart.txt"], "")
     again = await ask(source(tmp_path, folder), "cardiac", limit=1)
-    assert (again.records, again.detail) == (found.records, ""), "a new process maps the same vectors"
+    assert (again.records, again.detail) == (found.records, ""), "a new process reads the same vectors"
+
+
+def test_what_a_library_cannot_hold_is_said(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_DOCUMENTS", 2)
+    index = Libraries(tmp_path / "cache").open(folder)
+    assert len(index.numbers) == 2
+    (left_out,) = index.set_aside
+    assert "a library holds at most 2" in left_out.reason
 
 
 async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(library: LibrarySource) -> None:

@@ -1,0 +1,105 @@
+"""Text documents of LibreOffice Writer (.odt) and rich text (.rtf)."""
+
+import io
+import re
+import zipfile
+
+from lxml import etree, html
+
+from activities.documents import tables
+from activities.documents.encodings import decode
+from activities.documents.html_page import blocks_of
+from activities.documents.text import Text, behind_extra, from_pages
+from activities.documents.xml_text import local_name, raise_scripts, script
+
+_NOT_SHOWN = (
+    "tracked-changes",
+    "annotation",
+    "note",
+    "sequence-decls",
+    "covered-table-cell",
+    "title",
+    "desc",
+)
+_TAGS = {
+    "h": "h1",
+    "p": "p",
+    "list-item": "li",
+    "line-break": "br",
+    "text-box": "div",
+    "note-body": "div",
+    "table": "table",
+    "table-row": "tr",
+    "table-cell": "td",
+}
+_SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
+_XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+_RTF_UNSEEN = re.compile(r"\{\\(?:deleted|v|\*\\annotation)(?![a-z0])[^{}]*\}")
+_RTF_RAISED = re.compile(r"\{\\(sup|sub)(?:er)?(?![a-z])\s?([^{}\\]*)\}")
+_RTF_NOTE = re.compile(r"\{\\footnote(?![a-z]) ?")
+
+
+def read_odt(data: bytes) -> Text:
+    """Read a text document (OpenDocument) as Writer shows its final text, its notes behind it."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        content = etree.fromstring(archive.read("content.xml"), _XML)
+        about = (
+            etree.fromstring(archive.read("meta.xml"), _XML) if "meta.xml" in archive.namelist() else content
+        )
+    raised: dict[str, str] = {}
+    for style in content.iter("{*}style"):
+        for properties in style.iterfind("{*}text-properties"):
+            for key, place in _attributes(properties).items():
+                if key == "text-position" and not place.startswith("0"):
+                    raised[_attributes(style)["name"]] = "sub" if place.startswith(("sub", "-")) else "sup"
+    page = html.Element("body")
+    for part in (*content.iterfind("{*}body/{*}text"), *content.iter("{*}note-body")):
+        page.append(_as_html(part, raised))
+    raise_scripts(page)
+    headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
+    field = {local_name(e): " ".join((e.text or "").split()) for e in about.iterfind("{*}meta/{*}*")}
+    author = field.get("initial-creator", "")
+    return from_pages(
+        ["\n\n".join(blocks_of(page))],
+        title=field.get("title") or next(filter(None, headings), ""),
+        authors=(author,) if author else (),
+        meta={"date": field["creation-date"][:10]} if field.get("creation-date") else {},
+        paged=False,
+    )
+
+
+def _as_html(element: etree._Element, raised: dict[str, str]) -> html.HtmlElement:
+    """Return an element of OpenDocument as one of HTML. `raised`: styles of raised and lowered letters."""
+    name = local_name(element)
+    attributes = _attributes(element)
+    tag = raised.get(attributes.get("style-name", ""), _TAGS.get(name, "span"))
+    spans = {_SPANS[key]: value for key, value in attributes.items() if key in _SPANS}
+    made: html.HtmlElement = html.Element(tag, spans)
+    made.text = {"s": " " * int(attributes.get("c", "1")), "tab": "\t"}.get(name, element.text)
+    for child in element:
+        shown = isinstance(child.tag, str) and local_name(child) not in _NOT_SHOWN
+        made.append(_as_html(child, raised) if shown else html.Element("span"))
+        made[-1].tail = child.tail
+    return made
+
+
+def _attributes(element: etree._Element) -> dict[str, str]:
+    return {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+
+
+def read_rtf(data: bytes) -> Text:
+    """Read rich text, its footnotes where they are referred to."""
+    with behind_extra("rich text", "office"):
+        from striprtf.striprtf import rtf_to_text
+    source = _RTF_NOTE.sub("{ ", _RTF_UNSEEN.sub("", decode(data)))
+    source = _RTF_RAISED.sub(lambda match: script(match[2], match[1]), source)
+    blocks: list[str] = []
+    rows: list[list[str]] = []
+    for line in [*rtf_to_text(source).split("\n"), ""]:  # type: ignore[no-untyped-call]
+        if line.endswith("|"):
+            rows.append(line[:-1].split("|"))
+            continue
+        blocks.append("\n".join(tables.from_rows(rows).lines()))
+        blocks.append(line)
+        rows = []
+    return from_pages(["\n\n".join(filter(None, blocks))], paged=False)
