@@ -122,8 +122,6 @@ def build_worker(
         interceptors=interceptors,
         max_concurrent_activities=max_concurrent_activities,
         max_concurrent_workflow_tasks=WORKFLOW_TASKS,
-        # an eager step stays in the process of its workflow, so that a helping process would have none
-        disable_eager_activity_execution=True,
         graceful_shutdown_timeout=GRACE,
         max_heartbeat_throttle_interval=HEARTBEATS,
         sticky_queue_schedule_to_start_timeout=STICKY,

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from math import ceil
 from typing import TypeAlias
 
@@ -68,7 +68,7 @@ class _Pool:
         None where every work may say it, and for all but the first `MAX_COMPARED` sentences: to compare one
         with those of all works takes long."""
         key = row.evidence_id, row.quote
-        if key not in self._unlike and len(self._unlike) < MAX_COMPARED:
+        if key not in self._unlike and len(self._unlike) < MAX_COMPARED and _stands_alone(row):
             others = (own for name, own in self.by_work.items() if name != row.evidence_id)
             self._unlike[key] = next((own[0] for own in others if not _says(own, row)), None)
         return self._unlike.get(key)
@@ -87,11 +87,7 @@ def controls(
     number = max(MIN_PLANTED, ceil(len(asked) / SENTENCES_A_CONTROL))
     seed = "\n".join(one.text for one in asked)
     texts = {normalise(one.text) for one in asked}
-    rows = [
-        one
-        for one in shown
-        if not one.is_row and quotable(plain := normalise(one.quote)) and plain not in texts
-    ]
+    rows = [one for one in shown if not one.is_row and normalise(one.quote) not in texts]
     pool = _Pool(seed, rows, documents)
     used: set[str] = set()
     planted = [Control(one, is_true=False) for one in near_misses[: number // 2]]
@@ -101,9 +97,13 @@ def controls(
         if source not in used:
             used.add(source)
             planted.append(_control(text, support, is_true=False))
-    fresh = [one for one in pool.rows if one.quote not in used]
-    true = [_control(normalise(one.quote), one, is_true=True) for one in fresh[: len(planted)]]
+    fresh = (one for one in pool.rows if one.quote not in used and _stands_alone(one))
+    true = [_control(normalise(one.quote), one, is_true=True) for one in islice(fresh, len(planted))]
     return (*planted, *true)
+
+
+def _stands_alone(row: Sentence) -> bool:
+    return quotable(normalise(row.quote))
 
 
 def mixed(sentences: Sequence[DraftClaim], planted: Sequence[Control]) -> list[DraftClaim | Control]:
@@ -136,7 +136,7 @@ def _errors(pool: _Pool) -> Iterator[_Error]:
     def made_by(make: Callable[[_Pool, Sentence], tuple[str, Sentence] | None]) -> Iterator[_Error]:
         # one at a time: to make all would take most of a worker's time
         for row in pool.rows:
-            if made := make(pool, row):
+            if (made := make(pool, row)) and _stands_alone(row):
                 yield *made, row.quote
 
     yield from filter(None, chain.from_iterable(zip_longest(*map(made_by, makers))))
