@@ -26,7 +26,7 @@ from activities.configuration.folder import allowed, over
 from activities.configuration.mcp import McpSource
 from activities.configuration.question import OwnPrice, QuestionSettings, Seconds, SourceSettings
 from activities.configuration.trust import is_trusted, user_home
-from activities.configuration.values import Part, nearest
+from activities.configuration.values import nearest
 from activities.contracts.evidence import (
     Effort,
     ModelChoice,
@@ -228,13 +228,6 @@ class Settings(QuestionSettings):
         default_factory=list,
         at="worker.model_urls",
         example='["http://gpu:8000/v1"]',
-    )
-    queues: list[Part] = setting(
-        "What a worker does: workflows, searches, models; default: everything, on one queue.",
-        default_factory=list,
-        at="worker.queues",
-        example='["workflows", "searches"]',
-        by_request=True,
     )
     workers: int | None = setting(
         "Processes of the embedded server's worker, 1 to 4; default: one for each processor.",

@@ -11,10 +11,10 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nexusrpc.handler import service_handler
 from temporalio import activity
@@ -28,16 +28,12 @@ from temporalio.worker.workflow_sandbox import (
     SandboxRestrictions,
 )
 
-from activities.configuration.values import Part
 from activities.hooks import HookInterceptor, load_hooks
 from worker.resources import Resources
 from workflows.graph.definition import GraphCheck, GraphDefinition
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.temporal import ResearchService, memo_of, summary_of
 from workflows.types import Outcome, ResearchRequest
-
-if TYPE_CHECKING:
-    from worker.queues import WorkerGroup
 
 
 @service_handler(service=ResearchService)
@@ -179,35 +175,8 @@ def deployment() -> WorkerDeploymentConfig | None:
     )
 
 
-def split_workers(
-    client: Client,
-    task_queue: str,
-    parts: Sequence[Part],
-    *,
-    activities: Sequence[Callable[..., Any]],
-    workflows: Sequence[type],
-    interceptors: Sequence[Interceptor] = (),
-) -> "WorkerGroup":
-    """Return a worker for each part of a fleet that this process serves."""
-    from worker.queues import SplitQueues, WorkerGroup, name_of, part_of, queue_of
-
-    workers = (
-        build_worker(
-            client,
-            queue_of(task_queue, part),
-            activities=[step for step in activities if part_of(name_of(step)) == part],
-            workflows=workflows if part == "workflows" else (),
-            interceptors=[*interceptors, SplitQueues()] if part == "workflows" else interceptors,
-        )
-        for part in dict.fromkeys(parts)
-    )
-    return WorkerGroup(tuple(workers))
-
-
-def research_worker(
-    client: Client, resources: Resources, queue: str, executes: bool = True
-) -> "Worker | WorkerGroup":
-    """Return the worker of a queue, or those of the parts of a split fleet (`worker.queues`).
+def research_worker(client: Client, resources: Resources, queue: str, executes: bool = True) -> Worker:
+    """Return the worker of a queue.
 
     One that does not execute steps decides which come next. Strictly limited sources have queues of their
     own, which a process polls only while it holds their gate (`worker.rate_gate_holder`). Raises HookError.
@@ -230,8 +199,7 @@ def research_worker(
         interceptors=interceptors,
         build_id=code_id(),
     )
-    build = partial(split_workers, parts=settings.queues) if settings.queues else build_worker
-    return build(
+    return build_worker(
         client,
         queue,
         workflows=[*workflow_classes(), RateGate, RefreshReport, SystematicReview],

@@ -38,7 +38,6 @@ from worker.logs import configure_logging
 
 if TYPE_CHECKING:
     from worker.lanes import Build
-    from worker.queues import WorkerGroup
 
 
 STUCK_LOOK_SECONDS = 60.0
@@ -230,7 +229,7 @@ async def has_work(client: Client) -> bool:
     return await anext(await client.list_schedules(), None) is not None
 
 
-async def _end(worker: "Worker | WorkerGroup", running: asyncio.Task[None]) -> None:
+async def _end(worker: Worker, running: asyncio.Task[None]) -> None:
     """Have a worker finish.
 
     A worker that is stopped while it begins to poll may miss that its poll was given up, and would wait for

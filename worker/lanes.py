@@ -10,7 +10,6 @@ from temporalio.worker import Worker
 
 from activities.lanes import Lane
 from activities.logs import log
-from worker.queues import WorkerGroup
 
 LOOK_SECONDS = 0.5
 """How often it is looked for new lanes, which reads the names in one folder."""
@@ -19,7 +18,7 @@ USED_SECONDS = 30 * 86_400.0
 MAX_LANES = 20
 """Lanes that are served, those used last."""
 
-Build = Callable[[str, bool], "Worker | WorkerGroup"]
+Build = Callable[[str, bool], Worker]
 """Makes the worker of a queue, with or without activities."""
 
 
@@ -29,7 +28,7 @@ async def serve_lanes(folder: Path, own: Lane, queue: str, build: Build) -> None
     Decide what comes next in all of them, and execute the steps of those whose settings are the worker's.
     Raises what ended one of its workers.
     """
-    served: dict[str, tuple[Worker | WorkerGroup, asyncio.Task[None]]] = {}
+    served: dict[str, tuple[Worker, asyncio.Task[None]]] = {}
     try:
         while True:
             for lane in lanes_in(folder):

@@ -4,12 +4,8 @@ import difflib
 import math
 import re
 from collections.abc import Collection
-from typing import Literal
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-
-Part = Literal["workflows", "searches", "models"]
-"""What one process of a split fleet does (`worker.queues`)."""
 
 
 def seconds(value: object) -> float:

@@ -5,22 +5,14 @@ Temporal, and `worker` imports nothing of `client` but `client.connection` and `
 """
 
 from pathlib import Path
-from typing import get_args
 
 import click
 
-from activities.configuration.values import Part
-from client.cli.common import Filled, Names, address_option, load_settings, run_async
+from client.cli.common import Filled, address_option, load_settings, run_async
 from client.failures import BadInput
 
 
 @click.command()
-@click.option(
-    "--queues",
-    type=Names(get_args(Part)),
-    help="What this process does, of workflows, searches and models; default: everything. All workers of a "
-    "fleet need the option when one has it.",
-)
 @click.option(
     "--metrics", type=Filled(), metavar="HOST:PORT", help="Serve metrics for Prometheus at /metrics."
 )
@@ -28,14 +20,12 @@ from client.failures import BadInput
     "--ready-file", type=click.Path(path_type=Path), help="A file to touch while the worker can work."
 )
 @address_option
-def worker(
-    queues: tuple[Part, ...] | None, metrics: str | None, ready_file: Path | None, address: str | None
-) -> int:
+def worker(metrics: str | None, ready_file: Path | None, address: str | None) -> int:
     """Run a worker of a configured Temporal server in the foreground until Ctrl-C.
 
     The embedded server has its own, in the background.
     """
-    settings = load_settings(queues=list(queues) if queues else None, metrics=metrics, ready_file=ready_file)
+    settings = load_settings(metrics=metrics, ready_file=ready_file)
 
     async def body() -> int:
         from client.connection import configured

@@ -151,7 +151,7 @@ def lane_of_settings(settings: Settings, places: Places) -> Lane:
     )
 
 
-OF_PROCESS = ("home", "task_queue", "workers", "metrics", "ready_file", "reports_dir", "queues", "log_level")
+OF_PROCESS = ("home", "task_queue", "workers", "metrics", "ready_file", "reports_dir", "log_level")
 """Settings that concern processes and no step."""
 SOURCE_PLUGINS = "determinator.sources"
 """The entry point group of `activities.sources.registry`, which is not imported for its name alone."""

@@ -12,9 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+import httpx
 import pytest
 
 from activities.settings import Settings
+from client.embedded.binary import free_port
+from tests.client.harness import begin, wait_until
 from worker import daemon
 
 PATIENCE = 120
@@ -59,6 +62,22 @@ def test_a_signal_ends_the_worker_cleanly(home: Path, dev_server: str) -> None:
         worker.send_signal(signal.SIGTERM)
         assert "worker_stopped" in worker.communicate(timeout=PATIENCE)[1]
         assert worker.returncode == 0
+
+
+def test_a_worker_of_the_command_line_serves_metrics_and_touches_its_ready_file(
+    home: Path, dev_server: str, tmp_path: Path
+) -> None:
+    metrics, ready = free_port(), tmp_path / "ready"
+    options = ("--metrics", f"127.0.0.1:{metrics}", "--ready-file", str(ready))
+    queue = {"DETERMINATOR_TASK_QUEUE": f"daemon-{uuid.uuid4().hex[:8]}"}
+    worker = begin("worker", "--address", dev_server, *options, env=queue)
+    try:
+        wait_until(ready.exists, what="the worker to be ready")
+        assert httpx.get(f"http://127.0.0.1:{metrics}/metrics").status_code == 200
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=PATIENCE)
+    assert worker.returncode == 0
 
 
 def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
