@@ -36,9 +36,7 @@ REACTIONS = 25
 
 FIELDED = re.compile(r"(?:^|[\s(+-])_?[a-z][\w.]*:(?!/)\S")
 """Field syntax as in `openfda.generic_name:"imatinib"` or `_exists_:boxed_warning`."""
-_PART = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
-_BOOLEAN = frozenset({"AND", "OR", "NOT"})
-_KEPT = _BOOLEAN | {"(", ")"}
+_WORD = re.compile(r"\w+(?:['-]\w+)*")
 _NAMES = ("openfda.generic_name", "openfda.brand_name", "openfda.substance_name")
 _REPORTED_NAMES = (
     "patient.drug.openfda.generic_name",
@@ -137,50 +135,20 @@ def parameters(endpoint: str, text: str, limit: int) -> dict[str, str]:
 
 
 def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:
-    """Return a query in openFDA's Lucene dialect.
+    """Return a query in openFDA's Lucene dialect; text with field syntax is kept as typed.
 
-    Text with field syntax is kept as typed. Other text is looked for in the name fields: as one phrase, or
-    with the booleans that were typed; with `anywhere` also as words that must all occur in the record, since
-    openFDA joins bare words with OR. Words with special characters are quoted, for openFDA answers 500 to
-    those it cannot parse.
+    Words are looked for in the name fields as one phrase, and with `anywhere` also as words that must all
+    occur in the record, since openFDA joins bare words with OR. Raises Refused for a text without a word.
     """
     if FIELDED.search(text):
         return text
-    parts = _PART.findall(text)
-    if text.count('"') % 2 or not balanced(parts):
-        parts = re.sub(r'["()]', " ", text).split()
-    words = [
-        part if part in _KEPT else quoted(part) for part in parts if part in _KEPT or re.search(r"\w", part)
-    ]
-    if all(word in _KEPT for word in words):
+    # openFDA answers 500 to special characters that it cannot parse
+    words = [word for word in _WORD.findall(text) if word not in ("AND", "OR", "NOT")]
+    if not words:
         raise Refused("openFDA needs a word to look for; name a drug")
-    if any(word in _BOOLEAN for word in words):
-        typed = " ".join(words)
-        clause = " OR ".join(f"{name}:({typed})" for name in names)
-        return f"{clause} OR ({typed})" if anywhere else clause
-    phrase = '"' + re.sub(r'[\\"()]', " ", text).strip() + '"'
-    clause = " OR ".join(f"{name}:{phrase}" for name in names)
-    if not anywhere:
-        return clause
-    every = " AND ".join(word for word in words if word not in _KEPT)
-    return f"{clause} OR ({every})"
-
-
-def balanced(parts: list[str]) -> bool:
-    depth = 0
-    for part in parts:
-        depth += {"(": 1, ")": -1}.get(part, 0)
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-def quoted(word: str) -> str:
-    """Return a word as it is when it is plain, else as a phrase."""
-    if re.fullmatch(r"\w+", word):
-        return word
-    inner = re.sub(r'[\\"]', " ", word).strip()
-    return f'"{inner}"'
+    clause = " OR ".join(f'{name}:"{" ".join(words)}"' for name in names)
+    every = " AND ".join(word if word.isalnum() else f'"{word}"' for word in words)
+    return f"{clause} OR ({every})" if anywhere else clause
 
 
 def answer(response: httpx.Response) -> Page:
