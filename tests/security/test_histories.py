@@ -78,7 +78,7 @@ async def histories(client: Client, tmp_path: Path, request: ResearchRequest) ->
     """The events of a run with real activities."""
     async with open_resources(Settings()) as resources:
         worker = research_worker(client, resources, resources.settings.task_queue)
-        async with worker:  # type: ignore[union-attr]
+        async with worker:
             handle = await client.start_workflow(
                 "IterativeResearch", request, id=f"planted-{tmp_path.name}", task_queue=Settings().task_queue
             )
