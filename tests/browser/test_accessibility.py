@@ -10,7 +10,11 @@ from playwright.sync_api import Browser, Page
 
 from activities.report.formats import render
 from tests.browser.staged import Stage, report
+from tests.browser.test_web_page import Served, served, sign_in
+from tests.client.harness import determinator
+from tests.client.web.test_screening import PROTOCOL
 
+__all__ = ["served"]  # the fixture
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 AXE = "axe-core@4"
@@ -86,3 +90,31 @@ def test_the_html_report_has_no_serious_finding(
     file = tmp_path / "report.html"
     file.write_bytes(render(report(), "html"))
     assert findings(opened(browser, file.as_uri(), scheme), axe) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_a_review(
+    browser: Browser, served: Served, axe: str, tmp_path: Path, scheme: str
+) -> None:
+    rows = [f"Trial {n} of metformin,Metformin was tried in {n + 20} adults over a year." for n in range(3)]
+    (tmp_path / "a.csv").write_text("\n".join(("title,abstract", *rows)))
+    (tmp_path / "protocol.toml").write_text(PROTOCOL)
+    started = determinator("review", "start", str(tmp_path / "protocol.toml"))
+    assert started.code == 0, started
+    page = browser.new_page(bypass_csp=True, color_scheme="dark" if scheme == "dark" else "light")
+    page.set_default_timeout(60_000)
+    sign_in(page, served, "ada")
+    page.goto(f"{served.address}review")
+    assert findings(page, axe) == []
+    page.locator("main a[href^='/review/']").first.click()
+    page.wait_for_selector("form[action$='/approve']")
+    assert findings(page, axe) == []
+    page.locator("form[action$='/approve'] button").click()
+    decide = page.locator("form[action$='/decide']")
+    for _ in range(60):
+        if decide.count():
+            break
+        page.wait_for_timeout(500)
+        page.reload()
+    assert decide.count()
+    assert findings(page, axe) == []
