@@ -26,7 +26,7 @@ from temporalio.service import RPCError
 
 from activities.contracts.errors import DeterminatorError
 from activities.plural import plural
-from client.blocking import Blocking, Blocks, Loop, hinting
+from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
 from client.connection import Connection, Say, configured, open_client, quiet
 from client.embedded.server import keep_alive, serve, start_embedded
@@ -56,7 +56,6 @@ EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
 """Errors that the methods raise for a person to read; `client.failures.as_failure` words them."""
 
 
-@hinting("with Determinator() as client:")
 class Determinator:
     """A client.
 
@@ -107,7 +106,7 @@ class Determinator:
 
         `close` ends its thread.
         """
-        return BlockingDeterminator.of(self)
+        return BlockingDeterminator(self, Loop())
 
     @property
     def embedded(self) -> bool:
@@ -499,26 +498,9 @@ class Determinator:
 class BlockingDeterminator(Blocking[Determinator]):
     """The methods of `Determinator`, each of which blocks until it is done.
 
-    It is made as `Determinator` is, or by `with Determinator() as client`; `close` or the end of a `with`
-    ends its thread.
+    It is made by `with Determinator() as client` or `Determinator().blocking()`; `close` or the end of a
+    `with` ends its thread.
     """
-
-    def __init__(
-        self,
-        settings: "Settings | None" = None,
-        *,
-        address: str | None = None,
-        say: Say = quiet,
-        **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
-    ) -> None:
-        super().__init__(Determinator(settings, address=address, say=say, **overrides), Loop())
-
-    @classmethod
-    def of(cls, client: Determinator) -> Self:
-        """Return the blocking methods of a client that is there."""
-        made = cls.__new__(cls)
-        Blocking.__init__(made, client, Loop())
-        return made
 
     def __enter__(self) -> Self:
         return self

@@ -2,82 +2,14 @@
 
 import asyncio
 import functools
-import inspect
 import threading
-import warnings
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 T = TypeVar("T")
 Held = TypeVar("Held")
 P = ParamSpec("P")
-
-
-class NotAwaited(Coroutine[Any, Any, T]):
-    """A call of an asynchronous method.
-
-    Used as if it were the result, it says what to write in a program without an event loop.
-    """
-
-    def __init__(self, coroutine: Coroutine[Any, Any, T], name: str, remedy: str) -> None:
-        self._coroutine = coroutine
-        self._hint = (
-            f"{name}() is a coroutine: await it, or write `{remedy}` in a program without an event loop"
-        )
-        self._begun = False
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        self.close()
-        raise AttributeError(self._hint)
-
-    def __repr__(self) -> str:
-        return f"<{self._hint}>"
-
-    def __await__(self) -> Generator[Any, Any, T]:
-        self._begun = True
-        return self._coroutine.__await__()
-
-    def send(self, value: Any) -> Any:  # noqa: ANN401 - as in Coroutine
-        self._begun = True
-        return self._coroutine.send(value)
-
-    def throw(self, *error: Any) -> Any:  # noqa: ANN401 - as in Coroutine
-        self._begun = True
-        return self._coroutine.throw(*error)
-
-    def close(self) -> None:
-        self._begun = True
-        self._coroutine.close()
-
-    def __del__(self) -> None:
-        if not self._begun:
-            self._coroutine.close()
-            warnings.warn(self._hint, RuntimeWarning, stacklevel=2)
-
-
-Kind = TypeVar("Kind", bound=type)
-
-
-def hinting(remedy: str) -> Callable[[Kind], Kind]:
-    """Have the public coroutines of a class be `NotAwaited` until they are."""
-
-    def hinted(method: Callable[..., Coroutine[Any, Any, Any]], name: str) -> Callable[..., NotAwaited[Any]]:
-        @functools.wraps(method)
-        def call(*args: Any, **kwargs: Any) -> NotAwaited[Any]:  # noqa: ANN401 - those of the method
-            return NotAwaited(method(*args, **kwargs), name, remedy)
-
-        return call
-
-    def of(kind: Kind) -> Kind:
-        for name, method in list(vars(kind).items()):
-            if inspect.iscoroutinefunction(method) and not name.startswith("_"):
-                setattr(kind, name, hinted(method, f"{kind.__name__}.{name}"))
-        return kind
-
-    return of
 
 
 class Loop:

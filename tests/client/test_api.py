@@ -1,12 +1,11 @@
 """The Python client: what programs, the command line, the MCP server and the web page use."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 import structlog
 
-from determinator import BadInput, BlockingDeterminator, Determinator
+from determinator import BadInput, Determinator
 from tests.client.harness import processes_of
 from tests.papers import QUESTION
 
@@ -54,18 +53,8 @@ def test_the_same_works_without_an_event_loop(
     assert any("leaves this machine" in message for message in messages)
 
 
-def test_a_method_that_was_not_awaited_says_what_to_write(home: Path) -> None:
-    with pytest.raises(
-        AttributeError, match=r"Determinator\.ask\(\) is a coroutine: .*`with Determinator\(\)"
-    ):
-        Determinator().ask(QUESTION).report()  # type: ignore[attr-defined]  # what a person writes
-    with pytest.warns(RuntimeWarning, match="await it"):
-        Determinator().sources()  # type: ignore[unused-coroutine]
-    assert len(asyncio.run(Determinator().sources())) > 10
-
-
-def test_a_blocking_client_is_made_by_itself(home: Path) -> None:
-    with BlockingDeterminator(offline=True) as client:
+def test_a_blocking_client_ends_its_thread(home: Path) -> None:
+    with Determinator(offline=True).blocking() as client:
         assert client.held.settings.offline
         assert len(client.sources()) > 10
     assert not client.loop.running
