@@ -102,10 +102,7 @@ class Determinator:
             self._blocking.close()
 
     def blocking(self) -> "BlockingDeterminator":
-        """Return the same methods for a notebook, or a program without an event loop.
-
-        `close` ends its thread.
-        """
+        """Return the same methods for a program without an event loop; `close` ends its thread."""
         return BlockingDeterminator(self, Loop())
 
     @property
@@ -115,10 +112,7 @@ class Determinator:
 
     @property
     def is_new(self) -> bool:
-        """Tell whether the embedded server of the home has never run, so that there are no runs.
-
-        Raises BadConnectionSettings.
-        """
+        """Tell whether the home has an embedded server that never ran. Raises BadConnectionSettings."""
         return self.embedded and not any(self.settings.home.glob("temporal-*.db"))
 
     async def ask(
@@ -276,10 +270,7 @@ class Determinator:
     async def decide(
         self, name: str, sentence: str, *, upheld: bool, by: str | None = None, note: str = ""
     ) -> "Answered":
-        """Decide the disputes of a sentence: upheld, it goes and its quote stands in its place.
-
-        Raises as `revise`.
-        """
+        """Decide the disputes of a sentence: upheld, its quote stands in its place. Raises as `revise`."""
         return await self.revise(name, "decide", by, sentence=sentence, upheld=upheld, note=note)
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
@@ -339,10 +330,7 @@ class Determinator:
         return Review(self.settings, connection, run_id)
 
     async def review(self, name: str = "last") -> "Review":
-        """Return the review with an id, an unambiguous part of one, or `last`.
-
-        Raises NoSuchRun, NoConnection.
-        """
+        """Return the review with an id, a part of one, or `last`. Raises NoSuchRun, NoConnection."""
         from client.reviews.review import Review
         from client.reviews.start import find_review
 

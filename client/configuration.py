@@ -109,10 +109,7 @@ def ignored_keys() -> str:
 
 
 def source_names() -> list[str]:
-    """Every source that can be named: built-in ones, those of plugins, and those of `[mcp.NAME]`.
-
-    Raises ConfigError.
-    """
+    """Return the sources: built-in ones, those of plugins and of `[mcp.NAME]`. Raises ConfigError."""
     from activities.settings import file_settings
     from activities.sources.names import source_names as installed
 

@@ -43,10 +43,7 @@ class NoTracing(Exception):
 
 
 def tracing(environment: Mapping[str, str] = os.environ) -> list[Interceptor]:
-    """Return the interceptors that trace a client and the workers on it; none where no collector is named.
-
-    Raises NoTracing.
-    """
+    """Return the interceptors that trace a client; none where no collector is named. Raises NoTracing."""
     if not any(environment.get(name) for name in VARIABLES):
         return []
     try:

@@ -200,10 +200,7 @@ def status_of(execution: WorkflowExecution) -> str:
 
 
 async def as_row(execution: WorkflowExecution) -> Row:
-    """Return the memo of a run; one that was encrypted with a key that is not here says so.
-
-    The others are listed all the same.
-    """
+    """Return the memo of a run; one that cannot be decrypted says so, and the others are listed."""
     try:
         memo: Mapping[str, object] = await execution.memo()
     except (CodecError, KeyError):  # the SDK raises KeyError for an encoding that it does not know

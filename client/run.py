@@ -173,10 +173,7 @@ class Run:
         return RunReport.of(await latest_report(self.settings, self.connection, self.id))
 
     async def versions(self) -> tuple[Version, ...]:
-        """Return the later versions of its report, the oldest first, which a refresh or a change has made.
-
-        Raises NoReport.
-        """
+        """Return the versions that a refresh or a change has made, the oldest first. Raises NoReport."""
         return (await report_and_versions(self.settings, self.connection, self.id))[1]
 
     async def version(self, number: int) -> RunReport:
@@ -321,10 +318,7 @@ class Run:
         return view
 
     async def cancel(self, section: str | None = None) -> str:
-        """Stop it, or one of its sections; a report is still written.
-
-        Returns the workflow that is cancelled.
-        """
+        """Stop it, or one of its sections; a report is still written. Returns the id of the workflow."""
         seen = await self.running()
         if section and seen and section not in (names := [s.id for s in seen.sections]):
             raise BadInput(f"{self.id} has no section {section}; it has {', '.join(names) or 'none'}")

@@ -219,10 +219,7 @@ def show_report(markdown: str) -> None:
 
 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
-    """Return a version of a report, by default the latest, saying so when there are several.
-
-    Raises BadInput.
-    """
+    """Return a version of a report, by default the latest; say so when there are several. Raises BadInput."""
     from activities.contracts.errors import StoreError
     from activities.report.archive import Archive
 

@@ -78,10 +78,7 @@ def packages_of(extra: str, server: str) -> Iterator[None]:
 
 
 def listen_at(host: str, port: int) -> socket.socket:
-    """Listen at an address: who opens it at once waits, and is not refused.
-
-    Raises BadInput when it is in use.
-    """
+    """Listen at an address: who opens it at once waits. Raises BadInput when it is in use."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=128)
@@ -257,10 +254,7 @@ def serve_http(
 
 
 def token(variable: str) -> str:
-    """Return the token callers need: that of the environment, or a new one, which is printed.
-
-    Raises BadInput.
-    """
+    """Return the token callers need: the environment's, or a new one, which is printed. Raises BadInput."""
     value = os.environ.get(variable)
     if not value:
         new = secrets.token_urlsafe(24)

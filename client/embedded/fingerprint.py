@@ -97,10 +97,7 @@ def fingerprint(settings: Settings, places: Places) -> str:
 
 
 def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[tuple[str, int, int]]:
-    """Return which code is on disk: each package with the sums of its files' sizes and times.
-
-    Raises OSError.
-    """
+    """Return which code is on disk: each package with its files' sizes and times. Raises OSError."""
     code = []
     for name in packages:
         files = [file.stat() for file in (root / name).rglob("*.py")]

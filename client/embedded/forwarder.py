@@ -71,10 +71,7 @@ def remove_socket(path: Path) -> None:
 
 
 def published(address: Address) -> socket.socket:
-    """Return a port on which this process listens: that of the address, or another one when it is in use.
-
-    Raises OSError.
-    """
+    """Return a port on which this process listens: that of the address, else another. Raises OSError."""
     try:
         return listening(address)
     except OSError:

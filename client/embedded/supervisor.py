@@ -230,10 +230,7 @@ class Supervisor:
         return self._sockets is not None and self._sockets.owner(peer, own) == os.geteuid()
 
     async def _connect(self, address: Address | None = None) -> socket.socket:
-        """Return a connection to the server, by default to its API, once it accepts some.
-
-        Raises OSError, TimeoutError.
-        """
+        """Return a connection to the server once it accepts one. Raises OSError, TimeoutError."""
         await asyncio.wait_for(self._reached.wait(), CONNECT_SECONDS)
         return await self._connect_now(address)
 

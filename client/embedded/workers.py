@@ -181,10 +181,7 @@ async def have_worker(
 
 
 async def waits_for(client: Client, places: Places, wanted: Wanted, has: Lane) -> list[str]:
-    """`1 run waits for a worker with OPENAI_API_KEY (ask-...)`, a line for those that wait for the same.
-
-    Raises RPCError.
-    """
+    """Return `1 run waits for a worker with OPENAI_API_KEY (ask-...)`, a line each. Raises RPCError."""
     lines = []
     for lane in [lane for file in places.lanes.glob("*.json") if (lane := lane_of(places.lanes, file.stem))]:
         if (lacking := has.lacks(lane)) and (

@@ -159,10 +159,7 @@ ReportAction: Any = Annotated[
 
 
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
-    """Return the tool with these arguments in place of those that it does not name.
-
-    None of them must be given.
-    """
+    """Return the tool with these optional arguments in place of those that it does not name."""
     signature = inspect.signature(tool)
     named = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     more = [

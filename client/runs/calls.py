@@ -52,10 +52,7 @@ class ModelCall(BaseModel):
 
 
 async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:
-    """Return the calls of a run and of its running sections, the oldest first.
-
-    What cannot be read is left out.
-    """
+    """Return the calls of a run and its running sections that can be read, the oldest first."""
     workflows = [("", seen.run_id)]
     workflows += [(s.id, s.workflow_id) for s in seen.sections if s.status == "running" and s.workflow_id]
     calls_of_each = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))

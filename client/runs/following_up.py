@@ -112,10 +112,7 @@ def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
 async def request_of_follow_up(
     client: "Determinator", report: "Report", question: str, options: "AskOptions"
 ) -> "ResearchRequest":
-    """Return the request of a question that follows up the run of a report.
-
-    Raises BadInput, NotPermitted, RPCError.
-    """
+    """Return the request of a question on the run of a report. Raises BadInput, NotPermitted, RPCError."""
     from client.runs.request import build_request
 
     settings = client.settings

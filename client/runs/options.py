@@ -148,10 +148,7 @@ class AskOptions(SharedOptions, total=False):
 
 
 def chosen(options: Mapping[str, object]) -> AskOptions:
-    """Return the options that say something: not None, not empty, not an unset flag.
-
-    A zero says zero, and equals False.
-    """
+    """Return the options that say something: not None, empty or an unset flag; 0 says zero."""
     said = {n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")}
     return cast("AskOptions", said)
 

@@ -47,10 +47,7 @@ class Planned(BaseModel):
 
 
 async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:
-    """Read and outline a question on the workers of a queue; a library is not looked into.
-
-    Raises Failure and RPCError.
-    """
+    """Read and outline a question on the workers of a queue, without a library. Raises Failure, RPCError."""
 
     async def act(name: str, kind: type[Output], step: object, options: policy.Options) -> Output:
         arguments: dict[str, Any] = {**options}

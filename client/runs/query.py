@@ -94,10 +94,7 @@ async def evidence_index(client: Client, run_id: str) -> tuple[EvidenceRef, ...]
 
 
 async def iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
-    """Query `iterations`, page by page: every iteration of the run and of its sections.
-
-    Raises NoAnswer, NoSuchRun.
-    """
+    """Query `iterations` of the run and its sections, page by page. Raises NoAnswer, NoSuchRun."""
     pages = _pages(client, run_id, "iterations", IterationHistory)
     return tuple([item async for page in pages for item in page.items])
 

@@ -118,10 +118,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
 async def find_boundary(
     client: Client, workflow_id: str, chain: Sequence[Execution], iteration: int
 ) -> Boundary:
-    """Return where an iteration of a run begins; `chain` are its executions, the newest first.
-
-    Raises CannotRewind.
-    """
+    """Return where an iteration begins; `chain`: executions, the newest first. Raises CannotRewind."""
     if children_of(chain):
         if iteration != 1:
             raise CannotRewind(
