@@ -97,6 +97,12 @@ def line_of(error: Exception) -> str:
     return str(as_failure(error) or error)
 
 
+def status_of(error: Exception) -> int:
+    """Return the HTTP status of an error of `client.api.EXPECTED`."""
+    failure = as_failure(error)
+    return failure.status if failure else 500
+
+
 def models_of(settings: Settings) -> list[str]:
     """Names of the models that the settings in force offer."""
     return list(dict.fromkeys(filter(None, (settings.model, *settings.roles.values(), *settings.fallback))))

@@ -50,6 +50,8 @@ class Failure(Exception):
     """Ends a command with a line on stderr and its exit code."""
 
     code = Exit.FAILED
+    status = 500
+    """Status of an answer over HTTP."""
 
     def __init__(self, message: str, hint: Hint | None = None) -> None:
         super().__init__(f"{message}; {hint.worded(in_shell)}" if hint else message)
@@ -60,6 +62,7 @@ class BadInput(Failure):
     """Refusal of what cannot be done; nothing was changed."""
 
     code = Exit.BAD_INPUT
+    status = 400
 
 
 class BadSettings(BadInput):
@@ -70,6 +73,7 @@ class Unreachable(Failure):
     """There is no server, or it does not answer."""
 
     code = Exit.NO_CONNECTION
+    status = 503
 
 
 class NoConnection(Unreachable):
@@ -86,6 +90,8 @@ class NoAnswer(Unreachable):
 
 class NoSuchRun(BadInput):
     """No run, or more than one, has that name; the message says which."""
+
+    status = 404
 
 
 class SeveralRuns(NoSuchRun):

@@ -15,9 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.credentials import redacted
-from client.access import Folders, line_of
+from client.access import Folders, line_of, status_of
 from client.api import EXPECTED, Determinator
-from client.failures import BadInput, NoSuchRun, Unreachable, as_failure
 from client.guard import MAX_BODY_BYTES, limited
 from client.http.chat import chat
 from client.http.desk import Desk, SignedIn, nobody
@@ -101,14 +100,8 @@ def error_of(status: int, message: str, headers: dict[str, str] | None = None) -
 
 
 async def refused(_: Request, error: Exception) -> JSONResponse:
-    match as_failure(error):
-        case NoSuchRun():
-            return error_of(404, line_of(error))
-        case BadInput():
-            return error_of(400, line_of(error))
-        case Unreachable():
-            return error_of(503, line_of(error), {"Retry-After": RETRY_SECONDS})
-    return error_of(500, line_of(error))
+    status = status_of(error)
+    return error_of(status, line_of(error), {"Retry-After": RETRY_SECONDS} if status == 503 else None)
 
 
 async def http_error(_: Request, error: Exception) -> JSONResponse:

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
-from client.access import Access, line_of
+from client.access import Access, line_of, status_of
 from client.api import EXPECTED
-from client.failures import BadInput, NoSuchRun, Unreachable, as_failure, faults_of
+from client.failures import faults_of
 from client.run import Run
 from client.sign_in.signing_in import SignIn
 from client.web.rendering import rendered, run_url
@@ -101,9 +101,7 @@ def described(error: Exception) -> tuple[int, str]:
             return 400, "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
         case ClientDisconnect():
             return 413, "the request is too large or was not sent whole"
-    status = {NoSuchRun: 404, BadInput: 400, Unreachable: 503}
-    failure = as_failure(error)
-    return next((code for kind, code in status.items() if isinstance(failure, kind)), 500), line_of(error)
+    return status_of(error), line_of(error)
 
 
 HANDLED = (*EXPECTED, HTTPError, ValidationError, RequestValidationError, ClientDisconnect)
