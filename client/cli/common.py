@@ -246,16 +246,6 @@ def on_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     return run_argument(on_client(with_run))
 
 
-def on_changed_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
-    """Return a command of what it changes of a run that exists. Adds RUN and --address."""
-
-    @functools.wraps(body)
-    async def with_run(client: "Determinator", run: str | None, **values: object) -> object:
-        return await body(await client.run(await run_to_change(client, run)), **values)
-
-    return changed_run_argument(on_client(with_run))
-
-
 async def run_to_change(client: "Determinator", name: str | None) -> str:
     """Return the name of the run that a command changes.
 

@@ -12,12 +12,23 @@ from pydantic import ValidationError
 from activities.contracts.evidence import ReportPlan
 from activities.plural import plural
 from activities.private_files import file_name, write_whole
-from client.cli.common import json_option, load_settings, on_changed_run, on_run, print_json, print_text, say
+from client.cli.common import (
+    changed_run_argument,
+    json_option,
+    load_settings,
+    on_client,
+    on_run,
+    print_json,
+    print_text,
+    run_to_change,
+    say,
+)
 from client.cli.steering import candidate_line
 from client.failures import BadInput, NoAnswer, faults_of
 from client.terminal import plain
 
 if TYPE_CHECKING:
+    from client.api import Determinator
     from client.run import Run
     from workflows.types import PlanView, Progress
 
@@ -55,14 +66,16 @@ async def show(run: "Run", as_json: bool) -> None:
     type=click.File(encoding="utf-8"),
     help="The whole plan in JSON or TOML, `-` for stdin; default: your $EDITOR.",
 )
-@on_changed_run
-async def edit(run: "Run", file: TextIO | None) -> None:
+@changed_run_argument
+@on_client
+async def edit(client: "Determinator", run: str | None, file: TextIO | None) -> None:
     """Replace the plan while it waits for approval; the gate goes on waiting."""
-    await run.running()
-    view = await run.plan()
+    target = await client.run(await run_to_change(client, run))
+    await target.running()
+    view = await target.plan()
     if file is None:
         if view.plan is None:
-            raise BadInput(f"{run.id} has no plan to edit (yet)")
+            raise BadInput(f"{target.id} has no plan to edit (yet)")
         text = from_editor(HEAD + as_toml(view.plan))
         if text is None or not text.strip():
             say("the plan is left as it is")
@@ -72,7 +85,7 @@ async def edit(run: "Run", file: TextIO | None) -> None:
             text = file.read()
         except UnicodeDecodeError as error:
             raise BadInput(f"{file.name} cannot be read: {error}") from error
-    edited = await submit_plan(run, text, keep=file is None)
+    edited = await submit_plan(target, text, keep=file is None)
     sections = len(edited.plan.report_outline) if edited.plan else 0
     print_text(f"the plan now has {plural(sections, 'section')} ({edited.plan_hash}); approve it to go on")
 
