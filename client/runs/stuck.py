@@ -104,14 +104,15 @@ async def rescue(client: Client, still: Standstill) -> bool:
     """End a run whose history cannot be carried on, and begin it anew under its id.
 
     It runs in the simplest mode with what its searches have stored, and writes the report of that. False
-    where it cannot be begun: it is no research, or was begun anew before. Raises RPCError.
+    where it cannot be begun: it is no run, or was begun anew before. Raises RPCError.
     """
     from workflows.modes import WORKFLOW_OF_MODE
 
     handle = client.get_workflow_handle(still.run_id, run_id=still.execution)
     described = await handle.describe()
     memo = await described.memo()
-    known = described.workflow_type in WORKFLOW_OF_MODE.values() and RESCUED not in memo
+    is_run = described.workflow_type in WORKFLOW_OF_MODE.values() and "/" not in still.run_id
+    known = is_run and RESCUED not in memo
     request = await request_of(client, still.run_id) if known else None
     if request is None:
         await handle.terminate(reason=still.line)

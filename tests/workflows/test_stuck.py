@@ -108,6 +108,7 @@ async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
         assert [event.type async for event in run.events(follow=False)].count("complete") == 1
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as below
 @pytest.mark.parametrize("mode", ["iterative", "deep"])
 async def test_a_run_that_breaks_at_its_end_too_is_begun_anew_and_reports_what_it_had(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
