@@ -210,13 +210,11 @@ class ReviewActivities:
             decisions = await self._archive.log(step.log)
             changed = [key.partition(".")[2] for key in step.keys if key.startswith("criteria.")]
             touched = resting_on(decisions, changed) if changed and "question" not in step.keys else decisions
-            titles = _opened(step.titles, [one for one in touched if one.stage == "titles"], step.screeners)
-            texts = _opened(
-                step.full_texts, [one for one in touched if one.stage == "full_texts"], step.screeners
+            titles, texts = (
+                _opened(marks, [one for one in touched if one.stage == stage], step.screeners)
+                for stage, marks in (("titles", step.titles), ("full_texts", step.full_texts))
             )
-            again = (
-                sum(marks.made() for marks in (step.titles, step.full_texts)) - titles.made() - texts.made()
-            )
+            again = step.titles.made() + step.full_texts.made() - titles.made() - texts.made()
             return Amended(titles=titles, full_texts=texts, again=again)
 
     @activity.defn
@@ -285,7 +283,6 @@ class ReviewActivities:
 
     async def _whole(self, new: Extraction, step: ReadStep) -> Extraction:
         """Join what was read of changed fields with the earlier values of the others."""
-        new = new.replace(extractor=step.reader)
         if not step.earlier:
             return new
         earlier = await self._archive.get(step.earlier, Extraction)

@@ -16,7 +16,6 @@ from typing import Literal, get_args
 
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import EvidenceType, Frozen, Support
-from activities.contracts.judge import Refused
 from activities.messages import N_
 
 Answer = Literal["Y", "PY", "PN", "N", "NI"]
@@ -226,8 +225,6 @@ class BiasProposal(Frozen):
     evidence_id: str = ""
     outcome: str = ""
     answers: tuple[SignallingAnswer, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    prompt_version: str = ""
 
 
 class BiasAssessment(Frozen):

@@ -12,12 +12,10 @@ from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
-from activities.contracts.judge import Refused
-from activities.review.protocol import PooledOutcome, Protocol
+from activities.review.protocol import ExtractionField, FieldKind, PooledOutcome, Protocol
 from activities.text.normal_form import normalise
 from activities.text.numbers import single
 
-FieldKind = Literal["text", "number", "choice"]
 FIGURES: Mapping[str, str] = {
     "events": "people with the outcome in the group of the intervention",
     "total": "people in the group of the intervention",
@@ -36,14 +34,10 @@ DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 MAX_VALUE_CHARS = 400
 
 
-class AskedField(Frozen):
+class AskedField(ExtractionField):
     """A field that extractors fill for a study: one of the protocol's, or a figure of an outcome."""
 
     id: str
-    label: str
-    kind: FieldKind = "text"
-    choices: tuple[str, ...] = ()
-    hint: str = ""
     outcome: str = ""
     """Id of the outcome whose figure it is."""
 
@@ -61,10 +55,7 @@ class Extraction(Frozen):
     """The values that one extractor read of one study; fields that the study does not state are absent."""
 
     evidence_id: str
-    extractor: str = ""
     values: tuple[Value, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    prompt_version: str = ""
 
     def value(self, field: str) -> Value | None:
         return next((one for one in self.values if one.field == field), None)
@@ -184,15 +175,6 @@ def differences(
         for field in fields
         if not is_same(field, one := first.value(field.id), other := second.value(field.id))
     )
-
-
-def checked(decision: ExtractionDecision, fields: Sequence[AskedField]) -> ExtractionDecision:
-    """Check a person's decision. Raises DecisionError."""
-    text = decision.text if decision.choice == "other" else None
-    value = checked_value(fields, decision.field, text)
-    if not decision.by.strip():
-        raise DecisionError("a decision needs the name of who decides")
-    return decision.replace(text=value)
 
 
 def checked_value(fields: Sequence[AskedField], name: str, text: str | None) -> str:

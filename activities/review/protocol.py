@@ -92,10 +92,13 @@ class Calibration(Frozen):
     """The size itself, in the place of the interval; 0 for no sample."""
 
 
+FieldKind = Literal["text", "number", "choice"]
+
+
 class ExtractionField(Frozen):
     id: Id
     label: Line
-    kind: Literal["text", "number", "choice"] = "text"
+    kind: FieldKind = "text"
     choices: tuple[Line, ...] = ()
     hint: str = ""
 

@@ -5,6 +5,7 @@ rule for stopping.
 """
 
 import random
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -108,15 +109,12 @@ def _ended(course: Course, sample: Sample, known: Errors, error: float = ERROR) 
 
 def sample_size(total: int, half_width: float) -> int:
     """Compute how many records of `total` are labelled, for intervals of at most twice `half_width`."""
-    low, high = 1, max(total, 1)
-    while low < high:
-        middle = (low + high) // 2
-        widest = share(middle // 2, middle)
-        if (widest.high - widest.low) / 2 <= half_width:
-            high = middle
-        else:
-            low = middle + 1
-    return min(low, total)
+
+    def is_enough(size: int) -> bool:
+        widest = share(size // 2, size)
+        return (widest.high - widest.low) / 2 <= half_width
+
+    return min(1 + bisect_left(range(1, total + 1), True, key=is_enough), total)
 
 
 def draw_sample(total: int, size: int, seed: str) -> tuple[int, ...]:

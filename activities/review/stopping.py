@@ -14,7 +14,9 @@ Assumptions: the sample is random among the records left, a person decides where
 right, and screeners err independently of each other.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,14 +151,8 @@ def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, rec
 
 def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS, error: float = ERROR) -> float:
     """Compute the highest recall, to a thousandth, that holds but for the probability `error`."""
-    low, high = 0, 1000
-    while low < high:
-        middle = (low + high + 1) // 2
-        if probability_below(found, sample, known, middle / 1000) <= error:
-            low = middle
-        else:
-            high = middle - 1
-    return low / 1000
+    fails = partial(probability_below, found, sample, known)
+    return bisect_left(range(1, 1001), True, key=lambda recall: fails(recall / 1000) > error) / 1000
 
 
 def planned(left: int, found: int, known: Errors = NO_ERRORS, rate: float = 0.0) -> Sample:
@@ -177,14 +173,8 @@ def planned(left: int, found: int, known: Errors = NO_ERRORS, rate: float = 0.0)
     looks: list[tuple[int, float]] = []
     size = 0
     for relevant, part in enumerate(PARTS):
-        low, high = size + 1, left
-        while low < high:
-            middle = (low + high) // 2
-            if succeeds(middle, relevant, ERROR * part):
-                high = middle
-            else:
-                low = middle + 1
-        size = low
+        sizes = range(size + 1, left)
+        size += 1 + bisect_left(sizes, True, key=lambda one: succeeds(one, relevant, ERROR * part))
         if size >= left:
             break
         looks.append((size, ERROR * part))

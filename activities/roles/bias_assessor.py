@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from typing import get_args
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.judge import Refused
 from activities.review.bias import QUESTIONS, Answer, BiasProposal, SignallingAnswer, allowed
 from activities.review.steps import BiasInput
 from activities.roles.fields import Loose, Text, limits
 from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import line, one_of, refusal
+from activities.roles.validation import line, one_of
 
 FIRM: frozenset[Answer] = frozenset({"Y", "N"})
 TASK = "Answer the questions for the work shown. Answer with JSON."
@@ -54,7 +53,6 @@ def accept(step: BiasInput, prompt: Prompt, answer: SignalAnswers) -> Accepted[B
     if document is None:
         return Accepted(fallback(step, ()))
     answers: dict[str, SignallingAnswer] = {}
-    refused: list[Refused] = []
     for row in answer.answers:
         number = row.question.strip()
         if number not in QUESTIONS or number in answers:
@@ -63,28 +61,20 @@ def accept(step: BiasInput, prompt: Prompt, answer: SignalAnswers) -> Accepted[B
         support = row.quotes(prompt, document)
         reason = line(row.reason, MAX_REASON_CHARS)
         unsupported = not support and (value in FIRM or (value != "NI" and not reason))
-        if value is None or unsupported:
-            code = "cites_nothing" if value else "label_unknown"
-            refused.append(
-                refusal("judgement", f"{number}: {row.answer}. {reason}", code, [document.evidence_id])
-            )
-        else:
+        if value is not None and not unsupported:
             answers[number] = SignallingAnswer(question=number, answer=value, reason=reason, support=support)
     return Accepted(
         BiasProposal(
             evidence_id=document.evidence_id,
             outcome=step.outcome,
             answers=tuple(answers[number] for number in QUESTIONS if number in answers),
-            refused=tuple(refused),
-            prompt_version=prompt.version,
         )
     )
 
 
 def fallback(step: BiasInput, documents: Sequence[Evidence]) -> BiasProposal:
     """Without a model nothing is proposed: a person answers."""
-    names = [one.evidence_id for one in documents] + [one.evidence_id for one in step.evidence]
-    return BiasProposal(evidence_id=next(iter(names), ""), outcome=step.outcome)
+    return BiasProposal(evidence_id=step.evidence[0].evidence_id, outcome=step.outcome)
 
 
 BIAS_ASSESSOR = RoleSpec(

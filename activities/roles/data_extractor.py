@@ -8,14 +8,13 @@ shows.
 from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.judge import Refused
 from activities.review.extraction import MAX_VALUE_CHARS, AskedField, Extraction, Value
 from activities.review.steps import ExtractDataInput
 from activities.roles.fields import Loose, Text, limits
 from activities.roles.full_texts import QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import line, one_of, refusal
+from activities.roles.validation import line, one_of
 from activities.text.numbers import missing_number, single, stated
 from activities.verification import gate
 
@@ -57,7 +56,6 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
         return Accepted(fallback(step, ()))
     fields = {field.id: field for field in step.fields}
     values: dict[str, Value] = {}
-    refused: list[Refused] = []
     for row in answer.values:
         name = one_of(row.field, fields)
         text = line(row.value, MAX_VALUE_CHARS)
@@ -65,40 +63,29 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
             continue
         support = row.quotes(prompt, document)
         value = one_of(text, fields[name].choices) if fields[name].kind == "choice" else text
-        if reason := _fault(fields[name], value, [one.quote for one in support]):
-            refused.append(refusal("cell", f"{name}: {text}", reason, [document.evidence_id]))
-        else:
-            values[name] = Value(field=name, text=value or text, support=support)
+        if value and is_stated(fields[name], value, [one.quote for one in support]):
+            values[name] = Value(field=name, text=value, support=support)
     return Accepted(
         Extraction(
             evidence_id=document.evidence_id,
             values=tuple(values[name] for name in fields if name in values),
-            refused=tuple(refused),
-            prompt_version=prompt.version,
         )
     )
 
 
-def _fault(field: AskedField, value: str | None, quotes: Sequence[str]) -> str:
-    """Return the code of why a value does not stand; empty where it does."""
-    if value is None:
-        return "not_in_work"
-    if not quotes:
-        return "cites_nothing"
-    stands = True
+def is_stated(field: AskedField, value: str, quotes: Sequence[str]) -> bool:
+    """Say whether quotes state a value; a choice needs one to rest on."""
     if field.kind == "number":
         number = single(value)
-        stands = number is not None and any(stated(q).has(one) for q in quotes for one in number.values)
-    elif field.kind == "text":
-        spans = any(gate.are_spans(value, quote) for quote in quotes)
-        stands = spans and not missing_number(value, quotes)
-    return "" if stands else "not_in_work"
+        return number is not None and any(stated(q).has(one) for q in quotes for one in number.values)
+    if field.kind == "text":
+        return any(gate.are_spans(value, quote) for quote in quotes) and not missing_number(value, quotes)
+    return bool(quotes)
 
 
 def fallback(step: ExtractDataInput, documents: Sequence[Evidence]) -> Extraction:
     """Without a model nothing is extracted: a person fills the fields."""
-    names = [one.evidence_id for one in documents] + [one.evidence_id for one in step.evidence]
-    return Extraction(evidence_id=next(iter(names), ""))
+    return Extraction(evidence_id=step.evidence[0].evidence_id)
 
 
 DATA_EXTRACTOR = RoleSpec(

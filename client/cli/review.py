@@ -2,9 +2,9 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from activities.review.decisions import Task as Part
     from activities.review.extraction import Value
     from client.api import Determinator
-    from client.reviews.review import Review
+    from client.reviews.review import OpenBias, OpenField, Review
+    from client.reviews.tasks import Task
     from workflows.review.types import ReviewProgress
 
+R = TypeVar("R")
 VERDICTS = ("include", "exclude", "unsure")
 POLL_SECONDS = 0.5
 TRIES = 60
@@ -77,18 +79,18 @@ def verb(
     return declare
 
 
-def show_rows(as_json: bool, rows: Iterable[object], write: Callable[[], None], none: str) -> None:
-    """Print rows as JSON or as text, and say where there are none."""
+def show_rows(
+    as_json: bool, rows: Sequence[R], shown: Callable[[R], Iterable[tuple[int, str]]], none: str
+) -> None:
+    """Print rows as JSON, or as indented lines of text, and say where there are none."""
     if as_json:
         print_json([row.model_dump(mode="json") if isinstance(row, BaseModel) else row for row in rows])
         return
-    write()
+    for row in rows:
+        for blanks, text in shown(row):
+            print_text(" " * blanks + plain(text))
     if not rows:
         say(none)
-
-
-def indented(blanks: int, text: str) -> None:
-    print_text(" " * blanks + plain(text))
 
 
 @review.command()
@@ -219,14 +221,13 @@ async def conflicts(target: "Review", stage: "ScreenedStage", as_json: bool) -> 
     """List the records on which the screeners differ; `decide` or `screen` decides."""
     rows = await target.conflicts(stage)
 
-    def write() -> None:
-        for one in rows:
-            print_text(f"{one.record}  {plain(one.work.title)}")
-            for made in one.decisions:
-                ground = f" ({made.criterion})" if made.criterion else ""
-                indented(4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip())
+    def shown(one: "Task") -> Iterator[tuple[int, str]]:
+        yield 0, f"{one.record}  {one.work.title}"
+        for made in one.decisions:
+            ground = f" ({made.criterion})" if made.criterion else ""
+            yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
 
-    show_rows(as_json, rows, write, "no conflict waits")
+    show_rows(as_json, rows, shown, "no conflict waits")
 
 
 @verb(click.argument("protocol", type=click.Path(path_type=Path)), NEEDED_REASON, BY, changes=True)
@@ -274,12 +275,8 @@ async def missing(target: "Review", as_json: bool) -> None:
     """List the records whose full text is awaited."""
     texts = await target.missing_texts()
     rows = [{"record": number, "id": ref.evidence_id, "title": ref.title} for number, ref in texts]
-
-    def write() -> None:
-        for row in rows:
-            print_text(plain("  ".join(map(str, row.values()))))
-
-    show_rows(as_json, rows, write, "no full text is awaited")
+    none = "no full text is awaited"
+    show_rows(as_json, rows, lambda row: [(0, "  ".join(map(str, row.values())))], none)
 
 
 @verb(
@@ -313,18 +310,17 @@ async def differences(target: "Review", as_json: bool) -> None:
     """Show the fields on which two extractors differ, side by side."""
     rows = await target.open_fields()
 
-    def shown(value: "Value | None") -> str:
+    def said(value: "Value | None") -> str:
         quote = f'  "{value.support[0].quote}"' if value and value.support else ""
         return f"{value.text}{quote}" if value else "not stated"
 
-    def write() -> None:
-        for one in rows:
-            print_text(plain(f"{one.record}  {one.title}"))
-            indented(2, f"{one.field.id}: {one.field.label}")
-            indented(4, f"first:  {shown(one.difference.first)}")
-            indented(4, f"second: {shown(one.difference.second)}")
+    def shown(one: "OpenField") -> Iterator[tuple[int, str]]:
+        yield 0, f"{one.record}  {one.title}"
+        yield 2, f"{one.field.id}: {one.field.label}"
+        yield 4, f"first:  {said(one.difference.first)}"
+        yield 4, f"second: {said(one.difference.second)}"
 
-    show_rows(as_json, rows, write, "no field waits for a decision")
+    show_rows(as_json, rows, shown, "no field waits for a decision")
 
 
 @verb(
@@ -372,17 +368,16 @@ async def bias(target: "Review", as_json: bool) -> None:
 
     rows = await target.open_bias()
 
-    def write() -> None:
-        for one in rows:
-            print_text(plain(f"{one.record}  {one.title}{f': {one.outcome}' if one.outcome else ''}"))
-            for row in one.proposal.answers:
-                indented(2, f"{row.question} {QUESTIONS[row.question]} {ANSWER_NAMES[row.answer]}")
-                for ground in [f'"{one.quote}"' for one in row.support] or filter(None, (row.reason,)):
-                    indented(6, ground)
-            for number in open_questions({row.question: row.answer for row in one.proposal.answers}):
-                indented(2, f"{number} {QUESTIONS[number]} open")
+    def shown(one: "OpenBias") -> Iterator[tuple[int, str]]:
+        yield 0, f"{one.record}  {one.title}{f': {one.outcome}' if one.outcome else ''}"
+        for row in one.proposal.answers:
+            yield 2, f"{row.question} {QUESTIONS[row.question]} {ANSWER_NAMES[row.answer]}"
+            for ground in [f'"{one.quote}"' for one in row.support] or filter(None, (row.reason,)):
+                yield 6, ground
+        for number in open_questions({row.question: row.answer for row in one.proposal.answers}):
+            yield 2, f"{number} {QUESTIONS[number]} open"
 
-    show_rows(as_json, rows, write, "no risk of bias waits for a decision")
+    show_rows(as_json, rows, shown, "no risk of bias waits for a decision")
 
 
 @verb(

@@ -23,7 +23,7 @@ from client.reviews.tasks import Task as Waiting
 from client.reviews.tasks import may_open
 from workflows.review.types import MAX_AT_ONCE, ReviewProgress
 
-Name = Annotated[str, Declared(min_length=1, max_length=80, description="Who decides")]
+Name = Annotated[str, Declared(pattern=r"\S", max_length=80, description="Who decides")]
 MEDIA = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
 
 

@@ -1,10 +1,11 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel
 from temporalio.client import WorkflowUpdateFailedError
@@ -24,7 +25,6 @@ from activities.review.extraction import (
     ExtractionDecision,
     Value,
     asked_fields,
-    checked,
     checked_value,
 )
 from activities.review.records import Records
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from activities.review.files import Provided
 
 UPDATE_SECONDS = 60.0
+CHOSEN: tuple[Literal["first", "second", "absent"], ...] = ("first", "second", "absent")
+"""What a person says of a field in the place of its value."""
 
 
 class OpenField(Frozen):
@@ -235,10 +237,8 @@ class Review:
             if not waiting:
                 raise BadInput(f"the full text of record {record} is not awaited")
         works = await self.archive.store.get_many(list(waiting.values()))
-        try:
+        with refusals():
             made = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
-        except Refused as error:
-            raise BadInput(str(error)) from error
         numbers = {work.evidence_id: number for number, work in zip(waiting, works, strict=True)}
         for name, text in made.texts.items():
             await self.provide(numbers[name], text, by=by)
@@ -267,37 +267,32 @@ class Review:
     ) -> None:
         """Decide on a field: `first`, `second`, `absent`, or the value itself."""
         view, text = await self._study(record)
-        chosen = value in ("first", "second", "absent")
-        made = ExtractionDecision.model_validate(
-            {
-                "evidence_id": text.evidence_id,
-                "field": field,
-                "choice": value if chosen else "other",
-                "by": by,
-                "text": "" if chosen else value,
-                "quote": quote,
-                "reason": reason,
-            }
-        )
-        try:
-            made = checked(made, asked_fields(view.protocol))
-        except DecisionError as error:
-            raise BadInput(str(error)) from error
+        choice = next((one for one in CHOSEN if one == value), "other")
+        own = value if choice == "other" else None
+        with refusals():
+            own = checked_value(asked_fields(view.protocol), field, own)
         if quote:
             _check_quote(await self.archive.store.get(text), quote)
+        made = ExtractionDecision(
+            evidence_id=text.evidence_id,
+            field=field,
+            choice=choice,
+            by=by,
+            text=own,
+            quote=quote,
+            reason=reason,
+        )
         await self.send("decide_fields", DecideFields(decisions=(made,)))
 
     async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
         """Give what a person, as one of the two extractors, read of a study: field -> value."""
         view, text = await self._study(record)
         fields = asked_fields(view.protocol)
-        try:
+        with refusals():
             rows = [
                 Value(field=name, text=checked_value(fields, name, value)) for name, value in values.items()
             ]
-        except DecisionError as error:
-            raise BadInput(str(error)) from error
-        made = Extraction(evidence_id=text.evidence_id, extractor=by, values=tuple(rows))
+        made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(made)
         await self.send("extract", Extracted(by=by, record=record, key=key))
 
@@ -334,10 +329,8 @@ class Review:
         key, made = NOT_A_TRIAL, None
         if not not_a_trial:
             proposal = await self._proposal(view, record, outcome)
-            try:
+            with refusals():
                 made = decide(proposal, answers, by, several=several, reason=reason)
-            except DecisionError as error:
-                raise BadInput(str(error)) from error
             key = await self.archive.put(made)
         await self.send("assess", Assessed(by=by, record=record, outcome=outcome, key=key))
         return made
@@ -458,6 +451,15 @@ class BlockingReview(Blocking[Review]):
     published = Blocks(Review.published)
     report = Blocks(Review.report)
     export = Blocks(Review.export)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Raise BadInput for what a person gave and cannot be taken."""
+    try:
+        yield
+    except (DecisionError, Refused) as error:
+        raise BadInput(str(error)) from error
 
 
 def _check_quote(work: Evidence, quote: str) -> None:

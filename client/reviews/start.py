@@ -1,12 +1,9 @@
 """Starting a review: its protocol and files of records read here, and kept where the workers read."""
 
 import asyncio
-import hashlib
-import re
 from pathlib import Path
 
 from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from activities.contracts.evidence import EvidenceRef
@@ -18,11 +15,9 @@ from activities.review.state import FileOfRecords
 from activities.sources.library.records import SetAside
 from client.failures import BadInput, SeveralRuns, no_such_run
 from client.listing import as_row, description, matching
-from client.runs.start import fairness, user_name
-from client.version import release_line
+from client.runs.start import launch, readable_id, user_name
 from workflows.review.types import WORKFLOW, ReviewRequest
 
-SLUG_CHARS = 40
 AT_ONCE = 16
 """Records that are stored at the same time."""
 
@@ -54,17 +49,6 @@ async def _file(archive: Archive, folder: Path, name: str) -> FileOfRecords:
     return FileOfRecords(name=path.name, blob=blob, records=len(refs), set_aside=len(rows) - len(refs))
 
 
-def id_of(protocol: Protocol, number: int = 1) -> str:
-    """`review-<slug>-<hash>`: readable, and the same for the same protocol and number."""
-    slug = ""
-    for word in re.findall(r"[a-z0-9]+", protocol.title.lower()):
-        if len(slug) + len(word) >= SLUG_CHARS:
-            break
-        slug = f"{slug}-{word}" if slug else word
-    text = protocol.model_dump_json() + (f"#{number}" if number > 1 else "")
-    return f"review-{slug or 'protocol'}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-
-
 async def start_review(
     client: Client, request: ReviewRequest, task_queue: str, user: str = ""
 ) -> tuple[str, bool]:
@@ -72,29 +56,16 @@ async def start_review(
     was joined. Raises RPCError."""
     number = 1
     while True:
-        run_id = id_of(request.protocol, number)
+        content = request.protocol.model_dump_json()
+        run_id = readable_id("review", request.protocol.title, content, number)
         known = await description(client, run_id)
         running = known is not None and known.status == WorkflowExecutionStatus.RUNNING
         if known is not None and running and (not user or (await as_row(known)).user == user):
             return run_id, True
         if known is None:
             try:
-                await client.start_workflow(
-                    WORKFLOW,
-                    request,
-                    id=run_id,
-                    task_queue=task_queue,
-                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                    memo={
-                        "question": request.protocol.title[:1000],
-                        "mode": "review",
-                        "user": user or user_name(),
-                        "line": release_line(),
-                    },
-                    static_summary=request.protocol.title[:160],
-                    priority=fairness(user or user_name()),
-                )
+                title, by = request.protocol.title, user or user_name()
+                await launch(client, WORKFLOW, request, run_id, task_queue, title, "review", by)
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return run_id, False

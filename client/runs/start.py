@@ -12,9 +12,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import (
+    Priority,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from activities.contracts.evidence import Frozen
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
@@ -52,18 +58,21 @@ def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = Fals
     `number` counts the runs of the same question, settings and key `once`, from 1. A `private` id has no
     words of the question: ids are not encrypted.
     """
-    words = [] if private else re.findall(r"[a-z0-9]+", request.question.lower())
-    slug = ""
-    for word in words:
-        if len(slug) + len(word) >= SLUG_CHARS:
-            break
-        slug = f"{slug}-{word}" if slug else word
     settings = request.model_dump_json(exclude=NOT_OF_ID)
     if once:
         settings += f"#once {once}"
-    if number > 1:
-        settings += f"#{number}"
-    return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+    return readable_id("ask", "question" if private else request.question, settings, number)
+
+
+def readable_id(kind: str, title: str, content: str, number: int) -> str:
+    """Name what is started: `<kind>-<slug of the title>-<hash of content and number>`."""
+    slug = ""
+    for word in re.findall(r"[a-z0-9]+", title.lower()):
+        if len(slug) + len(word) >= SLUG_CHARS:
+            break
+        slug = f"{slug}-{word}" if slug else word
+    content += f"#{number}" if number > 1 else ""
+    return f"{kind}-{slug or 'question'}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
 def signing_key(settings: Settings, *, embedded: bool) -> bytes:
@@ -141,23 +150,42 @@ def refuse_older(row: Row, *, ended: bool = False) -> None:
 async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str) -> None:
     """Raise WorkflowAlreadyStartedError when the id was used meanwhile."""
     private = client.data_converter.payload_codec is not None
-    await client.start_workflow(
+    attributes = run_attributes("" if private else request.question, request.mode, request.profile)
+    await launch(
+        client,
         WORKFLOW_OF_MODE[request.mode],
+        request,
+        run_id,
+        task_queue,
+        request.question,
+        request.mode,
+        user,
+        attributes if request.indexed else None,
+    )
+
+
+async def launch(
+    client: Client,
+    workflow: str,
+    request: Frozen,
+    run_id: str,
+    task_queue: str,
+    question: str,
+    mode: str,
+    user: str,
+    attributes: TypedSearchAttributes | None = None,
+) -> None:
+    """Start a workflow under an id of its own. Raises WorkflowAlreadyStartedError, RPCError."""
+    await client.start_workflow(
+        workflow,
         request,
         id=run_id,
         task_queue=task_queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        memo={
-            "question": request.question[:1000],
-            "mode": request.mode,
-            "user": user,
-            "line": release_line(),
-        },
-        search_attributes=run_attributes("" if private else request.question, request.mode, request.profile)
-        if request.indexed
-        else None,
-        static_summary=request.question[:SUMMARY_CHARS],
+        memo={"question": question[:1000], "mode": mode, "user": user, "line": release_line()},
+        search_attributes=attributes,
+        static_summary=question[:SUMMARY_CHARS],
         priority=fairness(user),
     )
 

@@ -183,5 +183,4 @@ def test_a_firm_answer_rests_on_words_of_the_trial_and_a_probable_one_on_a_reaso
     )
     assert {one.question: one.answer for one in made.answers} == {"1.1": "Y", "1.3": "PN", "3.1": "NI"}
     assert made.answers[0].support[0].quote in TRIAL.text
-    assert len(made.refused) == 4
     assert made.outcome == "death from any cause"
