@@ -32,7 +32,7 @@ from activities.review.findings import Findings, Study
 from activities.review.protocol import Protocol
 from activities.review.synthesis import Synthesis
 
-EFFECT = N_("Effect (95 % interval)")
+EFFECT = N_("Effect (95% interval)")
 
 
 def of_studies(findings: Findings) -> Iterator[Chapter]:

@@ -104,7 +104,7 @@ def _result(published: Published) -> Iterator[Block]:
         return
     recall = percent(course.recall, 1)
     yield _text(
-        _("At least {recall} of the relevant records were found, with a confidence of 95 %.").format(
+        _("At least {recall} of the relevant records were found, with a confidence of 95%.").format(
             recall=recall
         )
     )
@@ -173,25 +173,7 @@ def _search(published: Published) -> Iterator[Block]:
 
 def _flow(published: Published) -> Iterator[Block]:
     yield figures.flow_figure(_(FLOW), flow_steps(published))
-    flow = published.report.flow
-    because = _("excluded by {criterion}")
-    rows = (
-        (_("Records identified"), flow.given),
-        *((f"  {origin}", count) for origin, count in flow.identified.items()),
-        (_("Duplicates removed"), flow.duplicates),
-        (_("Records screened"), flow.screened),
-        (_("Records excluded"), flow.excluded),
-        (_("Records not read (stopped)"), flow.unread),
-        (_("Records that wait for a decision"), flow.open),
-        (_("Full texts sought"), flow.sought),
-        (_("Full texts not retrieved"), flow.not_retrieved),
-        (_("Full texts not obtained yet"), flow.awaited),
-        (_("Full texts assessed"), flow.assessed),
-        *((f"  {because.format(criterion=name)}", count) for name, count in flow.excluded_because.items()),
-        (_("Works included"), flow.included),
-    )
-    yield table((_("Stage"), _("Records")), [(name, number(count)) for name, count in rows])
-    yield from bullets(flow.faults())
+    yield from bullets(published.report.flow.faults())
 
 
 def flow_steps(published: Published) -> tuple[Step, ...]:
@@ -228,7 +210,7 @@ def flow_steps(published: Published) -> tuple[Step, ...]:
 def _share(rate: Share) -> str:
     if not rate.of:
         return _("not known: no such record was labelled")
-    return _("{share} ({hits} of {of}; 95 % interval {low} to {high})").format(
+    return _("{share} ({hits} of {of}; 95% interval {low} to {high})").format(
         share=percent(rate.hits / rate.of, 1),
         hits=rate.hits,
         of=rate.of,

@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import random
+import shlex
+import shutil
 import signal
 from copy import deepcopy
 from pathlib import Path
@@ -20,6 +22,7 @@ from tests.workflows.test_review_studies import a_trial, model, write_texts
 
 pytestmark = [pytest.mark.invariant, pytest.mark.timeout(400)]
 
+ROOT = Path(__file__).parents[2]
 PROTOCOL = """title = "Melanoma and hearts"
 records = ["saved.xml"]
 stopping = "read_all"
@@ -112,6 +115,35 @@ class Play:
 
         wait_until(waits, 120, every=0.5, what="the review to wait for somebody")
         return seen
+
+
+def test_the_tutorial_goes_through_word_for_word(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands as they stand in docs/review.md, by three people who type the keys behind `#`."""
+    block = (ROOT / "docs" / "review.md").read_text("utf-8").partition("## Try it")[2].split("```")[1]
+    shutil.copytree(ROOT / "examples" / "review", tmp_path / "trial")
+    monkeypatch.chdir(tmp_path / "trial")
+    play = Play(home, {"DETERMINATOR_OFFLINE": "true"})
+    said = {}
+    try:
+        for row in (rows := block.strip().splitlines()):
+            command, _, keys = row.partition("#")
+            typed = "".join(f"{key}\n" for key in keys.replace(",", " ").split())
+            done = determinator(*shlex.split(command)[1:], env=play.env, stdin=typed)
+            assert done.code == 0, (row, done)
+            said[command.split()[2]] = done.out + done.err
+            if row is not rows[-1]:
+                play.status()
+        assert "what a practice sees" in said["conflicts"]
+        assert "2 full texts provided" in said["provide"]
+        assert "2 g once a day" in said["differences"]
+        flow = json.loads(Path("out/report.json").read_text())["flow"]
+        assert (flow["identified"], flow["duplicates"]) == ({"records.csv": 6}, 1)
+        assert (flow["screened"], flow["excluded"], flow["included"]) == (5, 3, 2)
+        assert "1 g once a day" in Path("report.html").read_text()
+    finally:
+        stop_embedded(home)
 
 
 def test_a_review_of_forty_records_is_killed_at_every_gate_and_loses_nothing(

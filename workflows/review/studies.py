@@ -111,9 +111,11 @@ class Studies:
 
     async def _screen(self) -> None:
         """Have both screeners decide on each full text, and a person where they differ."""
-        shown = self.pace.command("conflicts", "--full-texts")
         await self.reading.decide(
-            "full_texts", self.pace.state.retrieved, f"people decide on full texts: {shown} shows them"
+            "full_texts",
+            self.pace.state.retrieved,
+            f"people decide on full texts: {self.pace.command('screen', '--by NAME')}, "
+            f"{self.pace.command('conflicts', '--full-texts')}",
         )
 
     # extraction

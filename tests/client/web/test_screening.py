@@ -111,7 +111,8 @@ async def finish(http: httpx.AsyncClient, at: str) -> None:
         if tree.xpath("//form[contains(@action, '/approve')]"):
             return
         if tree.xpath(FORM):
-            await decided(http, at, "i")
+            _, after = await decided(http, at, "i")
+            assert after.xpath("//a[@data-key='Backspace']"), "the last decision as well can be taken back"
         await asyncio.sleep(0.05)
 
 
