@@ -154,20 +154,16 @@ class _Page:
         if not report.answer or report.length == "full":
             blocks += self._prose(("", report.summary))
         blocks += _text(words.balance(report))
-        if len(report.sections) > 1:
-            told = {support for claim in answered for support in claim.support}
-            lines = [line for section in report.sections if (line := self._line(section, told))]
+        if not answered:
+            lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
         # a report without an answer says these in its head
         rest = (*_text(words.sureness(report)), *_text(words.verified(report), "note"))
         return [*blocks, *rest] if blocks else []
 
-    def _line(self, section: ReportSection, told: Collection[Support]) -> Parts:
-        """Show in a line what a section found, unless the answer, with its quotes `told`, says it."""
-        lead = section.answer[:1]
-        if any(claim.support and told and set(claim.support) <= set(told) for claim in lead):
-            return ()
-        first = self._fresh(lead)
+    def _line(self, section: ReportSection) -> Parts:
+        """Show in a line what a section found."""
+        first = self._fresh(section.answer[:1])
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
         return (link, *map(self._sentence, first)) if first else ()
 
