@@ -321,14 +321,9 @@ def _assembled(
         if block.kind in _BETWEEN and unfinished is not None:
             waiting.append(block)
             continue
-        if unfinished is not None and _goes_on(unfinished, block, after_formula=formula):
+        if unfinished is not None and _goes_on(unfinished, block):
             if formula:
                 text += f" {FORMULA}"
-            short = sum(len(other.lines) for other in waiting) <= MAX_INLINE_LINES
-            if short and all(other.kind is Kind.CODE for other in waiting):
-                for other in waiting:
-                    add(other, " ")
-                waiting.clear()
             add(block, " ")
         else:
             flush()
@@ -351,7 +346,7 @@ def _is_finished(block: Block) -> bool:
     return text.endswith((".", "!", "?", "\u3002"))
 
 
-def _goes_on(before: Block, block: Block, *, after_formula: bool) -> bool:
+def _goes_on(before: Block, block: Block) -> bool:
     """Tell whether a block goes on with a paragraph that was parted by a formula, a column or a page."""
     if block.kind is not Kind.PROSE or not block.first.is_like(before.last):
         return False
@@ -360,8 +355,6 @@ def _goes_on(before: Block, block: Block, *, after_formula: bool) -> bool:
         return True
     moved = block.page != before.page or block.first.base > before.last.base
     full = before.last.right > before.right - 2 * before.last.size
-    if after_formula and words[:1] in (",", ".", ";"):
-        return True
     return moved and full and len(before.lines) > 1 and not before.last.text.endswith(":")
 
 

@@ -241,16 +241,7 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
         long = [len(run.text) for run in side if len(run.text) >= MIN_COLUMN_CHARS]
         if len(long) < MIN_COLUMN_RUNS or sum(long) < MIN_LONG * sum(len(run.text) for run in side):
             return None
-    if _is_table(before, after, size):
-        return None
     return start - 1.5
-
-
-def _is_table(before: Sequence[Run], after: Sequence[Run], size: float) -> bool:
-    """Tell whether two columns are those of a table: drawn row by row, and not as long as lines of text."""
-    ends = sorted(run.right for run in before)
-    full = sum(ends[-1] - end < 2 * size for end in ends)
-    return full < 0.4 * len(ends) and len(after) < 0.8 * len(before)
 
 
 def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
@@ -399,11 +390,9 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     if apart:
         return True
     if not line.is_like(above):
-        below = abs(line.left - block.lines[-1].left) < 0.5 * above.size and line.size > 0.7 * above.size
-        return not (below and not _ended(above, right) and above.right > right - 2 * above.size)
-    numbered = line.text[:1].isdigit() and line.left > block.first.left + 1 and len(block.lines) > 1
+        return True
     is_item = _ended(above, right) or _ITEM.match(block.first.text)
-    if _ITEM.match(line.text) and is_item and not numbered:
+    if _ITEM.match(line.text) and is_item:
         return True
     word = line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)

@@ -48,11 +48,12 @@ _ACCENTS = dict(
 _ACCENT = re.compile(f"[{re.escape(''.join(_ACCENTS))}]")
 _CODES = {
     **dict.fromkeys((2, 0xFFFE), HYPHEN),
+    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF0D8), "\u2022"),
     **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
     **dict(zip(range(0x10, 0x17), "\u201c\u201d\u201e\u00ab\u00bb\u2013\u2014", strict=True)),
     **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
 }
-"""Hyphens at the ends of lines; ligatures and quotation marks by their places in TeX's fonts."""
+"""Hyphens at the ends of lines; bullets of Word; ligatures and quotation marks of TeX's fonts."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 """The ligature whose place is that of the character with which PDFium ends lines."""
 _MATH = re.compile(
