@@ -8,20 +8,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from statistics import median
 
 from activities.documents.pdf_layout import NOTE, Block, Kind
 
-MIN_ENTRIES, MIN_RUN = 3, 5
-"""Entries of a section that is a list of references, and of a list at the end of another section."""
+MIN_ENTRIES = 3
+"""Entries of a section that is a list of references."""
 ENTRIES_SHARE = 0.6
 """Share of the letters of a section that stand in entries."""
 MARKS_A_WORD = 0.3
 """Commas, stops and brackets for each word of an entry at least; running text has half as many."""
 WORDS_A_YEAR = 80
-MIN_CONTENTS, MIN_INDEX = 5, 15
-"""Lines of contents, whose numbers rise, and of an index, where they need not."""
-INDEX_CHARS = 50
+MIN_CONTENTS = 5
+"""Lines of contents, whose numbers rise."""
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?:[a-z](?![a-z]))?(?!\d)")
 _MARKS = re.compile(r"[,.;:()\[\]\u201c\u201d\u3001\u3002\uff0c\uff0e\uff1a]")
 _LAST_NUMBER = re.compile(r"(?:^|[\s,])(\d{1,4}|[ivxlc]{1,7})$")
@@ -60,15 +58,8 @@ def _mark_references(section: Sequence[Block]) -> None:
     letters = [sum(len(line.text) for line in block.lines) for block in section]
     of_entries = sum(count for count, entry in zip(letters, entries, strict=True) if entry)
     if sum(entries) >= MIN_ENTRIES and of_entries >= ENTRIES_SHARE * sum(letters):
-        start = entries.index(True)
-    else:  # a list at the end of a section
-        start = len(section)
-        while start and (entries[start - 1] or (start > 1 and entries[start - 2])):
-            start -= 1
-        if sum(entries[start:]) < MIN_RUN:
-            return
-    for block in section[start:]:
-        block.kind = Kind.REFERENCES
+        for block in section[entries.index(True) :]:
+            block.kind = Kind.REFERENCES
 
 
 def _is_entry(block: Block) -> bool:
@@ -101,9 +92,9 @@ def _is_contents(run: Sequence[Block]) -> bool:
     lines = [line.text for block in run for line in block.lines]
     numbers = [int(m[1]) for line in lines if (m := _LAST_NUMBER.search(line)) and m[1].isdigit()]
     rising = sum(before <= after for before, after in pairwise(numbers))
-    if len(numbers) >= MIN_CONTENTS and rising >= 0.9 * (len(numbers) - 1):
-        return 2 * len(numbers) >= len(lines)
-    return len(numbers) >= max(MIN_INDEX, 0.7 * len(lines)) and median(map(len, lines)) < INDEX_CHARS
+    return (
+        len(numbers) >= MIN_CONTENTS and rising >= 0.9 * (len(numbers) - 1) and 2 * len(numbers) >= len(lines)
+    )
 
 
 def _mark_notes(page: Sequence[Block], body: float) -> None:
