@@ -151,11 +151,6 @@ def conflicts(marks: Marks) -> list[int]:
     return [record for record, state in enumerate(marks.states()) if state == "conflict"]
 
 
-def letters_of(decisions: Iterable[Decision]) -> dict[int, str]:
-    """Return the letter of the last decision on each record."""
-    return {one.record: LETTERS[one.verdict] for one in decisions}
-
-
 def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Task, str], Decision]:
     """Return the decision that holds by record, stage, part and person, of a log in its order."""
     return {(one.record, one.stage, one.part, one.by): one for one in decisions}

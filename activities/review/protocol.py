@@ -6,13 +6,12 @@ new version with its date, name and reason (`amendment`).
 
 import json
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar, get_args
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     Field,
     StringConstraints,
     ValidationError,
@@ -243,28 +242,17 @@ def _first_fault(error: ValidationError) -> str:
     place = [str(part) for part in fault["loc"]]
     where = ".".join(place) or "the protocol"
     if fault["type"] == "extra_forbidden":
-        return f"`{where}` is no key of a protocol{nearest(place[-1], _keys_at(place[:-1]))}"
+        return f"`{where}` is no key of a protocol{nearest(place[-1], KEYS)}"
     if fault["type"] == "missing":
         return f"`{where}` is missing; `determinator review draft` shows a whole protocol"
     return f"`{where}`: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def _keys_at(place: Collection[str]) -> Collection[str]:
-    """Return the keys of the table at a place of a protocol."""
-    model: type[BaseModel] = Protocol
-    for part in place:
-        if not part.isdigit():
-            model = next(filter(None, map(_model_in, _types_in(model.model_fields[part].annotation))), model)
-    return model.model_fields
-
-
-def _types_in(annotation: object) -> tuple[object, ...]:
-    inner = get_args(annotation)
-    return (annotation, *(found for part in inner for found in _types_in(part)))
-
-
-def _model_in(kind: object) -> type[BaseModel] | None:
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+TABLES: tuple[type[Frozen], ...] = (
+    *(Protocol, ReviewQuestion, Criterion, SourceQuery, Screener),
+    *(Calibration, ExtractionField, PooledOutcome, Budgets, Living),
+)
+KEYS = sorted({key for table in TABLES for key in table.model_fields})
 
 
 def changed_keys(before: Protocol, after: Protocol) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from client.failures import BadInput
 from client.terminal import plain
 
 if TYPE_CHECKING:
-    from activities.review.decisions import ScreenedStage, Verdict
+    from activities.review.decisions import ScreenedStage
     from activities.review.decisions import Task as Part
     from activities.review.extraction import Value
     from client.api import Determinator
@@ -185,31 +185,16 @@ async def screen(target: "Review", by: str) -> None:
     click.option("--label", is_flag=True, help="Label a record of the random sample."),
     changes=True,
 )
-async def decide(
-    target: "Review",
-    record: int,
-    verdict: "Verdict",
-    by: str,
-    criterion: str,
-    reason: str,
-    stage: "ScreenedStage",
-    label: bool,
-) -> None:
+async def decide(target: "Review", by: str, stage: "ScreenedStage", label: bool, **made: object) -> None:
     """Decide on one record: as a screener, or on a conflict."""
-    state = await _decided(
-        target,
-        "label" if label else "screener",
-        by,
-        stage,
-        record=record,
-        verdict=verdict,
-        criterion=criterion,
-        reason=reason,
-    )
-    print_text(f"record {record}: {state if state != 'conflict' else 'in conflict, a person decides'}")
+    state = await _decided(target, "label" if label else "screener", by, stage, made)
+    state = "in conflict, a person decides" if state == "conflict" else state
+    print_text(f"record {made['record']}: {state}")
 
 
-async def _decided(target: "Review", task: "Part", by: str, stage: "ScreenedStage", **made: object) -> str:
+async def _decided(
+    target: "Review", task: "Part", by: str, stage: "ScreenedStage", made: Mapping[str, object]
+) -> str:
     from activities.review.decisions import Made
 
     (state,) = await target.decide([Made.model_validate(made)], by=by, task=task, stage=stage)
@@ -247,20 +232,10 @@ async def amend(target: "Review", protocol: Path, reason: str, by: str) -> None:
     ),
     changes=True,
 )
-async def overrule(
-    target: "Review",
-    record: int,
-    verdict: "Verdict",
-    by: str,
-    reason: str,
-    criterion: str,
-    stage: "ScreenedStage",
-) -> None:
+async def overrule(target: "Review", by: str, stage: "ScreenedStage", **made: object) -> None:
     """Overrule what was decided on a record."""
-    await _decided(
-        target, "word", by, stage, record=record, verdict=verdict, criterion=criterion, reason=reason
-    )
-    print_text(f"record {record} is {verdict}d by the word of {by}")
+    await _decided(target, "word", by, stage, made)
+    print_text(f"record {made['record']} is {made['verdict']}d by the word of {by}")
 
 
 @verb(click.argument("key", type=Filled()), BY, changes=True)

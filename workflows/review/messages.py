@@ -30,6 +30,9 @@ from workflows.review.types import (
     ReviewProgress,
 )
 
+SHOWN = {"version", "total", "estimate", "counted", "again", "paused", "reports", "next_search"}
+"""Fields of the state that its progress has as they are."""
+
 
 def refused(reason: str) -> ApplicationError:
     return ApplicationError(reason, non_retryable=True)
@@ -256,8 +259,7 @@ class ReviewMessages:
             phase=self.pace.phase,
             gate=self.pace.gate,
             text=self.pace.text,
-            version=state.version,
-            total=state.total,
+            **state.model_dump(include=SHOWN),
             settled=states.count("included") + states.count("excluded"),
             included=states.count("included"),
             conflicts=states.count("conflict"),
@@ -265,14 +267,8 @@ class ReviewMessages:
             sample=len(state.sample),
             round=state.course.number if state.course else 0,
             recall=state.course.recall if state.course else None,
-            estimate=state.estimate,
-            counted=state.counted,
             spent_microusd=sum(state.spent.values()),
             calls=sum(one.calls for one in state.tools.values()),
-            again=state.again,
-            paused=state.paused,
-            reports=state.reports,
-            next_search=state.next_search,
             flow=state.report.flow if state.report else None,
             validation=state.report.validation if state.report else None,
         )
