@@ -75,7 +75,7 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     return rows
 
 
-def _text(text: str) -> Iterator[Text]:
+def paragraph(text: str) -> Iterator[Text]:
     if text:
         yield Text((Run(clean(text)),))
 
@@ -93,7 +93,7 @@ def _quoted(text: str, support: Iterable[Support], findings: Findings) -> Cell:
 def _results(findings: Findings) -> Iterator[Block]:
     for one in findings.syntheses:
         yield Heading(clean(one.conclusion.outcome))
-        yield from _text(line(one.conclusion))
+        yield from paragraph(line(one.conclusion))
         yield from bullets(reasons(one.conclusion))
         yield from _pool(one)
         yield _effects(one, findings)
@@ -118,7 +118,7 @@ def _pool(one: Synthesis) -> Iterator[Block]:
         yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))
     if pool.small_studies is not None:
         p = decimals(f"{pool.small_studies.p:.3f}")
-        yield from _text(_("Egger's test of small studies: p = {p}.").format(p=p))
+        yield from paragraph(_("Egger's test of small studies: p = {p}.").format(p=p))
 
 
 def _effects(one: Synthesis, findings: Findings) -> Table:
@@ -167,13 +167,13 @@ def _studies(findings: Findings) -> Iterator[Block]:
             "{decided}."
         )
         counts = {"count": len(by), "agreed": agreed, "decided": len(by) - agreed}
-        yield from _text(text.format_map({name: number(count) for name, count in counts.items()}))
+        yield from paragraph(text.format_map({name: number(count) for name, count in counts.items()}))
 
 
 def _bias(findings: Findings) -> Iterator[Block]:
     if findings.bias:
         text = _("By {tool}: a model proposed answers with quotes, and a person decided each.")
-        yield from _text(text.format(tool=SOURCE))
+        yield from paragraph(text.format(tool=SOURCE))
         head = (_("Study"), _("Outcome"), *(_(domain.title) for domain in DOMAINS), _("Overall"))
         rows = [
             (
@@ -190,11 +190,11 @@ def _bias(findings: Findings) -> Iterator[Block]:
         yield Heading(f"{name}{f', {one.outcome}' if one.outcome else ''}")
         head = (_("No."), _("Question"), _("Answer"), _("Why"))
         yield Table(*filled(head, [*_signals(one, findings)]))
-        yield from _text(one.reason)
+        yield from paragraph(one.reason)
     if findings.not_assessed:
         names = listed(map(findings.label, findings.not_assessed))
         text = _("No tool was applied to {names}: RoB 2 is for randomised trials.")
-        yield from _text(text.format(names=names))
+        yield from paragraph(text.format(names=names))
 
 
 def _signals(one: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:

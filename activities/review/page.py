@@ -13,6 +13,7 @@ from activities.report.formats.statements import STATUSES, source_title
 from activities.report.formats.text import clean
 from activities.review import chapters
 from activities.review.archive import Published
+from activities.review.chapters import paragraph
 from activities.review.checklist import checklist
 from activities.review.decisions import latest
 from activities.review.export import Names, final_states
@@ -81,10 +82,6 @@ def document(published: Published, version: str, names: Names) -> Document:
     )
 
 
-def _text(text: str) -> Text:
-    return Text((Run(text),))
-
-
 def _result(published: Published) -> Iterator[Block]:
     if published.findings:
         yield from bullets(line(one.conclusion) for one in published.findings.syntheses)
@@ -92,7 +89,7 @@ def _result(published: Published) -> Iterator[Block]:
     counts = _(
         "Records: {records}. Screened by title and abstract: {screened}, of which included: {included}."
     )
-    yield _text(
+    yield from paragraph(
         counts.format(
             records=number(flow.given - flow.duplicates),
             screened=number(flow.screened),
@@ -100,10 +97,10 @@ def _result(published: Published) -> Iterator[Block]:
         )
     )
     if course is None or course.recall is None:
-        yield _text(_("Screening did not end by its rule, so no recall is stated."))
+        yield from paragraph(_("Screening did not end by its rule, so no recall is stated."))
         return
     recall = percent(course.recall, 1)
-    yield _text(
+    yield from paragraph(
         _("At least {recall} of the relevant records were found, with a confidence of 95%.").format(
             recall=recall
         )
@@ -113,9 +110,11 @@ def _result(published: Published) -> Iterator[Block]:
             "Screening stopped before these records were read: {unread}. The recall rests on a random sample "
             "of {drawn} of what was left, and on the measured errors of the screeners."
         )
-        yield _text(stopped.format(unread=number(flow.unread), drawn=number(len(course.drawn))))
+        yield from paragraph(stopped.format(unread=number(flow.unread), drawn=number(len(course.drawn))))
     else:
-        yield _text(_("All records were read; what is missing is what both screeners excluded by mistake."))
+        yield from paragraph(
+            _("All records were read; what is missing is what both screeners excluded by mistake.")
+        )
 
 
 def _included(published: Published) -> Iterator[Block]:
@@ -135,7 +134,9 @@ def _included(published: Published) -> Iterator[Block]:
         head = (_("Record"), _("Title"), _("Year"), _("Identifier"))
         yield table(head, [(*row, "")[:4] for row in rows[:MAX_LISTED]])
     if len(rows) > MAX_LISTED:
-        yield _text(_("Further ones in decisions.csv: {count}.").format(count=number(len(rows) - MAX_LISTED)))
+        yield from paragraph(
+            _("Further ones in decisions.csv: {count}.").format(count=number(len(rows) - MAX_LISTED))
+        )
 
 
 def _protocol(published: Published, names: Names) -> Iterator[Block]:
@@ -168,7 +169,7 @@ def _search(published: Published) -> Iterator[Block]:
     head = (_("Source"), _("Query as sent"), _("Date"), _("Hits"), _("Records"), _("New"), _("Status"))
     yield table(head, rows)
     merged = _("Records merged with others by identifier or title: {count}; merged.csv lists them.")
-    yield _text(merged.format(count=number(len(published.records.copies))))
+    yield from paragraph(merged.format(count=number(len(published.records.copies))))
 
 
 def _flow(published: Published) -> Iterator[Block]:
@@ -222,7 +223,7 @@ def _share(rate: Share) -> str:
 def _screening(published: Published, names: Names) -> Iterator[Block]:
     validation, course = published.report.validation, published.state.course
     both = (f"{names.of(one.name)} ({_(SCREENERS[one.kind])})" for one in published.protocol.screeners)
-    yield _text(
+    yield from paragraph(
         _(
             "Titles and abstracts were screened by {both}, independently of each other; a person decided "
             "where they differed or were unsure. Records were read in rounds, the most promising first by a "
@@ -236,7 +237,7 @@ def _screening(published: Published, names: Names) -> Iterator[Block]:
             "unsure excludes nothing."
         )
         people = listed(map(names.of, validation.by))
-        yield _text(labelled.format(people=people, count=number(validation.labelled)))
+        yield from paragraph(labelled.format(people=people, count=number(validation.labelled)))
         rows = [
             (names.of(one.name), _share(one.sensitivity), _share(one.specificity))
             for one in validation.screeners
@@ -245,11 +246,11 @@ def _screening(published: Published, names: Names) -> Iterator[Block]:
         yield table(head, rows, _("Accuracy on the labelled records"))
     if course and course.mistaken:
         mistaken = _("Records that both screeners may be expected to have included by mistake: {count}.")
-        yield _text(mistaken.format(count=course.mistaken))
+        yield from paragraph(mistaken.format(count=course.mistaken))
 
 
 def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
-    yield _text(
+    yield from paragraph(
         _(
             "This review was made with Determinator {version} (Apache-2.0). What follows is from its "
             "history, where every decision has its time, its author and the version of the protocol "
@@ -267,7 +268,7 @@ def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
         head = (_("Stage"), _("Screener"), _("Model"), _("Prompt"), _("Calls"), _("Decisions"), _("Tokens"))
         yield table(head, tools, _("Models as they were used"))
     else:
-        yield _text(_("No model was used for decisions."))
+        yield from paragraph(_("No model was used for decisions."))
     made: Counter[tuple[str, str, str, str]] = Counter(
         (names.of(one.by), "model" if one.model else "person", one.stage, one.part)
         for one in latest(published.decisions).values()
@@ -282,7 +283,7 @@ def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
     ]
     columns = (_("Who"), _("Kind"), _("Stage"), _("Part"), _("Decisions that hold"))
     yield table(columns, rows, _("Who decided"))
-    yield _text(
+    yield from paragraph(
         _(
             "The authors of the review answer for its content; the tools decide nothing that a person cannot "
             "overrule."

@@ -20,6 +20,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from scipy.stats import beta, hypergeom, nbinom, poisson
 
 from activities.review.state import Sample, Share
@@ -71,8 +72,12 @@ class Counts:
     def mistakes(self) -> Numbers:
         """Compute how probable 0, 1, 2, ... mistaken records are among those that both included."""
         most = min(self.agreed, int(poisson.ppf(1 - NEGLIGIBLE, self.mistaken)))
-        chances = poisson.pmf(np.arange(most + 1), self.mistaken)
-        return np.asarray(chances / chances.sum())
+        return _up_to(most, self.mistaken)
+
+
+def _up_to(most: int, expected: float) -> Numbers:
+    """Compute a Poisson distribution of which it is known that there are no more than `most`."""
+    return np.asarray(softmax(poisson.logpmf(np.arange(most + 1), expected)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +170,8 @@ def planned(left: int, found: int, known: Errors = NO_ERRORS, rate: float = 0.0)
 
     def succeeds(size: int, relevant: int, error: float) -> bool:
         expected = round(size * rate)
-        wrong = poisson.pmf(np.arange(relevant + expected + 1), size * rate)
         sample = Sample(left=left, drawn=size, relevant=relevant + expected)
-        drawn = replace(known, in_sample=wrong / wrong.sum())
+        drawn = replace(known, in_sample=_up_to(relevant + expected, size * rate))
         return probability_below(found + relevant + expected, sample, drawn) <= error
 
     looks: list[tuple[int, float]] = []

@@ -44,6 +44,7 @@ def test_what_screeners_include_by_mistake_is_a_distribution_about_its_estimate(
     assert sum(chances[:6]) > 0.05
     assert sum(chances[15:]) > 0.05
     assert list(Counts(agreed=5, only=(3, 2)).mistakes()) == [1.0]
+    assert sum(Counts(agreed=2, only=(3000, 3000), neither=5000).mistakes()) == pytest.approx(1)
 
 
 def test_records_included_by_mistake_lower_the_stated_recall_and_each_sensitivity() -> None:
