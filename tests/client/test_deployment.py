@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from activities.settings import Settings
 from client.cli.main import VERBS
 from client.embedded.namespace import ATTRIBUTES
-from tests.client.harness import determinator
+from tests.client.harness import inside
 from worker.metrics import OURS
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def test_commands_of_the_containers_are_commands_of_this_program(compose: dict[s
     commands += [container["args"] for container in started if "command" not in container]
     assert len(commands) == 3
     for command in commands:
-        ran = determinator(*command, "--help")
+        ran = inside(*command, "--help")
         assert ran.code == 0, ran.err
         for word in command:
             assert not word.startswith("--") or word in ran.out

@@ -14,7 +14,7 @@ from client.embedded.fingerprint import worker_environment
 from client.failures import BadInput, BadSettings
 from client.runs.options import AskOptions
 from client.runs.request import sources_to_search, with_options
-from tests.client.harness import determinator
+from tests.client.harness import inside
 
 DOORS = {
     "[mcp.x] command": '[mcp.x]\ncommand = ["/bin/sh", "-c", "touch ran"]\n'
@@ -225,27 +225,27 @@ def test_a_key_goes_to_an_address_of_this_machine_only_where_that_is_configured(
 
 def test_a_command_names_the_keys_in_one_line_and_config_trust_lets_them_hold(home: Path) -> None:
     folder_file('[mcp."x\\u001b[2J"]\ntool = "x"\n')
-    assert "\x1b" not in determinator("config", "show").err
+    assert "\x1b" not in inside("config", "show").err
     folder_file(DOORS["[mcp.x] command"] + DOORS["[model] name"])
-    ran = determinator("config", "show")
+    ran = inside("config", "show")
     assert ran.code == 0
     (line,) = ran.err.splitlines()
     for part in ("[mcp.x] command", "[model] name", "determinator config trust"):
         assert part in line
-    trusted = determinator("config", "trust")
+    trusted = inside("config", "trust")
     assert trusted.code == 0
     assert "[mcp.x] command" in trusted.out
-    ran = determinator("config", "show")
+    ran = inside("config", "show")
     assert "the-dearest" in ran.out
     assert not ran.err
 
 
 def test_what_config_init_wrote_is_trusted_as_written(home: Path) -> None:
-    assert determinator("config", "init").code == 0
+    assert inside("config", "init").code == 0
     path = Path("determinator.toml")
     assert not ignored_keys()
-    assert determinator("config", "trust").out.splitlines()[0].endswith("sets nothing")
+    assert inside("config", "trust").out.splitlines()[0].endswith("sets nothing")
     path.write_text(path.read_text() + DOORS["[mcp.x] command"])
     assert "[mcp.x] command" in ignored_keys()
-    assert determinator("config", "init", "--user").code == 0
+    assert inside("config", "init", "--user").code == 0
     assert user_config_path().is_file()

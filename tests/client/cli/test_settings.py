@@ -19,7 +19,7 @@ from client.configuration import load_settings
 from client.failures import BadInput, in_python, naming
 from client.runs.options import AskOptions
 from client.runs.request import build_request, limits, with_options
-from tests.client.harness import determinator
+from tests.client.harness import inside
 
 FIELDS = Settings.model_fields
 FLAGS = {name: flag_of(name, key) for name, key in declared(FIELDS).items() if key.flag}
@@ -98,14 +98,14 @@ def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, nam
     path.write_text(text)
     trust(path, path.read_bytes())
     Path("own.toml").write_text(OWN_PROFILE)
-    ran = determinator("config", "check")
+    ran = inside("config", "check")
     assert ran.code == 2
     assert named in ran.err
 
 
 def test_config_check_passes_the_file_of_config_init(home: Path) -> None:
-    assert determinator("config", "init").code == 0
-    assert determinator("config", "check").code == 0
+    assert inside("config", "init").code == 0
+    assert inside("config", "check").code == 0
 
 
 @pytest.mark.parametrize(
