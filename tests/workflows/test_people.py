@@ -319,17 +319,6 @@ async def test_a_gate_that_times_out_uses_the_stated_default(stage: Stage, defau
     assert (await run.budget()).elapsed_seconds < 60
 
 
-@pytest.mark.parametrize("gate", ["plan", "candidates"])
-async def test_a_cancelled_gate_does_not_wait(stage: Stage, gate: str) -> None:
-    stage.script.profile = WITH_CANDIDATES
-    run = await stage.start(a_request(approve=(gate, "report")))
-    await run.until(lambda p: p.waiting_for == gate)
-    await stage.cancelled(run)
-    progress = await run.progress()
-    assert progress.waiting_for is None
-    assert progress.phase == "done"
-
-
 async def at_the_candidates(stage: Stage) -> Run:
     stage.script.profile = WITH_CANDIDATES
     stage.script.sufficient_at = 2
