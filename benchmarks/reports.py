@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from activities.report.formats import MissingExtra, render
-from activities.report.formats.blocks import Chapter, Notes, Quote
+from activities.report.formats.blocks import Chapter, Quote, Reference
 from activities.report.formats.page import document
 from activities.report.formats.references import words_of
 from activities.report.parts import part_of
@@ -24,6 +24,7 @@ from tests.activities.report.rendered import words_of as text_of
 FORMATS = ("md", "html", "docx", "pdf")
 MIN_REPEATED_WORDS = 6
 """Words of a sentence from which its second occurrence is a repetition."""
+CITATION = r"\[\d+[a-z]*(?:, \d+[a-z]*)*\]"
 FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
@@ -31,7 +32,8 @@ def texts(value: object) -> Iterator[str]:
     """The words of blocks as they stand on the page, without quotes that are folded."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Notes):
+    elif isinstance(value, Reference):
+        yield from texts(value.parts)
         yield from (quote.text for quote in value.quotes)
     elif isinstance(value, Quote):
         return
@@ -66,10 +68,10 @@ def quotes_by_format(report: Report) -> Iterator[str]:
 
 def repeated(report: Report) -> list[str]:
     """Sentences that the Markdown prints more than once outside its quotes and tables."""
-    text = render(report, "md").decode().rpartition("\n## Quotes")[0]
-    lines = [line for line in text.rpartition("\n## References")[0].splitlines() if not line.startswith("|")]
-    every = [one.strip() for line in lines for one in re.split(r"(?<=[.!?])(?: \[[\d, ]+\])? ", line)]
-    counts = Counter(words_of(re.sub(r"\[[\d, ]+\]", "", one)) for one in every)
+    text = render(report, "md").decode().rpartition("\n## References")[0]
+    lines = [line for line in text.splitlines() if not line.startswith("|")]
+    every = [one.strip() for line in lines for one in re.split(rf"(?<=[.!?])(?: {CITATION})? ", line)]
+    counts = Counter(words_of(re.sub(CITATION, "", one)) for one in every)
     return [" ".join(key) for key, n in counts.items() if n > 1 and len(key) >= MIN_REPEATED_WORDS]
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from activities.own_step_activity import OwnStepInput as OwnStepInput
     from activities.own_step_activity import OwnStepOutput as OwnStepOutput
     from activities.own_step_activity import step as step
-    from activities.report.format_table import Format as Format
+    from activities.report.formats import Format as Format
     from activities.report.schema import Report as Report
     from activities.roles.own import role as role
     from activities.settings import Settings as Settings

@@ -307,6 +307,10 @@ class RunState(BaseModel, defer_build=True):
         records = [*self.loop.memory.records, *([current] if current else [])]
         return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
+    def left_open(self, section: str = "") -> tuple[str, ...]:
+        """Return what the last iteration of a loop left open."""
+        return next((one.open for one in reversed(self.iterations) if one.section == section), ())
+
     def carried(self) -> "RunState":
         """Return this state as the next run gets it.
 

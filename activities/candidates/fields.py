@@ -3,7 +3,7 @@
 Imports nothing but types, so that workflow code may read it.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -92,9 +92,3 @@ def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
     if phase < 0:
         return None
     return "approved" if phase >= APPROVED_PHASE else "investigational"
-
-
-def foremost(codes: Iterable[str]) -> str:
-    """Return the code that comes first in `CODES`; empty without any."""
-    present = {code for code in codes if code in CODES}
-    return next((code for code in CODES if code in present), "")

@@ -79,6 +79,8 @@ class SectionDraft(Frozen):
     """What the model says that the evidence cannot show."""
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
+    settled: tuple[str, ...] = ()
+    """What of `WriteInput.left_open` it gives, what stands above it gives, or its reservations name."""
     works_room: int = 0
     """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
     vigilance: Vigilance = Vigilance()
@@ -194,6 +196,8 @@ class WriteInput(StepContext):
     """Judgements of the items of `evidence` that were judged."""
     concluded: tuple[str, ...] = ()
     """See `Appraisal.concluded`: what stands above the answer."""
+    left_open: tuple[str, ...] = ()
+    """What the judge, else the gap evaluator, left open when the search ended."""
     failed: tuple[DraftParagraph, ...] = ()
     """Paragraphs with sentences that were refused: these, and those that lean on them, are to be written once
     more, under their ids, and nothing else. The answer has them in one paragraph; refused ones that the

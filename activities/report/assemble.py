@@ -15,7 +15,6 @@ from activities.contracts.evidence import (
     Statement,
     Vigilance,
     fields_of,
-    kind_of_source,
 )
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
@@ -36,7 +35,6 @@ from activities.report.schema import (
 )
 from activities.report.works import (
     contexts,
-    described,
     joined,
     references,
     unused_works,
@@ -71,7 +69,6 @@ def build_report(
         verification=Verification(
             claims=max(sum(checks.written.values()), len(claims)),
             verified=len(claims),
-            repaired=checks.repaired,
             replaced=checks.replaced,
             dropped=tuple(checks.dropped),
             by_quote=by["quote"],
@@ -185,10 +182,6 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     words = words_for(step.words, cited, step.searches)
     by_model = step.written_by == "model"
     judged = {work.evidence_id: work for work in report.judgements}
-    works = described(cited, judged, graded=by_model and words.graded)
-    if by_model:
-        grades = {work.evidence_id: work.strength for work in works}
-        report = report.changed(lambda claim: with_strength(claim, grades, documents, study))
     translated = {
         quote: clean(one.text)
         for planned in step.sections
@@ -198,7 +191,11 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     }
     around = contexts(quotes, documents, step.language, translated)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
-    listed = references(quotes, documents, study, origins, around)
+    graded = by_model and words.graded
+    listed = references(quotes, documents, study, origins, around, judged, graded=graded)
+    if by_model:
+        grades = {one.evidence_id: one.strength for one in listed}
+        report = report.changed(lambda claim: with_strength(claim, grades, documents, study))
     numbers = numbers_of(listed)
 
     def numbered(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:
@@ -213,8 +210,6 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
             for section in report.sections
         ),
         references=listed,
-        sources_used=dict(Counter(one.source for one in listed).most_common()),
-        kinds_used=dict(Counter(kind_of_source(one.evidence_type) for one in listed).most_common()),
         # sections end in any order
         judgements=tuple(
             sorted(
@@ -222,7 +217,6 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
                 key=lambda w: (-w.answers, numbers.get(w.evidence_id, len(numbers) + 1), w.evidence_id),
             )
         ),
-        works=works,
         words=words,
         contexts=around,
         methodology=_methodology(step, listed),
@@ -232,6 +226,10 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
 def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
     method = fields_of(Method, step)
+    settled = {gap for planned in step.sections for gap in planned.draft.settled}
+    method["spent_by"] = tuple(
+        use.replace(open=tuple(gap for gap in use.open if gap not in settled)) for use in step.spent_by
+    )
     method["counts"] = step.counts.added_up(len(step.found), step.screened, len(cited))
     # concurrent steps end in any order; two runs that did the same must report the same
     method["prompt_versions"] = tuple(sorted(step.prompt_versions))

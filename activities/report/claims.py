@@ -89,8 +89,6 @@ class Checks:
         """Ids of retracted works that were cited, in order."""
         self.statements: list[Statement] = []
         """Limitations that the checks found."""
-        self.repaired = 0
-        """Sentences that stand in a second wording."""
         self.replaced = 0
         """Quotes that are printed in the place of refused sentences."""
         self.quotes_refused = 0
@@ -143,7 +141,6 @@ class Checks:
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
         self.written[name] = sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims)
         self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
-        self.repaired += sum(one.reworded and one.state == "stands" for one in shown.claims)
         first = {one.id: one.text for one in draft.claims}
         self.replaced += sum(first.get(one.id) != one.text for one in shown.claims)
         reservations = self._reservations(shown.reservations)

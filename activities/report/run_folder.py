@@ -14,8 +14,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.iterations import IterationRecord
 from activities.messages import N_
 from activities.private_files import file_name, write_whole
-from activities.report.format_table import CHARTS, FORMATS
-from activities.report.formats import MissingExtra
+from activities.report.formats import CHARTS, FORMATS, MissingExtra
 from activities.report.formats.text import clean
 from activities.report.parts import parts_of
 from activities.report.schema import Report

@@ -7,15 +7,12 @@ fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
 from collections.abc import Callable, Iterator
 from typing import Literal, Self
 
-from pydantic import Field
-
 from activities.contracts.evidence import (
     Claim,
     Compact,
     EvidenceType,
     Frozen,
     Grade,
-    SourceKind,
     Statement,
     Vigilance,
     Work,
@@ -57,6 +54,12 @@ class Reference(Work):
     """ISO date of a document, where its file says it."""
     date_from: str = ""
     """`header` of a message, `text`, `file_name` or `properties` of the file."""
+    design: str = ""
+    """The kind of study or of document, as a judge read it, else by its record."""
+    n: int | None = None
+    """Number of participants."""
+    strength: Grade | None = None
+    """By design, size and directness; None where no strength is printed."""
 
     @property
     def in_registers(self) -> bool:
@@ -129,19 +132,6 @@ class JudgedWork(WorkJudgement):
     """None where the work was not at hand when the report was made: then nothing of it is quoted."""
 
 
-class DescribedWork(Frozen):
-    """What records say of a cited work; empty where they do not."""
-
-    evidence_id: str
-    design: str = ""
-    """Kind of study, by its publication type or an unmistakable wording."""
-    year: int | None = None
-    n: int | None = None
-    """Number of participants."""
-    strength: Grade | None = None
-    """The strength of its works, by design, size and directness; None where they differ or do not say it."""
-
-
 class Dropped(Frozen):
     """Something that was written and that a check refused or the editor removed."""
 
@@ -161,8 +151,6 @@ class Verification(Frozen):
     claims: int = 0
     verified: int = 0
     """Those that stand, the quotes in the place of refused ones included."""
-    repaired: int = 0
-    """Sentences that stand in a second wording."""
     replaced: int = 0
     """Quotes that are printed in the place of refused sentences."""
     by_quote: int = 0
@@ -200,13 +188,7 @@ class Report(Head, ReportParts):
     """What the model says that the evidence cannot show, in its words."""
     sections: tuple[ReportSection, ...]
     references: tuple[Reference, ...] = ()
-    sources_used: dict[str, int] = Field(default_factory=dict)
-    """Source -> references from it, most first."""
-    kinds_used: dict[SourceKind, int] = Field(default_factory=dict)
-    """Kind of source -> references of that kind, most first."""
     judgements: tuple[JudgedWork, ...] = ()
-    works: tuple[DescribedWork, ...] = ()
-    """One a reference, in the order of the references."""
     methodology: Methodology = Methodology()
     verification: Verification = Verification()
     limitations: tuple[str, ...] = ()

@@ -23,7 +23,6 @@ from activities.messages import ENGLISH
 from activities.report.formats.text import clean
 from activities.report.independence import independent
 from activities.report.schema import (
-    DescribedWork,
     Dropped,
     JudgedWork,
     QuoteContext,
@@ -51,59 +50,45 @@ def references(
     study: Mapping[str, int],
     origins: Mapping[str, str],
     around: Iterable[QuoteContext],
+    judged: Mapping[str, JudgedWork],
+    *,
+    graded: bool,
 ) -> tuple[Reference, ...]:
-    """Give numbers to the works that are quoted, by first appearance.
+    """Give numbers to the works that are quoted, by first appearance, and collect what is known of them.
 
     `study`: works with the same number report the same study; `origins`: the earlier run that a work was
-    imported from.
+    imported from; `judged`: the checked judgements; `graded`: with the strength of each.
     """
-    numbers: dict[str, int] = {}
-    for support in supports:
-        numbers.setdefault(support.evidence_id, len(numbers) + 1)
     pages: dict[str, set[int]] = {}
     for context in around:
         if context.page:
             pages.setdefault(context.evidence_id, set()).add(context.page)
-    return tuple(
-        _reference(documents[name], number, study.get(name, 0), origins.get(name, ""), pages.get(name, ()))
-        for name, number in numbers.items()
-    )
 
-
-def _reference(item: Evidence, number: int, study: int, from_run: str, pages: Iterable[int]) -> Reference:
-    places = tuple(sorted(pages))
-    date = clean(item.facts.get("date", ""))
-    return Reference(
-        # without its time; in another form as its document states it
-        date=date[: 10 if _ISO_DATE.match(date) else MAX_DATE_CHARS],
-        date_from=item.facts.get("date_from", ""),
-        **fields_of(Work, item) | {"title": clean(item.title) or item.evidence_id},
-        number=number,
-        authors=tuple(clean(a) for a in item.authors if clean(a)),
-        venue=clean(item.venue) or None if item.venue else None,
-        full_text_from=item.facts.get(FULL_TEXT_FROM, ""),
-        study=study,
-        from_run=from_run,
-        pages=places,
-        text_from="transcript" if item.times else "ocr" if item.facts.get("text_from") == "ocr" else "",
-        times=tuple(item.times[place - 1] for place in places if 0 < place <= len(item.times)),
-    )
-
-
-def described(
-    items: Iterable[Evidence], judged: Mapping[str, JudgedWork], *, graded: bool
-) -> tuple[DescribedWork, ...]:
-    """Collect what records say of the works, and what follows of them from the checked judgements."""
-    return tuple(
-        DescribedWork(
-            evidence_id=item.evidence_id,
-            design=design_name(item, judged.get(item.evidence_id)),
-            year=item.year,
-            n=participants(item, judged.get(item.evidence_id)),
-            strength=strength(item, judged.get(item.evidence_id)) if graded else None,
+    def reference(number: int, item: Evidence) -> Reference:
+        name, judgement = item.evidence_id, judged.get(item.evidence_id)
+        places = tuple(sorted(pages.get(name, ())))
+        date = clean(item.facts.get("date", ""))
+        return Reference(
+            # without its time; in another form as its document states it
+            date=date[: 10 if _ISO_DATE.match(date) else MAX_DATE_CHARS],
+            date_from=item.facts.get("date_from", ""),
+            **fields_of(Work, item) | {"title": clean(item.title) or name},
+            number=number,
+            authors=tuple(clean(a) for a in item.authors if clean(a)),
+            venue=clean(item.venue) or None if item.venue else None,
+            full_text_from=item.facts.get(FULL_TEXT_FROM, ""),
+            study=study.get(name, 0),
+            from_run=origins.get(name, ""),
+            pages=places,
+            text_from="transcript" if item.times else "ocr" if item.facts.get("text_from") == "ocr" else "",
+            times=tuple(item.times[place - 1] for place in places if 0 < place <= len(item.times)),
+            design=design_name(item, judgement),
+            n=participants(item, judgement),
+            strength=strength(item, judgement) if graded else None,
         )
-        for item in items
-    )
+
+    names = dict.fromkeys(support.evidence_id for support in supports)
+    return tuple(reference(number, documents[name]) for number, name in enumerate(names, 1))
 
 
 def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:

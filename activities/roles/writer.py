@@ -54,6 +54,7 @@ MAX_RESERVATIONS = 4
 MAX_TRANSLATIONS = 24
 MAX_TRANSLATION_CHARS = 600
 MAX_NEAR_MISSES = 2
+MAX_LEFT_OPEN = 8
 MIN_ROOM_FOR_NEAR_MISSES = 16_000
 """Tokens of a prompt from which a writer is large enough to be asked for near misses."""
 MAX_UNKNOWN_SHARE = 0.34
@@ -70,6 +71,10 @@ TRANSLATIONS = (
     "{language} once in "
     "{language}, under its "
     "label, word for word as a translator would; it is printed beside the quote as a translation. "
+)
+SETTLED = (
+    "`settled`: the labels (G1) of what was left open that your text or what stands above the answer gives, "
+    "or that your reservations name: it is not printed as open. "
 )
 BESIDE_OTHERS = (
     "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
@@ -125,6 +130,7 @@ class DraftAnswer(Loose):
     blocks: list[WrittenBlock] = limits(items=MAX_BLOCKS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
     near_misses: list[Rested] = limits(items=MAX_NEAR_MISSES, default_factory=list)
+    settled: Texts = limits(items=MAX_LEFT_OPEN, length=8, default_factory=list)
 
 
 class TranslatedDraft(DraftAnswer):
@@ -152,6 +158,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         (
             TRANSLATIONS.format(language=english_name(step.language)) if foreign else "",
             NEAR_MISSES if room >= MIN_ROOM_FOR_NEAR_MISSES else "",
+            SETTLED if step.left_open else "",
             TASK,
         )
     )
@@ -167,11 +174,17 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
+            listed("Left open", [f"{label}: {gap}" for label, gap in _left_open(step).items()]),
         ],
         judged=step.judgements,
         task=task,
     )
     return replace(prompt, answer=TranslatedDraft) if foreign else prompt
+
+
+def _left_open(step: WriteInput) -> dict[str, str]:
+    """Label what was left open."""
+    return {f"G{number}": gap for number, gap in enumerate(step.left_open[:MAX_LEFT_OPEN], 1)}
 
 
 def _foreign(step: WriteInput, documents: Iterable[Evidence]) -> bool:
@@ -215,6 +228,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         reservations=reservations,
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
         refused=tuple(refused),
+        settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
         works_room=prompt.works_room,
         translations=_translations(step, answer, prompt),
         near_misses=_near_misses(answer.near_misses, prompt),

@@ -11,7 +11,7 @@ import click
 
 from activities.contracts.evidence import Length
 from activities.plural import plural
-from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS, format_of
+from activities.report.formats import CHART_FORMATS, CHARTS, FORMATS, format_of
 from activities.report.strength import TYPE_NAMES
 from client.cli.common import Filled, Name, on_client, print_text, run_argument, say
 from client.failures import BadInput, Failure, NoConnection, NoSuchRun, SeveralRuns

@@ -26,7 +26,7 @@ from workflows.event_types import AgentEvent
 ID = "resp_"
 MODELS = "determinator/"
 LABEL = "determinator"
-CITED = re.compile(r"(?<!\\)\[(\d{1,4}(?:, \d{1,4}){0,30})\](?!\()")
+CITED = re.compile(r"(?<!\\)\[(\d{1,4}[a-z]{0,2}(?:, \d{1,4}[a-z]{0,2}){0,60})\](?!\()")
 """A citation in the Markdown of a report."""
 CHUNK_CHARS = 2_000
 APPROVAL = re.compile(r"apr_(\d{1,9})_(plan|candidates|report)")
@@ -57,7 +57,7 @@ def output_text(text: str, annotated: Sequence[Json] = ()) -> Json:
 def annotations(text: str, references: Iterable[Reference]) -> Iterator[Json]:
     works = {str(reference.number): reference for reference in references}
     for citation in CITED.finditer(text):
-        for number in citation[1].split(", "):
+        for number in dict.fromkeys(re.findall(r"\d+", citation[1])):
             if (work := works.get(number)) is None:
                 continue
             start, end = citation.span()

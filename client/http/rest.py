@@ -14,7 +14,7 @@ from fastapi.responses import Response, StreamingResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from activities.contracts.evidence import Length
-from activities.report.format_table import FORMATS
+from activities.report.formats import FORMATS
 from client.access import line_of
 from client.api import EXPECTED
 from client.http.desk import Case, Desk, Once, Question

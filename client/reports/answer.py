@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
 from activities.report.formats import words
 from activities.report.formats.prose import absent, notice, numbers_of, summary_of, unanswered
-from activities.report.formats.statements import sentence, sentences
+from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, ended
 from activities.report.parts import parts_of
 from activities.report.schema import Report
@@ -21,18 +21,9 @@ UNREADABLE = "records_unreadable"
 
 
 RESERVATIONS = 2
-SHOWN_APART = frozenset(
-    {
-        SAMPLE_ONLY,
-        UNREADABLE,
-        MODEL_REFUSED,
-        "unanswered",
-        "words_absent",
-        "stopped_early",
-        "searches_failed",
-        "price_unknown",
-    }
-)
+SHOWN_APART = words.SAID_ELSEWHERE | {
+    *(SAMPLE_ONLY, UNREADABLE, MODEL_REFUSED, "unanswered", "stopped_early", "searches_failed"),
+}
 """Codes of statements that the terminal shows in a line of their own."""
 OF_CITED = frozenset({"abstract_only", "standing_unknown", "preprints", "authority_silent"})
 """Codes of statements on the items that an answer cites."""
@@ -55,14 +46,12 @@ class Answer(Frozen):
     why there is no answer."""
     conclusions: tuple[str, ...] = ()
     """What follows by outcome, each with its figure and its certainty."""
-    balance: str = ""
-    """How many works are on each side of a yes-or-no question."""
     sample_only: str = ""
     """A sentence when only the bundled sample library was searched; empty otherwise."""
     absent: str = ""
     """Which words of the question occur nowhere, in one sentence."""
     reservations: tuple[str, ...] = ()
-    """The two strongest: what the writer says that the evidence cannot show, then the limitations."""
+    """The first two: what the writer says that the evidence cannot show, what was left open, limitations."""
     confidence: float | None
     confidence_reasons: tuple[str, ...] = ()
     searched: str
@@ -85,11 +74,10 @@ def answer_of(report: Report) -> Answer:
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
         conclusions=tuple(line for part in parts_of(report) for line in part.lines(report)),
-        balance=words.balance(report),
         reservations=_reservations(report),
         absent=absent(report),
         confidence=report.confidence,
-        confidence_reasons=sentences(report.confidence_reasons),
+        confidence_reasons=words.grounds(report),
         searched=_searched(report.methodology.searches),
         not_reached=_not_reached(report),
         unreadable=int(str(unread.values["records"])) if unread else 0,
@@ -132,9 +120,7 @@ def _bottom_line(report: Report) -> str:
 
 def _reservations(report: Report) -> tuple[str, ...]:
     cites = any(claim.support for claim in report.answer or report.claims())
-    apart = SHOWN_APART if cites else SHOWN_APART | OF_CITED
-    limits = sentences(s for s in report.statements if s.code not in apart)
-    return (*map(clean, report.reservations), *limits)[:RESERVATIONS]
+    return words.not_shown(report, SHOWN_APART if cites else SHOWN_APART | OF_CITED)[:RESERVATIONS]
 
 
 def with_references(claim: AnswerClaim) -> str:

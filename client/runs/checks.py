@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from activities.report.format_table import FORMATS
+from activities.report.formats import FORMATS
 from client.configuration import source_names
 from client.failures import BadInput, named, unknown
 

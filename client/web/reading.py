@@ -14,7 +14,7 @@ from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT
 from activities.contracts.prepare import PART as CONTINUES
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, random_key
-from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
+from activities.report.formats import CHART_FORMATS, CHARTS, FORMATS
 from activities.report.formats.figures import chart_of
 from activities.report.formats.references import anchor_of
 from activities.report.formats.text import safe_url

@@ -104,7 +104,7 @@ def test_print_has_every_quote_that_differs_from_its_claim_as_a_note_and_no_navi
         " ".join(text.split()).count("reduced all-cause mortality by 30%") == 2
     )  # a note, a candidate's page
     page.media(medium="print")
-    assert page.value("getComputedStyle(document.querySelector('.notes')).display") == "block"
+    assert page.value("getComputedStyle(document.querySelector('.quotes')).display") == "block"
     assert not shown(page)
     assert page.value("getComputedStyle(document.querySelector('nav')).display") == "none"
 

@@ -115,6 +115,7 @@ class SectionDrafting(RunPart):
                 or (findings.stop_reason if findings else "sufficient_evidence"),
                 hypotheses=tuple(state.part(CandidatesState).hypotheses),
                 judgements=judgements_of(evidence, judged),
+                left_open=state.left_open(section.id),
                 report_to=self.context.run_id,
             )
             draft = await self.run.writing.write(step, use_model)

@@ -84,6 +84,7 @@ class WritingSteps(RunPart):
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
             judgements=judgements_of(evidence, state.evidence.judgements),
             concluded=self._concluded(),
+            left_open=state.left_open(),
             report_to=self.context.run_id,
         )
         return await self.write(step, use_model)

@@ -5,8 +5,10 @@ way and decides nothing else. All text is plain: a format escapes it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from string import ascii_lowercase
 from typing import Literal, TypeAlias, TypeVar, cast
 
 from activities.contracts.evidence import Grade
@@ -35,14 +37,17 @@ class Quote:
     url: str | None = None
     """Opens the document where the quote stands."""
     same: bool = False
-    """The sentence says the quote word for word, so that no note need print it again."""
+    """The sentence says the quote word for word, so that no list need print it again."""
     language: str = ""
     """That of its work, where it is not that of the report."""
     translation: str = ""
-    note: int = 0
-    """The number of its note; 0 for a quote without one."""
-    leads: bool = False
-    """Whether it is the first of its note."""
+    letter: str = ""
+    """Its name among the quotes of its reference; empty where it is the only one, or stands elsewhere."""
+
+    @property
+    def is_listed(self) -> bool:
+        """True where its reference lists it: a sentence in its words needs that only for a translation."""
+        return bool(self.translation) or not self.same
 
     @property
     def translated(self) -> str:
@@ -64,6 +69,12 @@ class Mark:
     number: int
     quotes: tuple[Quote, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """`2`, or `2a, 2c` where its reference has several quotes."""
+        letters = sorted({quote.letter for quote in self.quotes if quote.letter})
+        return ", ".join(f"{self.number}{letter}" for letter in letters) or str(self.number)
+
 
 @dataclass(frozen=True, slots=True)
 class Cite:
@@ -71,12 +82,7 @@ class Cite:
 
     @property
     def text(self) -> str:
-        return f"[{', '.join(str(mark.number) for mark in self.marks)}]" if self.marks else ""
-
-    @property
-    def notes(self) -> tuple[int, ...]:
-        """The numbers of the notes that have its quotes."""
-        return tuple(dict.fromkeys(quote.note for mark in self.marks for quote in mark.quotes if quote.note))
+        return f"[{', '.join(mark.text for mark in self.marks)}]" if self.marks else ""
 
 
 Style: TypeAlias = Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"]
@@ -180,6 +186,17 @@ class Table:
         return tuple(_column([row[place].text for row in self.rows]) for place in range(len(self.head)))
 
     @property
+    def shares(self) -> tuple[int, ...]:
+        """The width of each column on paper: its longest word, and of sentences what a few lines need."""
+
+        def share(texts: Sequence[str]) -> int:
+            longest_word = max((len(word) for text in texts for word in text.split()), default=0)
+            return max(longest_word + 1, min(LONG_CHARS, max(map(len, texts), default=0)) // 2)
+
+        fields = ([name, *(row[place].text for row in self.rows)] for place, name in enumerate(self.head))
+        return tuple(map(share, fields))
+
+    @property
     def quoted(self) -> bool:
         """True where a field opens the sentence that it is from."""
         return any(isinstance(p, Run) and p.quote for row in self.rows for cell in row for p in cell.parts)
@@ -212,18 +229,13 @@ class Code:
 class Reference:
     number: int
     parts: Parts
+    quotes: tuple[Quote, ...] = ()
+    """What sentences rest on in it: below it on paper, at the sentences on a screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class References:
     items: tuple[Reference, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """The quotes behind the sentences, by number: at the end on paper, at the sentences on a screen."""
-
-    quotes: tuple[Quote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +246,7 @@ class Group:
     kind: Literal["passage", "candidate"] = "passage"
 
 
-Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Notes | Group
+Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +254,8 @@ class Chapter:
     anchor: str
     title: str
     blocks: tuple[Block, ...]
-    kind: Literal["plain", "answer", "paper"] = "plain"
-    """`paper`: only where quotes cannot be opened at their sentences."""
+    kind: Literal["plain", "answer", "folded"] = "plain"
+    """`folded`: closed at first where a format can open and close it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,31 +320,40 @@ def quotes_in(value: object) -> Iterator[Quote]:
             yield from quotes_in(entry)
 
 
-def noted(chapters: Sequence[Chapter]) -> tuple[tuple[Chapter, ...], tuple[Quote, ...]]:
-    """Give numbers to the quotes behind the sentences of chapters, each once.
+def lettered(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
+    """List the quotes behind the sentences of chapters below their references, each once.
 
-    The quotes that a sentence is the first to rest on are one note. A quote that its sentence says word for
-    word needs no note; a quote that a field opens is shown there.
+    Of several quotes of a reference each has a letter, that behind most sentences the first. A quote that its
+    sentence says word for word is not listed; a quote that a field opens is shown there.
     """
-    notes: dict[tuple[int, str], Quote] = {}
-    last = 0
+    served = Counter((one.number, one.text) for one in quotes_in(tuple(chapters)) if one.is_listed)
+    quotes = {(one.number, one.text): one for one in quotes_in(tuple(chapters)) if one.is_listed}
+    by_number: dict[int, list[str]] = {}
+    for (number, text), _count in served.most_common():
+        by_number.setdefault(number, []).append(text)
+    letters = {
+        (number, text): _letter(place) if len(texts) > 1 else ""
+        for number, texts in by_number.items()
+        for place, text in enumerate(texts)
+    }
 
-    def numbered(value: V) -> V:
-        nonlocal last
+    def changed(value: V) -> V:
         if isinstance(value, Quote):
-            if value.same and not value.translation:
-                return value
-            own = last + 1
-            leads = all(one.note != own for one in notes.values())
-            first = notes.setdefault((value.number, value.text), replace(value, note=own, leads=leads))
-            return replace(value, note=first.note)
+            return replace(value, letter=letters.get((value.number, value.text), ""))
         if isinstance(value, tuple):
-            return cast(V, tuple(map(numbered, value)))
+            return cast(V, tuple(map(changed, value)))
         if not is_dataclass(value) or isinstance(value, Run):
             return value
-        update = {one.name: numbered(getattr(value, one.name)) for one in fields(value)}
-        if isinstance(value, Cite):
-            last = max((one.note for one in notes.values()), default=0)
+        update = {one.name: changed(getattr(value, one.name)) for one in fields(value)}
+        if isinstance(value, Reference):
+            own = by_number.get(value.number, ())
+            update["quotes"] = tuple(changed(quotes[value.number, text]) for text in own)
         return cast(V, replace(cast(Block, value), **update))
 
-    return numbered(tuple(chapters)), tuple(notes.values())
+    return changed(tuple(chapters))
+
+
+def _letter(place: int) -> str:
+    """Name a place from 0: `a` to `z`, then `aa`."""
+    more, last = divmod(place, len(ascii_lowercase))
+    return (_letter(more - 1) if more else "") + ascii_lowercase[last]

@@ -6,7 +6,18 @@ from activities.candidates.fields import FIELDS, STOPPED_TRIALS
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.messages import N_, _, day, listed, ngettext
-from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
+from activities.report.formats.blocks import (
+    Block,
+    Cell,
+    Fields,
+    Group,
+    Heading,
+    Parts,
+    Run,
+    Table,
+    cell,
+    filled,
+)
 from activities.report.formats.references import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
 from activities.report.formats.text import clean, safe_url, shortened
@@ -57,8 +68,6 @@ NOT_IN_WORKS = N_("not found in the works read")
 NOT_ASKED = N_(
     "Registers of drugs and trials were not searched: none was among the sources available to this run."
 )
-JUDGED_COLUMNS = ("Literature", "Evidence")
-"""Not shown without a model."""
 SHORT = 160
 """Characters of a cell of the table."""
 
@@ -130,22 +139,20 @@ def phases(codes: str) -> str:
     return _("phase {number}").format(number=named) if named else ""
 
 
-def cells(candidate: Candidate) -> tuple[str, ...]:
+def cells(candidate: Candidate, *, judged: bool = True) -> tuple[str, ...]:
     """Make the cells between name and sources, under `HEAD`: the entries of the page in short."""
     fields = {field.name: field for field in candidate.fields}
     mechanism, indications, regulatory, trials, safety = (_cell(fields[name]) for name in COLUMNS)
     pro, con = (len({s.evidence_id for s in quotes}) for quotes in (candidate.support, candidate.against))
-    chain = candidate.proposed_mechanism or candidate.mechanism
-    return (
-        *(shortened(clean(chain), SHORT) or mechanism, indications, regulatory, trials),
-        *(_("{pro} for, {con} against").format(pro=pro, con=con), safety, _(candidate.evidence_quality)),
-    )
+    literature = _("{pro} for, {con} against").format(pro=pro, con=con) if judged else ""
+    chain = shortened(clean(candidate.proposed_mechanism or candidate.mechanism), SHORT)
+    quality = _(candidate.evidence_quality) if judged else ""
+    return (chain or mechanism, indications, regulatory, trials, literature, safety, quality)
 
 
 def _cell(field: CandidateField) -> str:
+    """Show the entries of a field; nothing where there is none, of which the page says why."""
     registered = [entry for entry in field.entries if entry.values.get("nct")]
-    if not field.entries:
-        return missing(field)
     if field.name != "trials" or not registered:
         return shortened("; ".join(entry_text(field.name, entry) for entry in field.entries), SHORT)
     stopped = sum(entry.code in STOPPED_TRIALS for entry in registered)
@@ -168,21 +175,11 @@ def note(report: Report) -> str:
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Show the table of candidates, and a page of each.
-
-    The table is without columns in which nothing was found and, without a model, those that judge.
-    """
+    """Show the table of candidates, without columns in which nothing was found, and a page of each."""
     judged, shown = report.written_by == "model", CANDIDATES.shown(report)
-    made = [_row(one, number, quotes) for number, one in enumerate(shown, start=1)]
-    used = [
-        place
-        for place, name in enumerate(HEAD)
-        if (judged or name not in JUDGED_COLUMNS)
-        and not all(row[place].text.startswith((_(NOT_FOUND), _(NOT_LOOKED_FOR))) for row in made)
-    ]
-    if made:
-        rows = tuple(tuple(row[place] for place in used) for row in made)
-        yield Table(tuple(_(HEAD[place]) for place in used), rows, note(report), sortable=True, wide=False)
+    if shown:
+        rows = [_row(one, number, quotes, judged=judged) for number, one in enumerate(shown, start=1)]
+        yield Table(*filled(tuple(map(_, HEAD)), rows), note(report), sortable=True)
     for number, candidate in enumerate(shown, start=1):
         heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
         yield Group((heading, Fields((*_fields(candidate, quotes, judged=judged),))), "candidate")
@@ -193,14 +190,10 @@ def _title(candidate: Candidate) -> str:
     return f"{name} ({generic})" if generic and generic.casefold() != name.casefold() else name
 
 
-def _row(candidate: Candidate, number: int, quotes: Quotes) -> tuple[Cell, ...]:
+def _row(candidate: Candidate, number: int, quotes: Quotes, *, judged: bool) -> tuple[Cell, ...]:
     link = Run(_title(candidate), anchor=f"candidate-{number}-page")
-    texts = (Cell((Run(text),)) for text in cells(candidate))
-    return (
-        Cell((link,), anchor=f"candidate-{number}"),
-        *texts,
-        Cell((quotes.cite(candidate.quotes),)),
-    )
+    texts = (cell(text) for text in cells(candidate, judged=judged))
+    return (Cell((link,), anchor=f"candidate-{number}"), *texts, Cell((quotes.numbers(candidate.quotes),)))
 
 
 def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[tuple[str, tuple[Parts, ...]]]:

@@ -4,7 +4,7 @@ The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Literal
 
@@ -23,7 +23,6 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import MEASURE_NAMES
 from activities.messages import N_, Plural, _, decimals, ngettext, number, percent
-from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
     Bullets,
@@ -33,17 +32,19 @@ from activities.report.formats.blocks import (
     Run,
     Table,
     Text,
-    bullets,
     cell,
     filled,
 )
 from activities.report.formats.references import Quotes
-from activities.report.formats.text import clean
-from activities.report.schema import Report
+from activities.report.formats.text import clean, ended
+from activities.report.formats.works_table import finding, named
+from activities.report.schema import JudgedWork, Report
 from activities.text.numbers import are_stated
 
 TITLE = N_("Conclusions")
-HEAD = (N_("Effect (95% CI)"), N_("Direction"), N_("Participants"))
+HEAD = (N_("Effect (95% CI)"), N_("Direction"), N_("Participants"), N_("Design"))
+FROM_SHARES = N_("From percentages.")
+EQUAL_GROUPS = N_("From percentages, with groups assumed to be of equal size.")
 NOTE = N_(
     "The certainty is proposed from the cited works and has not been assessed by people. The risk of bias in "
     "the studies was not assessed."
@@ -202,18 +203,19 @@ def reasons(one: Conclusion) -> Iterator[str]:
             "points the other way; the effects take precedence."
         ).format(direction=_(DIRECTIONS[one.proposed.direction]))
     elif one.proposed is not None and one.by_effects != one.direction:
-        text = _("The extracted numbers alone would suggest: {direction}.")
-        yield text.format(direction=_(DIRECTIONS[one.by_effects]))
+        yield _("Going by the extracted numbers alone: {direction}.").format(direction=found(one.by_effects))
     by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
     further = by_code - CERTAINTIES.index(one.certainty)
-    steps = [_(STARTS[one.starts]), *(_down(_(REASONS[own.code]), own.levels) for own in one.concerns)]
+    steps = [_down(_(REASONS[own.code]), own.levels) for own in one.concerns]
     if further:
         words = (
             "; ".join(clean(reason).rstrip(".") for reason in one.proposed.reasons) if one.proposed else ""
         )
         steps.append(_down(_("the model's own judgement"), further) + (f": {words}" if words else ""))
-    text = _("Certainty: {certainty}. Starting point: {steps}.")
-    yield text.format(certainty=_(LEVELS[one.certainty]), steps="; ".join(steps))
+    text = _("The certainty is {start}.")
+    if steps:
+        text = _("The certainty starts at {start}, and comes to {certainty}: {steps}.")
+    yield text.format(start=_(STARTS[one.starts]), certainty=_(LEVELS[one.certainty]), steps="; ".join(steps))
 
 
 def _down(reason: str, levels: int) -> str:
@@ -332,59 +334,78 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Show why each conclusion is not more certain, and its works with their groups beside each other."""
-    for one in CONCLUSIONS.shown(report):
+    """Show why each conclusion is not more certain, and its works with their groups beside each other.
+
+    One that the answer does not begin with is said here.
+    """
+    shown = CONCLUSIONS.shown(report)
+    for one in shown:
         yield Heading(_sentence(f"{clean(one.outcome)}: {verdict(one)}"))
-        yield from bullets(filter(None, (absolute(one), *reasons(one))))
+        told = "" if one.asked else " ".join(filter(None, (said(one), figures(one))))
+        if text := " ".join(filter(None, (told, absolute(one), *reasons(one)))):
+            yield Text((Run(text),))
         if one.works:
-            yield _table(one, quotes)
-    if CONCLUSIONS.shown(report):
+            yield _table(one, report, quotes)
+    if shown:
         yield Text((Run(_(NOTE)),), "note")
 
 
-def _table(one: Conclusion, quotes: Quotes) -> Table:
+def _table(one: Conclusion, report: Report, quotes: Quotes) -> Table:
     """Show the works of a conclusion, and what was pooled of them last."""
     groups = (clean(one.group) or _("Group"), clean(one.comparator) or _("Compared with"))
     head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
-    rows = [_row(work, quotes) for work in sorted(one.works, key=lambda w: quotes.number(w.evidence_id))]
+    works = sorted(one.works, key=lambda work: quotes.number(work.evidence_id))
+    designs = {reference.evidence_id: _(reference.design) for reference in report.references}
+    alike = len({designs.get(work.evidence_id, "") for work in works}) == 1
+    judged = {work.evidence_id: work for work in report.judgements}
+    notes: dict[str, str] = {}
+    rows = []
+    for work in works:
+        design = cell("" if alike else designs.get(work.evidence_id, ""))
+        rows.append((*_row(work, judged.get(work.evidence_id), quotes, notes), design))
     if one.pooled is not None:
         effect = f"{one.pooled.measure} {interval_text(one.pooled.result)}{_counted(one.pooled)}"
         last = _("Pooled (random effects, I² {share})").format(share=percent(one.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
-        rows.append((name, Cell(), Cell(), figure, Cell(), Cell()))
+        rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
     measures = dict.fromkeys(work.effect.measure for work in one.works if work.effect)
-    caption = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
-    return Table(*filled(head, rows), caption)
+    explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
+    footnotes = (f"{mark} {text}" for text, mark in notes.items())
+    return Table(*filled(head, rows), " ".join(filter(None, (ended(explained), *footnotes))))
 
 
-def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
-    """Show a work: its groups, its effect and its participants; numbers open the sentence that has them."""
+def _row(
+    work: AppraisedWork, judged: JudgedWork | None, quotes: Quotes, notes: dict[str, str]
+) -> tuple[Cell, ...]:
+    """Show a work: its groups, its effect and its participants; numbers open the sentence that has them.
+
+    `notes`: the footnotes of the table, to which what was assumed is added.
+    """
     reference = quotes.references.get(work.evidence_id)
     quote = quotes.quote("", work.support[0]) if work.support else None
-    label = clean(refs.label_of(reference)) if reference else work.evidence_id
-    year = str(reference.year or "") if reference else ""
     arms = work.effect.arms if work.effect else None
-    # what the events were computed from, where the work does not give them
-    assumed = [_("from percentages")] if "events" not in work.figures else []
-    if arms is not None and not {"total", "control_total"} & work.figures.keys():
-        assumed.append(_("groups assumed to be of equal size"))
+    mark = ""
+    if arms is not None and "events" not in work.figures:
+        is_sized = bool({"total", "control_total"} & work.figures.keys())
+        assumed = _(FROM_SHARES if is_sized else EQUAL_GROUPS)
+        mark = notes.setdefault(assumed, "*" * (len(notes) + 1))
     effect = decimals(f"P = {work.p}") if work.p else ""
     if work.effect and work.result:
         effect = f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
     texts = (
-        _share(arms.events, arms.total, assumed) if arms else "",
-        _share(arms.control_events, arms.control_total) if arms else "",
+        _share(arms.events, arms.total) + mark if arms else "",
+        _share(arms.control_events, arms.control_total) + mark if arms else "",
         effect,
-        _(DIRECTIONS[work.direction]) + ("" if work.counted else _(", not counted (not randomised)")),
+        found(work.direction) + ("" if work.counted else _(", not counted (not randomised)")),
         "" if arms or not work.n else number(work.n),
     )
-    name = Run(label if label.endswith(year) else f"{label} ({year})")
-    first = Cell((*((quotes.mark(reference.number),) if reference else ()), name))
-    return (first, *(cell(text, quote=quote) for text in texts))
+    cells = [cell(text, quote=quote) for text in texts]
+    if judged is not None and not (arms or effect):
+        cells[2] = finding(judged, quotes)
+    return (named(reference, quotes) if reference else cell(work.evidence_id), *cells)
 
 
-def _share(events: int, total: int, assumed: Sequence[str] = ()) -> str:
-    text = _("{events} of {total} ({share})").format(
+def _share(events: int, total: int) -> str:
+    return _("{events} of {total} ({share})").format(
         events=number(events), total=number(total), share=percent(events / total, 1)
     )
-    return ", ".join((text, *assumed))

@@ -4,7 +4,7 @@ The figures are pictures with their numbers as alternative text; without the `pd
 tables.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from io import BytesIO
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FIGURE_CM = 9
 LINK_COLOUR = "0B5F59"
+TWIP = 635
+"""Units of a length in the unit in which a table has its widths."""
 SMALL_POINTS = 8
 """Type size of tables and notes: ten columns have to fit a page."""
 _STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
@@ -74,9 +76,8 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                 for reference in block.items:
                     paragraph = word.add_paragraph(f"[{reference.number}] ")
                     _line(paragraph, reference.parts)
-            case page.Notes():
-                for quote in block.quotes:
-                    _note(word, quote)
+                    for quote in reference.quotes:
+                        _quote(word, quote)
             case page.Group():
                 _write(word, block.blocks)
 
@@ -91,10 +92,9 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         if place:
             paragraph.add_run(" ")
         if isinstance(part, page.Cite):
-            _cite(paragraph, part)
+            paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
-            paragraph.add_run(f"{part.text} " if part.cite.marks else part.text)
-            _cite(paragraph, part.cite)
+            paragraph.add_run(" ".join(filter(None, (part.text, part.cite.text))))
             if part.grade:
                 paragraph.add_run(f" ({part.evidence})").italic = True
         elif part.url:
@@ -107,20 +107,12 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             run.italic = part.style in ("italic", "badge", "grade") or None
 
 
-def _cite(paragraph: "Paragraph", cite: page.Cite) -> None:
-    paragraph.add_run(cite.text)
-    if cite.notes:
-        paragraph.add_run(", ".join(map(str, cite.notes))).font.superscript = True
-
-
-def _note(word: "Document", quote: page.Quote) -> None:
+def _quote(word: "Document", quote: page.Quote) -> None:
     from docx.shared import Pt
 
-    paragraph = word.add_paragraph(style="Quote")
-    if quote.leads:
-        paragraph.add_run(f"{quote.note} ").font.superscript = True
-    text = f"[{quote.number}] \u201c{quote.text}\u201d{quote.behind}"
-    paragraph.add_run(text).font.size = Pt(SMALL_POINTS)
+    letter = f"{quote.letter}: " if quote.letter else ""
+    run = word.add_paragraph(style="Quote").add_run(f"{letter}\u201c{quote.text}\u201d{quote.behind}")
+    run.font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:
@@ -186,7 +178,7 @@ def _table(word: "Document", block: page.Table) -> None:
             for run in paragraph.runs:
                 run.font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
-    _fit(word, table, block.columns)
+    _fit(word, table, block.shares)
     word.add_paragraph()
     if block.wide:
         _turn(word)
@@ -197,19 +189,18 @@ def _plain(part: page.Part) -> page.Part:
     return replace(part, style="plain") if isinstance(part, page.Run) and part.style == "grade" else part
 
 
-def _fit(word: "Document", table: "WordTable", columns: Iterable[page.Column]) -> None:
+def _fit(word: "Document", table: "WordTable", shares: Sequence[int]) -> None:
     from docx.oxml import OxmlElement
     from docx.shared import Emu
 
     section = word.sections[-1]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
-    shares = [3 if column == "long" else 1 for column in columns]
     table.autofit = False
     for row in table.rows:
         for cell, share in zip(row.cells, shares, strict=True):
-            cell.width = Emu(width * share // sum(shares))
+            cell.width = Emu(width * share // sum(shares) // TWIP * TWIP)
     for column, share in zip(table.columns, shares, strict=True):
-        column.width = Emu(width * share // sum(shares))
+        column.width = Emu(width * share // sum(shares) // TWIP * TWIP)
     properties = table.rows[0]._tr.get_or_add_trPr()  # noqa: SLF001 - python-docx cannot repeat a head row
     properties.append(OxmlElement("w:tblHeader"))
 

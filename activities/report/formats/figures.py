@@ -1,7 +1,7 @@
 """Figures of reports: the flow of records and effects with their intervals.
 
 They are SVG for HTML and PDF, pictures for Word, which shows no SVG by itself, and tables elsewhere.
-`determinator chart`, the page and programs ask for those of `activities.report.format_table.CHARTS` by name.
+`determinator chart`, the page and programs ask for those of `activities.report.formats.CHARTS` by name.
 """
 
 import math

@@ -1,7 +1,6 @@
 """The report as plain Markdown, without HTML and figures; the numbers of the figures are in its tables."""
 
 from collections.abc import Iterable
-from itertools import groupby
 
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
@@ -41,10 +40,7 @@ def as_markdown(block: page.Block) -> str:
         case page.Code():
             return "\n".join(f"    {row}" for row in block.rows)
         case page.References():
-            return "\n".join(f"{one.number}. {_line(one.parts)}" for one in block.items)
-        case page.Notes():
-            notes = groupby(block.quotes, key=lambda quote: quote.note)
-            return "\n\n".join(f"[^{note}]: {' · '.join(map(_quoted, quotes))}" for note, quotes in notes)
+            return "\n".join(map(_reference, block.items))
         case page.Group():
             return "\n\n".join(map(as_markdown, block.blocks))
 
@@ -72,9 +68,9 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
     `inline`: it does not begin it. `marks`: the quotation marks of quoted words.
     """
     if isinstance(part, page.Cite):
-        return _cite(part)
+        return part.text
     if isinstance(part, page.Sentence):
-        text = cited(escape_markdown(part.text, inline=inline), _cite(part.cite))
+        text = cited(escape_markdown(part.text, inline=inline), part.cite.text)
         return f"{text} *({part.evidence})*" if part.grade else text
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
@@ -101,15 +97,17 @@ def _field(label: str, lines: Iterable[page.Parts]) -> str:
     return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in texts)])
 
 
-def _cite(cite: page.Cite) -> str:
-    """Write the numbers of the references, and of the notes that have the quotes."""
-    return cite.text + "".join(f"[^{number}]" for number in cite.notes)
+def _reference(reference: page.Reference) -> str:
+    """Write a reference and, indented below it, the quotes of it."""
+    mark = f"{reference.number}. "
+    quotes = (f"{' ' * len(mark)}- {_quoted(quote)}" for quote in reference.quotes)
+    return "\n".join((f"{mark}{_line(reference.parts)}", *quotes))
 
 
 def _quoted(quote: page.Quote) -> str:
     behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
-    # with the reference last it is no definition of a link where footnotes are not known
-    return f'"{_plain(quote.text)}"{behind} [{quote.number}]'
+    letter = f"{quote.letter}: " if quote.letter else ""
+    return f'{letter}"{_plain(quote.text)}"{behind}'
 
 
 def _plain(text: str) -> str:
@@ -127,6 +125,6 @@ def _table(table: page.Table) -> str:
 
 def _cell(cell: page.Cell) -> str:
     return " ".join(
-        _cite(part) if isinstance(part, page.Cite) else escape_markdown(part.text, inline=bool(place))
+        part.text if isinstance(part, page.Cite) else escape_markdown(part.text, inline=bool(place))
         for place, part in enumerate(cell.parts)
     )

@@ -1,8 +1,9 @@
 """The tree of blocks of a report (`activities.report.formats.blocks`), in the order of the page.
 
 A sentence is printed once: what the answer says no section says again, but for its conclusion and for what
-another sentence leans on. `brief` is the answer, what is open and its works; `full` adds what the editor put
-together, what was refused, and each check.
+another sentence leans on. Answer, findings, what is not shown and the works with their quotes are the report;
+how it was made stands folded at its end. `brief` leaves the findings out; `full` adds what the editor put
+together, every search and round, and what was refused.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -22,7 +23,6 @@ from activities.report.formats.blocks import (
     Group,
     Heading,
     Mark,
-    Notes,
     Part,
     Parts,
     Run,
@@ -33,7 +33,7 @@ from activities.report.formats.blocks import (
     bullets,
     cell,
     filled,
-    noted,
+    lettered,
     quotes_in,
     table,
 )
@@ -48,7 +48,6 @@ from activities.text.numbers import missing_numbers
 from activities.text.tokens import terms
 from activities.verification.verdicts import leaned_on
 
-REFUSED_NOTE = N_("Texts that did not pass the checks or were removed, each with the reason.")
 USED_HEAD = (
     *(
         N_("Section"),
@@ -66,7 +65,6 @@ SEARCH_HEAD = (
 )
 REFUSED_HEAD = (N_("Kind of text"), N_("Text"), N_("Reason"), N_("Section"))
 UNUSED_HEAD = (N_("Work"), N_("Id"), N_("Reason"))
-UNUSED_NOTE = N_("Works that the searches found and the report does not cite.")
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
@@ -101,20 +99,17 @@ class _Page:
     def document(self) -> Document:
         report = self.report
         answer = self._answer()
-        body = [chapter for chapter in self._body() if chapter.blocks]
         title = _("Answer") if report.answer or self.concludes else _("Summary")
-        first = Chapter("answer", title, tuple(answer), "answer")
-        cited = {quote.number for quote in quotes_in((first, *body))}
-        tail = [chapter for chapter in self._tail(cited) if chapter.blocks]
-        chapters: tuple[Chapter, ...] = (first, *body, *tail)
-        if report.length != "brief":
-            chapters, quotes = noted(chapters)
-            chapters += (Chapter("quotes", _("Quotes"), (Notes(quotes),) if quotes else (), "paper"),)
+        body = [Chapter("answer", title, tuple(answer), "answer"), *self._body(), *self._checked()]
+        cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
+        listed = refs.blocks(report, cited)
+        made = Chapter("made", _("How this report was made"), tuple(self._made()), "folded")
+        chapters = (*body, self._chapter("references", _("References"), listed), made)
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
             head=tuple(self._head(answered=bool(answer))),
-            chapters=tuple(chapter for chapter in chapters if chapter.blocks),
+            chapters=tuple(chapter for chapter in lettered(chapters) if chapter.blocks),
             run_line=words.run_line(report),
             language=report.language,
             about={
@@ -153,7 +148,6 @@ class _Page:
         blocks += self._prose(("", answered), kind="answer", graded=not self.concludes)
         if not report.answer or report.length == "full":
             blocks += self._prose(("", report.summary))
-        blocks += _text(words.balance(report))
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
@@ -195,38 +189,19 @@ class _Page:
             if not section.passages:
                 yield from self._prose(("", section.claims[:FIRST]))
 
-    def _tail(self, cited: Collection[int]) -> Iterator[Chapter]:
-        """`cited`: the references that a brief report lists."""
+    def _checked(self) -> Iterator[Chapter]:
+        """Show the parts and works behind what is said, and what none of them shows."""
         report = self.report
-        brief, full = report.length == "brief", report.length == "full"
-        if brief:
-            open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
-            yield self._chapter("open", _("Open questions"), bullets(open_points))
-        else:
+        if report.length != "brief":
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
             contested = _("Contradictions") if report.words.graded else _("Contested")
             yield self._chapter("works", _(report.words.title), works_table(report, self.quotes))
             yield self._chapter("contradictions", contested, self._contradictions())
-            yield self._chapter("gaps", _("Gaps"), bullets(words.gaps(report)))
-            yield self._chapter("limitations", _("Limitations"), bullets(words.limitations(report)))
-            yield self._chapter("method", _("Method"), self._method(full=full))
-            if full and report.verification.dropped:
-                rows = words.refused_rows(report)
-                refused = table(REFUSED_HEAD, rows, _(REFUSED_NOTE))
-                yield self._chapter("refused", _("Refused texts"), [refused])
-            if full and report.unused:
-                why = {work.evidence_id: clean(work.reason) for work in report.judgements}
-                rest = [
-                    (w.title or w.evidence_id, w.evidence_id, words.unused(w, why.get(w.evidence_id, "")))
-                    for w in report.unused
-                ]
-                unused = table(UNUSED_HEAD, rest, _(UNUSED_NOTE))
-                yield self._chapter("unused", _("Works not cited"), [unused])
+        yield self._chapter("open", _("What is not shown"), bullets(words.not_shown(report)))
         yield self._chapter(
             "disputed", _("Disputed sentences"), bullets(map(words.dispute_line, report.disputes))
         )
-        yield self._chapter("references", _("References"), refs.blocks(report, cited if brief else None))
 
     @staticmethod
     def _chapter(anchor: str, title: str, blocks: Iterable[Block]) -> Chapter:
@@ -327,9 +302,6 @@ class _Page:
             yield from _text(asked, "question")
         yield from _text(clean(section.lead))
         yield from prose
-        if section.reservations:
-            yield Heading(_("Reservations"))
-            yield from bullets(section.reservations)
         for place, one in enumerate(section.passages, start=1):
             yield self._passage(one, f"{section.id}-p{place}")
 
@@ -363,9 +335,8 @@ class _Page:
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))
-        design = next((w.design for w in self.report.works if w.evidence_id == passage.evidence_id), "")
         about = [
-            words.about_work(reference, clean(refs.label_of(reference)), design),
+            words.about_work(reference, clean(refs.label_of(reference))),
             quotes[0].place if quotes else "",
             _(refs.STANDINGS[reference.standing]) if reference.standing in refs.WARNING_STANDINGS else "",
         ]
@@ -414,22 +385,36 @@ class _Page:
         who = listed(clean(refs.label_of(self.quotes.references[name])) for name in names)
         return (Run(f"{who}:", "italic"), self.quotes.sentence(claim, graded=True, first=False))
 
-    # method
+    # the run
 
-    def _method(self, *, full: bool) -> Iterator[Block]:
-        report = self.report
+    def _made(self) -> Iterator[Block]:
+        """Say in a few lines what was searched, read, checked and spent; `full`: with every row of it."""
+        report, method = self.report, self.report.methodology
         yield from _text(words.flow_text(report))
-        if full and report.words.graded:
-            yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
         yield from _text(words.sources_line(report))
+        yield from _text(words.checks(report))
         yield from _text(words.spent(report))
-        if report.methodology.spent_by and report.methodology.model_calls:
-            yield table(USED_HEAD, words.used_rows(report))
-        if report.methodology.searches:
-            yield Heading(_("Searches"))
-            yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))
-        yield from _text(words.refused_count(report))
-        if report.methodology.approvals:
-            yield Heading(_("Decisions"))
-            yield from bullets(map(words.decision, report.methodology.approvals))
+        yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))
+        if report.length == "full":
+            yield from self._rows()
         yield from _text(words.run_line(report), "note")
+
+    def _rows(self) -> Iterator[Block]:
+        report, method = self.report, self.report.methodology
+        if report.words.graded:
+            yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
+        why = {work.evidence_id: clean(work.reason) for work in report.judgements}
+        unused = [
+            (w.title or w.evidence_id, w.evidence_id, words.unused(w, why.get(w.evidence_id, "")))
+            for w in report.unused
+        ]
+        tables = (
+            (_("Rounds"), USED_HEAD, words.used_rows(report) if method.model_calls else ()),
+            (_("Searches"), SEARCH_HEAD, words.search_rows(method.searches)),
+            (_("Refused texts"), REFUSED_HEAD, words.refused_rows(report)),
+            (_("Works not cited"), UNUSED_HEAD, unused),
+        )
+        for title, head, rows in tables:
+            if rows:
+                yield Heading(title)
+                yield table(head, rows)

@@ -38,13 +38,14 @@ def written(made: page.Document) -> bytes:
 def _data(value: object) -> object:
     """Blocks and their parts as JSON, each with its kind under `is`."""
     if isinstance(value, page.Cite):
-        return {"is": "cite", "numbers": [mark.number for mark in value.marks], "notes": value.notes}
+        marks = [{"number": mark.number, "text": mark.text} for mark in value.marks]
+        return {"is": "cite", "marks": marks}
     if is_dataclass(value):
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):
             made["behind"] = value.behind
         if isinstance(value, page.Table):
-            made["columns"] = value.columns
+            made["shares"] = value.shares
         if isinstance(value, page.Sentence):
             made["grade"] = value.evidence
         return {"is": type(value).__name__.lower()} | made

@@ -15,6 +15,8 @@ from activities.report.formats.statements import source_title
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
+from activities.text.numbers import missing_numbers
+from activities.text.tokens import terms
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -39,7 +41,9 @@ _GROUP = re.compile(
 NOT_REVIEWED = N_("not peer reviewed")
 KEPT = frozenset({STANDINGS["retracted"], STANDINGS["concern"], NOT_REVIEWED})
 """Marks that stand at every reference, also where all share them."""
-LABEL_CHARS = 40
+LABEL_CHARS = 60
+MAX_QUOTES = 4
+"""Quotes that are shown of a sentence, but for one of each of its works and those that have its numbers."""
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
 WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
@@ -72,11 +76,15 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
         if reference.study and other.study == reference.study and other.number != reference.number
     )
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
-    place = ended(", ".join(filter(None, (clean(reference.venue or ""), date_of(reference)))))
+    title, venue = clean(reference.title), clean(reference.venue or "")
+    if venue.startswith(f"{title}."):  # a file that has no title but its name
+        title, venue = venue, ""
+    kind = _(reference.design) if reference.evidence_type == "document" else ""
+    place = ended(", ".join(filter(None, (venue, kind, date_of(reference)))))
     warnings = alerts()
     parts: list[page.Part] = [
         page.Run(ended(authors_line(reference.authors))),
-        page.Run(ended(clean(reference.title)), url=best_url(reference)),
+        page.Run(ended(title), url=best_url(reference)),
         page.Run(place),
         *(page.Run(text, url=url) for text, url in (*links, *page_links(reference))),
         page.Run(_("Also published as") if twins else ""),
@@ -154,12 +162,10 @@ def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
 
 
 DATED = {
-    "header": N_("dated by its header"),
-    "text": N_("dated by its first lines"),
     "file_name": N_("dated by its file name"),
     "properties": N_("dated by the properties of its file"),
 }
-"""Where the date of a document is taken from."""
+"""Where the date of a document is taken from, unless the document itself states it."""
 
 
 def badges(reference: Reference, terms: Words) -> list[str]:
@@ -210,6 +216,8 @@ class Quotes:
         self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}
         self._titles |= {r.evidence_id: clean(r.title) for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
+        self.all = report.length == "full"
+        """Whether a sentence shows every quote that it rests on."""
 
     def sentence(
         self, claim: Claim, *, graded: bool = False, disputed: bool = False, first: bool = True
@@ -227,12 +235,17 @@ class Quotes:
         )
 
     def cite(self, supports: Iterable[Support], text: str = "") -> Cite:
-        """Return the numbers of the references, in order, each with its quotes."""
+        """Return the numbers of the references, in order, each with the quotes that carry the text."""
         by_number: dict[int, list[Quote]] = {}
-        for support in supports:
-            if reference := self.references.get(support.evidence_id):
-                by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
+        known = [one for one in dict.fromkeys(supports) if one.evidence_id in self.references]
+        for support in known if self.all else carrying(text, known):
+            number = self.references[support.evidence_id].number
+            by_number.setdefault(number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
+
+    def numbers(self, supports: Iterable[Support]) -> Cite:
+        """Return the numbers of the references alone, in order."""
+        return Cite(tuple(map(Mark, sorted({self.number(one.evidence_id) for one in supports} - {0}))))
 
     def mark(self, number: int) -> Cite:
         return Cite((Mark(number),))
@@ -263,6 +276,32 @@ class Quotes:
         """Return the number of a reference; 0 for what is none."""
         reference = self.references.get(evidence_id)
         return reference.number if reference else 0
+
+
+def carrying(text: str, supports: Sequence[Support]) -> list[Support]:
+    """Choose the quotes that carry a sentence: of each work the nearest one, then others up to `MAX_QUOTES`.
+
+    Numbers of the sentence that are not in the quotes yet come first, beyond that many too.
+    """
+    own = set(terms(text))
+
+    def nearness(support: Support) -> tuple[int, int]:
+        missing = sum(1 for _ in missing_numbers(text, [support.quote]))
+        return -missing, len(own.intersection(terms(support.quote)))
+
+    works: dict[str, list[Support]] = {}
+    for support in supports:
+        works.setdefault(support.evidence_id, []).append(support)
+    chosen = [max(of_work, key=nearness) for of_work in works.values()]
+    left = [support for support in supports if support not in chosen]
+    while left:
+        quotes = [support.quote for support in chosen]
+        lacking = [sum(1 for _ in missing_numbers(text, [*quotes, support.quote])) for support in left]
+        adds = min(lacking) < sum(1 for _ in missing_numbers(text, quotes))
+        if not adds and len(chosen) >= MAX_QUOTES:
+            break
+        chosen.append(left.pop(lacking.index(min(lacking))))
+    return [support for support in supports if support in chosen]
 
 
 def words_of(text: str) -> tuple[str, ...]:

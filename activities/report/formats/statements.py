@@ -11,7 +11,7 @@ from typing import NamedTuple
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
 from activities.contracts.stop_reasons import STOPS
 from activities.extras import install
-from activities.messages import N_, _, day, listed, ngettext, number
+from activities.messages import N_, Plural, _, day, listed, ngettext, number
 from activities.report.formats.text import clean
 
 TEXT = "text"
@@ -83,6 +83,12 @@ class Choice(NamedTuple):
     otherwise: str
 
 
+SIDES: Mapping[str, Plural] = {
+    "yes": Plural(N_("{count} answers yes"), N_("{count} answer yes")),
+    "no": Plural(N_("{count} answers no"), N_("{count} answer no")),
+    "mixed": Plural(N_("{count} gives mixed results"), N_("{count} give mixed results")),
+}
+"""Works by the direction in which they answer a question for yes or no."""
 _QUOTED = N_("“{text}”")
 _AS_VALUES = (N_("budget"), N_("time"), N_("tell"), N_("change"), N_("dispute"), N_("decide"))
 """Words that stand in values."""
@@ -217,9 +223,22 @@ def _not_supported(s: Statement) -> str:
 
 
 def _of_judgements(s: Statement) -> str:
-    text = _filled(N_("Independent works that answer the question: {works}, of these directly: {direct}."), s)
-    sides = _filled(N_("By direction: yes {yes}, no {no}, mixed {mixed}."), s)
-    return f"{text} {sides}" if s.number("yes") + s.number("no") + s.number("mixed") > 1 else text
+    """Count the works that answer, and those on each side where they differ."""
+    works, direct = s.number("works"), s.number("direct")
+    text = ngettext(
+        "{works} independent work that answers the question",
+        "{works} independent works that answer the question",
+        works,
+    )
+    how = _(", all of them directly") if direct == works > 1 else _(", {direct} of them directly")
+    text += "" if works == 1 else how
+    sides = {name: s.number(name) for name in SIDES if s.number(name)}
+    if sum(sides.values()) > 1:
+        text += "; " + listed(
+            ngettext(SIDES[name].one, SIDES[name].many, count).format(count=number(count))
+            for name, count in sides.items()
+        )
+    return f"{text.format(works=number(works), direct=number(direct))}."
 
 
 def _nothing_found(s: Statement) -> str:
@@ -240,15 +259,12 @@ def _new_version(s: Statement) -> str:
         ),
         (
             s.number("claims_lost"),
-            _(
-                "Sentences that rest on nothing else and are left out here: {lost}. The verification names "
-                "each."
-            ),
+            _("Sentences left out here because they rested on nothing else: {lost}."),
         ),
         (
             titles,
             _(
-                "Its searches, repeated, found works that the first run had not found, and no sentence here "
+                "Its searches were repeated and found works that the first run had not; no sentence here "
                 "rests on them: {titles}."
             ),
         ),
@@ -421,10 +437,7 @@ WORDING: Mapping[str, Wording] = {
     ),
     "preprints": N_("Cited works that are not peer reviewed: {items}."),
     # claims and candidates
-    "claims_refused": N_(
-        "Sentences that did not pass the checks and are left out: {claims}. The verification gives the "
-        "reason for each."
-    ),
+    "claims_refused": N_("Sentences left out because they did not pass the checks: {claims}."),
     "wordings_replaced": N_("Sentences whose wording was refused, replaced by their quotes: {claims}."),
     "draft_lost": N_(
         "The checks refused {lost} of the {drafted} sentences written for “{title}”; where one had a quote, "

@@ -1,11 +1,10 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import Grade, SearchRecord, SourceKind, Statement, Vigilance
-from activities.contracts.judge import MIN_ANSWERS, Direction
+from activities.contracts.evidence import SearchRecord, SourceKind, Statement, Vigilance, kind_of_source
 from activities.contracts.prepare import PART as CONTINUES
-from activities.contracts.profile import Words
 from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
 from activities.messages import (
@@ -28,17 +27,10 @@ from activities.report.formats.statements import (
     sentences,
     source_title,
 )
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, ended
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
-from activities.report.strength import grade_of
 
-DIRECTIONS: Mapping[Direction, str] = {
-    "yes": N_("yes"),
-    "no": N_("no"),
-    "mixed": N_("mixed"),
-    "not_asked": "",
-}
 KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
     "wording": N_("wording, replaced by its quote"),
@@ -54,17 +46,6 @@ READERS: Mapping[str, str] = {
     "": N_("confirmed by a second reader"),
     "same_model": N_("confirmed in a second reading by the same model"),
     "other_model": N_("confirmed by another model as second reader"),
-}
-NOUNS: Mapping[str, Plural] = {
-    "study": Plural(N_("{count} study"), N_("{count} studies")),
-    "source": Plural(N_("{count} source"), N_("{count} sources")),
-    "document": Plural(N_("{count} document"), N_("{count} documents")),
-}
-"""Works with their number, by what the built-in profiles call them."""
-SHARES: Mapping[Grade, str] = {
-    "strong": N_("{count} strong"),
-    "moderate": N_("{count} moderate"),
-    "weak": N_("{count} weak"),
 }
 AS_DATA = (
     *(N_("relevance"), N_("clinical evidence"), N_("mechanism"), N_("sources"), N_("candidates")),
@@ -83,16 +64,19 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
-def works(count: int, words: Words) -> str:
-    """Count works in the noun of a profile: `3 studies`."""
-    noun = NOUNS.get(words.one)
-    if noun is None:
-        return f"{number(count)} {words.one if count == 1 else words.many}"
-    return ngettext(noun.one, noun.many, count).format(count=number(count))
-
-
-SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent"})
-"""Codes of statements that the head, the count of sentences and the method have."""
+SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
+"""Codes of statements that the head and the account of the run have."""
+OF_RUN = frozenset(
+    {
+        *("steps_without_model", "ordered_by_small_model", "items_not_shown", "read_without_model"),
+        *("planned_without_model", "model_fell_back", "model_call_cancelled", "nothing_pooled"),
+        *("searched_as_typed", "not_judged", "uncited", "not_edited", "candidates_unsupported"),
+        *("searches_unknown", "searches_by_code", "no_section", "gate_not_asked", "quotes_refused"),
+        *("not_for", "not_against", "sections_not_compared", "candidates_not_looked_up", "items_kept"),
+        *("candidate_fields_unchecked", "no_programs", "search_rows_missing", "follow_up"),
+    }
+)
+"""Codes of statements on how the run went, which say nothing of what the works show."""
 
 
 def asks_yes_or_no(report: Report) -> bool:
@@ -101,7 +85,7 @@ def asks_yes_or_no(report: Report) -> bool:
 
 
 def verified(report: Report) -> str:
-    """Count the sentences that stand, by what; empty when nothing was claimed."""
+    """Say in a line that what stands was checked; empty when nothing was claimed."""
     check = report.verification
     if not check.claims:
         return ""
@@ -111,34 +95,45 @@ def verified(report: Report) -> str:
             "Each of the {count} quotes stands word for word in its source.",
             check.verified,
         ).format(count=number(check.verified))
+    return ngettext(
+        "The sentence was checked against the works it cites.",
+        "Each of the {count} sentences was checked against the works it cites.",
+        check.verified,
+    ).format(count=number(check.verified))
+
+
+def checks(report: Report) -> str:
+    """Count the sentences that stand, by what, and what was left out; empty without a model's sentences."""
+    check = report.verification
+    if report.written_by == "extractive" or not (check.claims or check.dropped):
+        return ""
     ways = (
         (check.by_quote - check.replaced, N_("quoted word for word")),
         (check.by_reader, READERS[check.reader]),
         (check.computed, N_("computed from quoted numbers")),
         (check.replaced, N_("shown as the quote itself")),
     )
-    used = [(count, _(way)) for count, way in ways if count > 0]
-    form = _("{passed} ({how}).") if len(used) == 1 else _("{passed}: {how}.") if used else _("{passed}.")
-    how = used[0][1] if len(used) == 1 else listed(f"{number(count)} {way}" for count, way in used)
-    stand = ngettext(
-        "{count} sentence passed the checks", "{count} sentences passed the checks", check.verified
-    )
-    fell, again = check.fell - check.unread, repeated(report)
-    unread = ngettext(
-        "{count} sentence was not read by a second reader.",
-        "{count} sentences were not read by a second reader.",
-        check.unread,
-    )
+    how = listed(f"{number(count)} {_(way)}" for count, way in ways if count > 0)
+    again = sum(item.statement.code == "repeats_claim" for item in check.dropped)
     lost = (
-        (fell, ngettext("{count} sentence was refused.", "{count} sentences were refused.", fell)),
-        (check.unread, unread),
-        (again, ngettext("{count} repetition was left out.", "{count} repetitions were left out.", again)),
+        (check.fell - check.unread, Plural(N_("{count} sentence"), N_("{count} sentences"))),
+        (check.unread, Plural(N_("{count} unread sentence"), N_("{count} unread sentences"))),
+        (again, Plural(N_("{count} repetition"), N_("{count} repetitions"))),
+        (
+            len(check.dropped) - check.fell - again,
+            Plural(N_("{count} other text"), N_("{count} other texts")),
+        ),
     )
+    refused = listed(
+        ngettext(text.one, text.many, count).format(count=number(count)) for count, text in lost if count > 0
+    )
+    command = f"determinator report {clean(report.run_id)} --length full"
     parts = (
-        form.format(passed=stand.format(count=number(check.verified)), how=how),
-        *(text.format(count=number(count)) for count, text in lost if count > 0),
-        _("Every quote stands word for word in the work it cites."),
+        _("Sentences: {how}.").format(how=how) if how else "",
         vigilance(check.vigilance),
+        _("Refused or left out: {parts} (listed by “{command}”).").format(parts=refused, command=command)
+        if refused
+        else "",
     )
     return " ".join(filter(None, parts))
 
@@ -151,11 +146,6 @@ def vigilance(read: Vigilance) -> str:
         "Test of the second reader: {noticed} of {planted} planted errors found, {refused} of {true} true "
         "sentences wrongly refused."
     ).format(noticed=read.noticed, planted=read.planted, refused=read.refused, true=read.true)
-
-
-def repeated(report: Report) -> int:
-    """Count the sentences that were left out since another one says the same."""
-    return sum(item.statement.code == "repeats_claim" for item in report.verification.dropped)
 
 
 def heading(section: ReportSection) -> str:
@@ -185,7 +175,7 @@ def gaps(report: Report) -> tuple[str, ...]:
         for gap in use.open
         if clean(gap).casefold() not in known
     )
-    return (*unanswered, *(f"{gap[:1].upper()}{gap[1:]}" for gap in left))
+    return (*unanswered, *(ended(f"{gap[:1].upper()}{gap[1:]}") for gap in left))
 
 
 def unreached(report: Report) -> list[Statement]:
@@ -193,59 +183,26 @@ def unreached(report: Report) -> list[Statement]:
     return [statement for statement in report.statements if statement.code == "source_unreachable"]
 
 
-def limitations(report: Report) -> tuple[str, ...]:
-    """List what limits the evidence, but for what the page says elsewhere."""
-    elsewhere = {*SAID_ELSEWHERE, *(["unanswered"] if report.unanswered is not None else [])}
-    shown = [statement for statement in report.statements if statement.code not in elsewhere]
+def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[str, ...]:
+    """List once what the works do not show, what was left open, and what limits the evidence.
+
+    `apart`: codes of statements that stand elsewhere.
+    """
+    apart = {*apart, *OF_RUN, *(["unanswered"] if report.unanswered is not None else [])}
+    shown = [one for one in report.statements if one.code not in apart]
     silent = unreached(report)
     if len(silent) > 1:
         names = tuple(s.text("source") for s in silent)
         together = Statement.of("sources_not_reached", sources=names)
         shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
-    return sentences(shown) if report.statements else tuple(map(clean, report.limitations))
+    limits = sentences(shown) if report.statements else tuple(map(clean, report.limitations))
+    every = (*map(clean, report.reservations), *gaps(report), *limits)
+    return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
 
 
-def balance(report: Report) -> str:
-    """Count the works that answer on each side of a yes-or-no question; reports of one study are one work.
-
-    Empty where a conclusion says what they found, and for a person's own documents.
-    """
-    if not report.words.counted or concludes(report) or not asks_yes_or_no(report):
-        return ""
-    cited = {reference.evidence_id: reference for reference in report.references}
-    grades = {work.evidence_id: work.strength for work in report.works}
-    sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
-    counted: dict[object, str] = {}
-    alike = 0
-    for work in report.judgements:
-        reference = cited.get(work.evidence_id)
-        if work.answers < MIN_ANSWERS or (reference is not None and reference.standing == "retracted"):
-            continue
-        study = (work.direction, reference.study) if reference and reference.study else work.evidence_id
-        if counted.setdefault(study, work.evidence_id) != work.evidence_id:
-            alike += 1
-        elif work.direction in sides and work.evidence_type is not None:
-            grade = grades.get(work.evidence_id) or grade_of(work.evidence_type)
-            sides[work.direction].append(grade)
-    counts = ", ".join(
-        f"{len(grades)} {_(DIRECTIONS[way])}{_by_strength(grades) if report.words.graded else ''}"
-        for way, grades in sides.items()
-        if grades
-    )
-    if not counts:
-        return ""
-    again = ngettext(
-        "; {count} further report of the same work", "; {count} further reports of the same works", alike
-    )
-    text = ngettext(
-        "{works} answers the question: {sides}.", "{works} answer the question: {sides}.", len(counted)
-    )
-    counts += again.format(count=number(alike)) if alike else ""
-    return text.format(works=works(len(counted), report.words), sides=counts)
-
-
-def _by_strength(grades: Sequence[Grade]) -> str:
-    return f" ({', '.join(_(SHARES[g]).format(count=grades.count(g)) for g in SHARES if g in grades)})"
+def of_run(report: Report) -> tuple[str, ...]:
+    """List what happened in the run that a reader of its account may want to know."""
+    return sentences(one for one in report.statements if one.code in OF_RUN)
 
 
 def continues(report: Report) -> str:
@@ -297,19 +254,10 @@ def flow_text(report: Report) -> str:
         "The search ended after {count} rounds: {because}.",
         method.iterations,
     ).format(count=number(method.iterations), because=because(report.stop_reason))
-    if not report.words.graded:
-        text = _("Read: {read}. Cited: {cited}.")
-        read = works(counts.screened, report.words)
-        return f"{text.format(read=read, cited=number(counts.included))} {ended}"
-    text = _(
-        "Searches: {searches}. Hits: {hits}. Unique works: {kept}, of which screened: {screened}, not "
-        "screened: {not_screened}. Cited: {included}."
-    ).format(
+    text = _("Searches: {searches}. Works found: {kept}; read: {screened}; cited: {included}.").format(
         searches=number(len(method.searches)),
-        hits=number(sum(search.hits for search in method.searches)),
         kept=number(counts.identified - counts.duplicates),
         screened=number(counts.screened),
-        not_screened=number(counts.not_screened),
         included=number(counts.included),
     )
     whole = [str(reference.number) for reference in report.references if reference.full_text]
@@ -317,34 +265,19 @@ def flow_text(report: Report) -> str:
     return " ".join(filter(None, (text, ended, read)))
 
 
-def refused_count(report: Report) -> str:
-    """Count what was refused or left out; empty where nothing was."""
-    check, again = report.verification, repeated(report)
-    counts = (
-        (check.fell - check.unread, Plural(N_("{count} sentence"), N_("{count} sentences"))),
-        (check.unread, Plural(N_("{count} unread sentence"), N_("{count} unread sentences"))),
-        (again, Plural(N_("{count} repetition"), N_("{count} repetitions"))),
-        (
-            len(check.dropped) - check.fell - again,
-            Plural(N_("{count} other text"), N_("{count} other texts")),
-        ),
-    )
-    parts = [
-        ngettext(text.one, text.many, count).format(count=number(count))
-        for count, text in counts
-        if count > 0
-    ]
-    if not parts:
-        return ""
-    command = f"determinator report {clean(report.run_id)} --length full"
-    text = _("Refused or left out: {parts}. “{command}” lists each with its reason.")
-    return text.format(parts=listed(parts), command=command)
+def grounds(report: Report) -> tuple[str, ...]:
+    """Say what an answer rests on; nothing where no model judged, and of own documents.
+
+    Where a conclusion begins the answer, its certainty says how the works agree.
+    """
+    reasons = report.confidence_reasons if report.words.counted else ()
+    sides = {"yes": 0, "no": 0, "mixed": 0} if concludes(report) else {}
+    return sentences(one.replace(values={**one.values, **sides}) for one in reasons)
 
 
 def sureness(report: Report) -> str:
-    """State what the confidence in an answer rests on; empty where no model judged, and of own documents."""
-    reasons = sentences(report.confidence_reasons) if report.words.counted else ()
-    return _("Basis of the confidence: {reasons}").format(reasons=" ".join(reasons)) if reasons else ""
+    reasons = " ".join(grounds(report))
+    return _("What the answer rests on: {reasons}").format(reasons=reasons) if reasons else ""
 
 
 def dispute_line(dispute: Dispute) -> str:
@@ -447,12 +380,14 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
 
 def sources_line(report: Report) -> str:
     """Word `Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3`."""
-    if not report.sources_used or not report.words.graded:
+    if not report.references or not report.words.graded:
         return ""
-    sources = ", ".join(
-        f"{source_title(name)} {number(count)}" for name, count in report.sources_used.items()
+    by_source = Counter(source_title(one.source) for one in report.references)
+    by_kind = Counter(_(SOURCE_KINDS[kind_of_source(one.evidence_type)]) for one in report.references)
+    sources, kinds = (
+        ", ".join(f"{name} {number(count)}" for name, count in counted.most_common())
+        for counted in (by_source, by_kind)
     )
-    kinds = ", ".join(f"{_(SOURCE_KINDS[name])} {number(count)}" for name, count in report.kinds_used.items())
     return _("Cited works by source: {sources}; by kind: {kinds}.").format(sources=sources, kinds=kinds)
 
 
@@ -490,9 +425,13 @@ def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
     )
 
 
-def about_work(reference: Reference, label: str, design: str) -> str:
+def about_work(reference: Reference, label: str) -> str:
     """Word `Doe 2020, cohort study, PMID 1`."""
     authored = not clean(reference.title).startswith(label.rstrip(" \u2026"))
     pmid = reference.identifiers.pmid
-    parts = (label if authored else str(reference.year or ""), _(design), f"PMID {pmid}" if pmid else "")
+    parts = (
+        label if authored else str(reference.year or ""),
+        _(reference.design),
+        f"PMID {pmid}" if pmid else "",
+    )
     return ", ".join(filter(None, parts))

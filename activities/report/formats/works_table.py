@@ -1,122 +1,122 @@
-"""The table of works: what each found, in which direction, by which design, and how far it was read."""
+"""The table of works: what each found, in whom, against what, and how it differs from the others."""
 
 import csv
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
 
-from activities.contracts.evidence import Grade, Support
-from activities.contracts.judge import MIN_ANSWERS
+from activities.contracts.evidence import Support
+from activities.contracts.judge import MIN_ANSWERS, Direction
 from activities.contracts.judge import PART as TABLE
 from activities.messages import N_, _, number
 from activities.report.formats import references as refs
-from activities.report.formats import words
 from activities.report.formats.blocks import Cell, Run, Table, cell, filled
 from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean, spreadsheet_cell
-from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
-from activities.report.strength import DESIGN_NAMES
+from activities.report.parts import concludes
+from activities.report.schema import JudgedWork, Reference, Report
+from activities.text.normal_form import normalise
 
-_RANKS = {N_("strong"): "1", N_("moderate"): "2", N_("weak"): "3"}
+DIRECTIONS: Mapping[Direction, str] = {
+    "yes": N_("confirmed"),
+    "no": N_("not confirmed"),
+    "mixed": N_("mixed results"),
+    "not_asked": "",
+}
+RANKS = {N_("strong"): "1", N_("moderate"): "2", N_("weak"): "3"}
 WIDE = 7
 """Columns that a sheet of paper holds upright."""
 MAX_WORDS = 12
 """Words of a finding in the table."""
+_CLAUSE = re.compile(r"(?:[^,.;:()\[\]\u3002\uff0c\uff1b\uff1a]|[.,:](?=\S))*")
+"""Up to a sign that ends a clause; one within a number or a name ends none."""
 
 
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
-    """List every cited work, then those that were judged to answer and are not cited.
+    """List the cited works, unless another table has most of them, or the references what is known of them.
 
-    Without a model, and columns that were asked for, works stand at their passages.
+    Columns that a reader asked for are always shown. What all works share is left out.
     """
     columns = TABLE.shown(report).columns
-    if report.written_by == "extractive" and not columns:
+    rows = (claim for claim in report.claims() if claim.is_row)
+    tabled = {support.evidence_id for row in rows for support in row.support}
+    known = report.written_by == "extractive" or concludes(report) or not report.words.counted
+    if not report.references or ((known or 2 * len(tabled) >= len(report.references)) and not columns):
         return
     head = (
-        *(_(report.words.one.capitalize()), _(report.words.found), _("Direction")),
-        *(_(report.words.design), _("Participants"), _("Compared with")),
-        *(*map(clean, columns), _("Strength"), _("Date"), _("Standing"), _("Text read")),
+        *(_(report.words.one.capitalize()), _(report.words.found), _("Point asked about")),
+        *(_("Participants"), _("Compared with"), *map(clean, columns)),
+        *(_(report.words.design), _("Strength"), _("Standing"), _("Text read")),
     )
-    judged = {work.evidence_id: work for work in report.judgements}
-    cited = {reference.evidence_id for reference in report.references}
-    table = [_row(report, one, judged.get(one.evidence_id), quotes) for one in report.references]
-    table += [
-        _row(report, None, work, quotes)
-        for work in report.judgements
-        if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
+    works = [_row(report, one, quotes) for one in report.references]
+    differing = range(len(head) - 4, len(head))
+    shared = [
+        place
+        for place in differing
+        if len(texts := {row[place].text for row in works}) == 1 and not texts & refs.alerts()
     ]
-    # what all cited works share, no fault among it, limitations and method say
-    shared = []
-    for place in (len(head) - 2, len(head) - 1):
-        texts = {row[place].text for row in table[: len(report.references)]}
-        if len(texts) == 1 < len(report.references) and not texts & refs.alerts():
-            shared.append(place)
-    unasked = [] if words.asks_yes_or_no(report) else [2]
-    table = [
-        tuple(
-            Cell() if place in unasked or (place in shared and at < len(report.references)) else one
-            for place, one in enumerate(row)
-        )
-        for at, row in enumerate(table)
-    ]
-    if table:
-        used, rows = filled(head, table)
-        yield Table(used, rows, sortable=True, wide=len(used) > WIDE)
+    works = [tuple(Cell() if place in shared else one for place, one in enumerate(row)) for row in works]
+    used, shown = filled(head, works)
+    yield Table(used, shown, sortable=True, wide=len(used) > WIDE)
 
 
-def _row(
-    report: Report, reference: Reference | None, work: JudgedWork | None, quotes: Quotes
-) -> tuple[Cell, ...]:
-    """Show a work that is cited, or was judged and is not."""
-    name = reference.evidence_id if reference else work.evidence_id if work else ""
-    entry = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
-    row = next((r.cells for r in TABLE.shown(report).rows if r.evidence_id == name), {})
-    fields = map(row.get, TABLE.shown(report).columns)
-    own = (_quoted(one.text, one.support, quotes) if one and one.support else Cell() for one in fields)
-    title, date, standing, read = Cell(), "", "", _("not cited")
-    if reference is not None:
-        linked = Run(clean(reference.title), anchor=f"ref-{reference.number}")
-        title = Cell((quotes.mark(reference.number), linked), rank=str(reference.number))
-        date = refs.date_of(reference)
-        standing = _(refs.STANDINGS[reference.standing]) if report.words.standing else ""
-        read = _("in full") if reference.full_text else _("abstract")
-        read = read if report.words.graded else ""
-    elif work is not None:
-        title, date = cell(work.title), str(work.year or "")
-    grade: Grade | Literal[""] = entry.strength or ""
-    since = clean(reference.date) or str(reference.year or "") if reference else date
-    people = entry.n or (work.participants if work else None) or 0
+def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ...]:
+    name = reference.evidence_id
+    work = next(
+        (one for one in report.judgements if one.evidence_id == name), JudgedWork(evidence_id=name, answers=0)
+    )
+    fields = next((row.cells for row in TABLE.shown(report).rows if row.evidence_id == name), {})
+    asked = (fields.get(column) for column in TABLE.shown(report).columns)
+    own = (_quoted(one.text, one.support, quotes) if one and one.support else Cell() for one in asked)
+    people, grade = reference.n or 0, reference.strength or ""
+    standing = _(refs.STANDINGS[reference.standing]) if report.words.standing else ""
+    answers = work.answers >= MIN_ANSWERS
     return (
-        *(title, *_judgement(work, quotes), cell(_design(entry, work))),
-        *(cell(number(people) if people else "", rank=str(people)), cell(work.comparator if work else "")),
-        *(*own, cell(_(grade), "grade", rank=_RANKS.get(grade, ""), grade=grade), cell(date, rank=since)),
-        *(cell(standing, "alert" if standing in refs.alerts() else "plain"), cell(read)),
+        named(reference, quotes),
+        finding(work, quotes),
+        cell(_(DIRECTIONS[work.direction]) if answers else ""),
+        cell(number(people) if people else "", rank=str(people)),
+        cell(work.comparator),
+        *own,
+        cell(_(reference.design)),
+        cell(_(grade), "grade", rank=RANKS.get(grade, ""), grade=grade),
+        cell(standing, "alert" if standing in refs.alerts() else "plain"),
+        cell((_("in full") if reference.full_text else _("abstract")) if report.words.graded else ""),
     )
 
 
-def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
-    if work is None:
-        return Cell(), Cell()
-    finding = _quoted(_short(work.finding), work.support[0], quotes) if work.support else Cell()
-    return finding, cell(_(words.DIRECTIONS[work.direction]) if work.answers >= MIN_ANSWERS else "")
+def named(reference: Reference, quotes: Quotes) -> Cell:
+    """Name a work by its first author or its title, and its year."""
+    label, year = clean(refs.label_of(reference)), str(reference.year or "")
+    text = label if label.endswith(year) else f"{label} ({year})"
+    run = Run(text, anchor=f"ref-{reference.number}")
+    return Cell((quotes.mark(reference.number), run), rank=str(reference.number))
 
 
-def _design(entry: DescribedWork, work: JudgedWork | None) -> str:
-    judged = DESIGN_NAMES.get(work.design, "") if work and work.design else ""
-    return _(entry.design or judged)
+def finding(work: JudgedWork, quotes: Quotes) -> Cell:
+    """Show what a work found in a clause of its sentence, which it opens; nothing where none is short."""
+    if not work.support:
+        return Cell()
+    return _quoted(whole_clause(work.finding, work.support[0].quote), work.support[0], quotes)
 
 
 def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:
     return cell(text, quote=replace(quotes.quote(text, support), number=0))
 
 
-def _short(text: str) -> str:
-    """Return the first words of a finding; its sentence has the others."""
-    every = text.split()
-    if len(every) == 1:  # a script without blanks, of which two characters are about a word
-        return text if len(text) <= 2 * MAX_WORDS else f"{text[: 2 * MAX_WORDS]}\u2026"
-    return text if len(every) <= MAX_WORDS else f"{' '.join(every[:MAX_WORDS])} \u2026"
+def whole_clause(text: str, sentence: str) -> str:
+    """Return words of a sentence with the rest of their clause; empty where that is too long for a table."""
+    text, sentence = normalise(text), normalise(sentence)
+    place = sentence.find(text)
+    if place >= 0:
+        rest = _CLAUSE.match(sentence, place + len(text))
+        text += rest.group().rstrip() if rest and text[-1:].isalnum() else ""
+    words = text.split()
+    # of a script without blanks two characters are about a word
+    length = len(words) if len(words) > 1 else len(text) // 2
+    is_whole = text.count("(") == text.count(")") and text.count("[") == text.count("]")
+    return text if is_whole and length <= MAX_WORDS else ""
 
 
 SEARCH_HEAD = (
@@ -132,7 +132,6 @@ def table_csv(report: Report) -> bytes:
     """
     judged = {work.evidence_id: work for work in report.judgements}
     rows = {row.evidence_id: row for row in TABLE.shown(report).rows}
-    described = {work.evidence_id: work for work in report.works}
     columns = TABLE.shown(report).columns
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -141,7 +140,7 @@ def table_csv(report: Report) -> bytes:
     table.writerow([*head, "answers", "direction", "finding"])
     for reference in report.references:
         name = reference.evidence_id
-        row, work, entry = rows.get(name), judged.get(name), described.get(name)
+        row, work = rows.get(name), judged.get(name)
         cells: list[str] = []
         for column in columns:
             cell = row.cells.get(column) if row else None
@@ -151,8 +150,8 @@ def table_csv(report: Report) -> bytes:
             name,
             reference.title,
             str(reference.year or ""),
-            entry.design if entry else "",
-            str(entry.n or "") if entry else "",
+            reference.design,
+            str(reference.n or ""),
             reference.standing,
             *cells,
             *((str(work.answers), work.direction, work.finding) if work else ("", "", "")),

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import cast, get_args
 
 from activities.candidates import reading
-from activities.candidates.fields import CODES, FIELDS, STOPPED_TRIALS, foremost
+from activities.candidates.fields import CODES, FIELDS, STOPPED_TRIALS
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import (
     Candidate,
@@ -125,7 +125,7 @@ def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -
     """Name mechanism, indications and status that neither a cited item nor a record says."""
     cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
     works = [as_evidence(items[name]) for name in cited if name in items]
-    for name in fields_not_said(candidate, works) if candidate.support else ():
+    for name in _with_checked_fields(candidate, works)[1] if candidate.support else ():
         yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
 
@@ -203,20 +203,6 @@ def _with_checked_fields(
     return candidate.replace(**update), tuple(removed), basis
 
 
-def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:
-    """Name fields of a published candidate that neither a cited item says nor a record that was looked up."""
-    rest, removed, _basis = _with_checked_fields(candidate, items)
-    entries = [e for field in candidate.fields for e in field.entries if not e.evidence_id]
-    texts = {e.text for e in entries} | {e.code for e in entries}
-    texts |= {", ".join(filter(None, (e.values.get("phase", ""), e.code))) for e in entries}
-
-    def values(name: str) -> set[str]:
-        value = getattr(candidate, name)
-        return {value} if isinstance(value, str) else set(value) - set(rest.current_indications)
-
-    return tuple(name for name in removed if not values(name) <= texts)
-
-
 VOCABULARY = "vocabulary"
 NAMES = 6
 """Other names that are shown from the vocabularies."""
@@ -240,7 +226,7 @@ def page(
     *,
     judged: bool,
 ) -> Candidate:
-    """Fill the fields of a candidate, and its plain keys where those were empty.
+    """Fill the fields of a candidate.
 
     `judged`: a model read the works for what they say of it.
     """
@@ -255,18 +241,7 @@ def page(
         name: _field(name, known.get(name), own[name], read=judged and about.read)
         for name, about in FIELDS.items()
     }
-    texts = {name: tuple(entry.text for entry in field.entries[:1]) for name, field in fields.items()}
-    trial = next((entry for entry in fields["trials"].entries if entry.values.get("nct")), None)
-    phase_and_state = (trial.values.get("phase", ""), trial.code) if trial else ()
-    regulatory = "" if candidate.regulatory_status in CODES else candidate.regulatory_status
-    return candidate.replace(
-        fields=tuple(fields.values()),
-        looked_up="",
-        regulatory_status=foremost(entry.code for entry in fields["regulatory"].entries) or regulatory,
-        mechanism=candidate.mechanism or "".join(texts["mechanism"]),
-        current_indications=candidate.current_indications or texts["indications"],
-        trial_status=candidate.trial_status or ", ".join(filter(None, phase_and_state)),
-    )
+    return candidate.replace(fields=tuple(fields.values()), looked_up="")
 
 
 def _level(work: Evidence, judged: JudgedWork | None) -> tuple[int, float, int]:

@@ -1,6 +1,6 @@
 import pytest
 
-from activities.candidates.fields import foremost, of_application, of_molecule
+from activities.candidates.fields import of_application, of_molecule
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,3 @@ def test_the_code_of_an_application_follows_from_its_fields(facts: dict[str, str
 )
 def test_the_code_of_a_molecule_follows_from_its_phase(facts: dict[str, str], code: str | None) -> None:
     assert of_molecule(facts) == code
-
-
-def test_the_code_that_says_most_comes_first() -> None:
-    assert foremost(["investigational", "approved", "withdrawn"]) == "approved"
-    assert foremost(["withdrawn", "investigational"]) == "withdrawn"
-    assert foremost(["something else"]) == ""

@@ -88,7 +88,9 @@ def words_of(report: Report, name: str) -> str:
     data = render(report, name)
     if name == "html":
         page = page_of(data)
-        for hidden in page.xpath("//head | //script | //nav | //details/*[not(self::summary)] | //sup"):
+        for hidden in page.xpath(
+            "//head | //script | //nav | //details[@name='quote']/*[not(self::summary)]"
+        ):
             hidden.drop_tree()
         text = page.text_content()
     elif name == "docx":
@@ -105,7 +107,7 @@ def docx_text(data: bytes) -> str:
         return " ".join(map(str, lxml_html.fromstring(parts.read("word/document.xml")).itertext()))
 
 
-_CITATION = re.compile(r"(?<!\\)\[(\d+(?:, \d+)*)\](?!\()")
+_CITATION = re.compile(r"(?<!\\)\[(\d+[a-z]*(?:, \d+[a-z]*)*)\](?!\()")
 _ENTRY = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 
@@ -115,7 +117,7 @@ def citation_faults(markdown: str) -> list[str]:
     entries, marker, after = rest.partition("\n## ")
     listed = [int(number) for number in _ENTRY.findall(entries)]
     marks = _CITATION.findall(body + marker + after)
-    cited = {int(number) for mark in marks for number in mark.split(", ")}
+    cited = {int(number) for mark in marks for number in re.findall(r"\d+", mark)}
     faults = [f"reference {number} is never cited" for number in listed if number not in cited]
     faults += [f"[{number}] has no reference" for number in sorted(cited.difference(listed))]
     if listed != list(range(1, len(listed) + 1)):

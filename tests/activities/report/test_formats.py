@@ -1,19 +1,16 @@
-import io
-import re
-
 import pytest
-from docx import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from activities.contracts.evidence import Evidence, Length, SearchRecord
+from activities.contracts.evidence import Evidence, Length, SearchRecord, Support
 from activities.contracts.publish import IterationUse, PrismaCounts
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
+from activities.report.formats.references import carrying
 from activities.report.formats.text import clean, escape_markdown, safe_url
-from activities.report.formats.works_table import MAX_WORDS, _short
+from activities.report.formats.works_table import whole_clause
 from activities.report.schema import Report
 from tests.activities.cases import (
     DOCUMENTS,
@@ -87,17 +84,16 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "### Metformin",
         "## Studies",
         "## Contradictions",
-        "## Limitations",
-        "## Method",
-        "### Searches",
+        "## What is not shown",
         "## References",
-        "## Quotes",
+        "## How this report was made",
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
-    assert f'[^1]: "{REDUCED}" [1]' in text
-    assert "[1][^1]." in text
-    assert r"| PubMed | a \| b | source unavailable |" in text
+    assert f'\n   - "{REDUCED}"\n' in text
+    assert " [1]." in text
+    full = render(REPORT.replace(length="full"), "md").decode()
+    assert r"| PubMed | a \| b | source unavailable |" in full
     assert r"AMPK \| activation" in text
 
 
@@ -126,7 +122,7 @@ def test_sections_without_a_claim_are_listed_together_and_never_as_chapters(name
         planned("s3", title="Safety", status="failed", note="its worker died"),
     )
     text = words_of(build_report(step, DOCUMENTS), name)
-    assert "Gaps" in text
+    assert "What is not shown" in text
     assert "Mechanism: Nothing that was found answers this, so no claim is made here." in text
     assert "Safety (failed): No claim is made here (its worker died)." in text
     assert "What of s2?" not in text
@@ -179,7 +175,7 @@ def test_a_persons_own_documents_are_never_called_studies() -> None:
     assert not [
         word for word in ("studies", "study", "weak", "retracted", "screened", "confidence") if word in text
     ]
-    assert "## documents" in text
+    assert "## documents" not in text, "the references have what is known of them"
     assert "a. miller" in text
     assert "12 january 2024" in text
 
@@ -195,7 +191,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
     step = STEP.model_copy(update={**update, "judgements": judgements})
     text = words_of(build_report(step, WORKS), name)
-    answer = text[text.index("Answer") : text.index("Studies")]
+    answer = text[text.index("Answer") : text.index("What is not shown")]
     assert answer.index("Gain:") < answer.index(FEWER.rstrip(".")) < answer.index("Harm:")
     assert text.count(FEWER.rstrip(".")) == 1
     assert " yes" not in answer, "an overview is not answered by a count"
@@ -203,7 +199,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     joined = EditedSentence(id="a1", text="Infections are fewer.", claims=("s1.a1", "s2.a1"), support=support)
     edited = {**update, "edited": Edited(answer=(joined,))}
     told = words_of(build_report(STEP.model_copy(update=edited), WORKS), name)
-    answer = told[told.index("Answer") : told.index("Studies")]
+    answer = told[told.index("Answer") : told.index("What is not shown")]
     assert not {"Gain:", "Harm:"} & {*answer.split()}, "the report has an answer of its own"
     assert FEWER.rstrip(".") in answer[answer.index("Gain") :]
     whole = f"{FEWER.rstrip('.')}, but the urinary tract was injured more often."
@@ -227,7 +223,9 @@ def test_a_brief_report_without_an_answer_has_the_first_passages(name: str) -> N
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_a_section_begins_with_its_conclusion_and_ends_with_its_reservations(name: str) -> None:
+def test_a_section_begins_with_its_conclusion_and_what_it_does_not_show_stands_once_at_the_end(
+    name: str,
+) -> None:
     """Also where the answer says it; one whose sentences stand elsewhere says where."""
     draft = SectionDraft(
         answer=(quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA)),),
@@ -236,76 +234,120 @@ def test_a_section_begins_with_its_conclusion_and_ends_with_its_reservations(nam
     )
     again = SectionDraft(paragraphs=draft.paragraphs)
     sections = (section("s1", draft, "Gain"), section("s2", again, "Harm"))
-    update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
+    use = IterationUse(iteration=2, section="s1", open=("nobody was blinded",))
+    update = {
+        "sections": sections,
+        "edited": None,
+        "question": "What is known of laparoscopic surgery?",
+        "spent_by": (use,),
+    }
     text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
     last = text.index("Nobody was blinded.")
     own = text[text.index("Answer") : last]
     assert own.rindex(FEWER.rstrip(".")) < own.rindex(INJURY.rstrip("."))
     assert own.count(FEWER.rstrip(".")) == 2
-    assert last < text.index("reported in another section")
+    assert text.index("reported in another section") < text.rindex("What is not shown") < last
+    # a gap of another section is told by its section
+    assert text.count("obody was blinded") == 2
 
 
-def test_the_quotes_of_a_sentence_are_one_note_and_each_is_printed_once() -> None:
+def written(*claims: DraftClaim) -> Report:
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=claims),))
+    update = {"sections": (section("s1", draft, "Gain"),), "edited": None}
+    return build_report(STEP.model_copy(update=update), WORKS)
+
+
+def test_each_quote_stands_once_below_its_work_under_the_letter_that_sentences_name() -> None:
     both = quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA))
     again = quoting("Fewer had an infection.", ("pmid:11", INFECTION))
-    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(both, again)),))
-    update = {"sections": (section("s1", draft, "Gain"),), "edited": None}
-    text = render(build_report(STEP.model_copy(update=update), WORKS), "md").decode()
-    body, _, notes = text.rpartition("## Quotes")
-    assert body.count("[^1]") == 2
-    assert "[^2]" not in text
-    assert (notes.count("[^1]:"), notes.count(INFECTION), notes.count(PNEUMONIA)) == (1, 1, 1)
+    stay = "The stay was shorter by one day after laparoscopic appendectomy."
+    left = quoting("Patients left a day earlier.", ("pmid:11", stay))
+    text = render(written(left, both, again), "md").decode()
+    body, _, references = text.partition("## References")
+    assert "Patients left a day earlier [1b]." in body
+    assert "Fewer had an infection [1a]." in body, "the quote behind most sentences is the first"
+    assert f"{FEWER.rstrip('.')} [1a, 2]." in body
+    assert f'- a: "{INFECTION}"' in references
+    assert f'- b: "{stay}"' in references
+    assert f'- "{PNEUMONIA}"' in references, "the only quote of a work needs no letter"
+    assert [references.count(quote) for quote in (INFECTION, PNEUMONIA, stay)] == [1, 1, 1]
+
+
+def test_a_sentence_shows_of_each_work_the_quote_that_carries_it() -> None:
+    """And what else has its numbers; `full` shows every quote."""
+    supports = [Support(evidence_id="a", quote=text) for text in ("Adults took part.", "Falls fell to 4%.")]
+    supports += [Support(evidence_id=name, quote=f"In {name} falls fell.") for name in "bcd"]
+    assert carrying("Falls fell in four trials, to 4% in one.", supports) == supports[1:]
+    assert carrying("Falls fell among adults.", supports[:3]) == supports[:3]
+    more = [*supports, Support(evidence_id="d", quote="It enrolled 412 adults.")]
+    assert carrying("Falls fell to 4%, among 412 adults in one.", more) == [*more[1:4], more[5]]
+    names = ("pmid:11", "pmid:12", "pmid:13")
+    quotes = [sentence for name in names for sentence in WORKS[name].text.split(". ")][:8]
+    owners = [name for quote in quotes for name in names if quote in WORKS[name].text]
+    report = written(quoting(FEWER, *zip(owners, quotes, strict=True)))
+    texts = [words_of(report.replace(length=length), "md") for length in ("standard", "full")]
+    shown = [sum(quote in text for quote in quotes) for text in texts]
+    assert shown == [4, len(quotes)]
 
 
 @pytest.mark.parametrize("name", ["md", "docx", "pdf"])
 def test_quotes_stand_in_one_place_and_a_sentence_in_their_words_is_marked(name: str) -> None:
-    report = build_report(STEP, WORKS)
-    text = words_of(report.replace(sections=report.sections), name)
-    body, _, notes = text.rpartition("Quotes")
-    assert INFECTION in notes
-    assert (
-        INFECTION
-        not in body.replace(f"\u201c{INFECTION}\u201d", "").split("References")[0].split("Studies")[0]
-    )
-    own = SectionDraft(paragraphs=(DraftParagraph(claims=(quoting(INJURY, ("pmid:13", INJURY)),)),))
-    quoted = build_report(STEP.model_copy(update={"sections": (section("s1", own, "Harm"),)}), WORKS)
-    shown = words_of(quoted, name)
-    assert f"\u201c{INJURY}\u201d" in shown
+    text = words_of(build_report(STEP, WORKS), name)
+    body, _, references = text.rpartition("References")
+    assert INFECTION in references
+    assert INFECTION not in body.replace(f"\u201c{INFECTION}\u201d", "").split("Studies")[0]
+    assert f"\u201c{INJURY}\u201d" in words_of(written(quoting(INJURY, ("pmid:13", INJURY))), name)
 
 
-def test_each_note_at_a_sentence_is_numbered_and_has_its_quote() -> None:
-    report = build_report(STEP, WORKS)
-    text = render(report, "md").decode()
-    numbers = re.findall(r"^\[\^(\d+)\]: ", text, re.MULTILINE)
-    assert numbers == [str(n) for n in range(1, len(numbers) + 1)]
-    assert set(re.findall(r"\[\^(\d+)\](?!:)", text)) == set(numbers)
-    # where footnotes are not known no note is taken for the address of a link
-    page = page_of(MarkdownIt("gfm-like", {"linkify": False}).render(text))
-    assert all(str(address).startswith("https://") for address in page.xpath("//a/@href"))
-    raised = [
-        run.text
-        for paragraph in Document(io.BytesIO(render(report, "docx"))).paragraphs
-        for run in paragraph.runs
-        if run.font.superscript
-    ]
-    assert {number for text in raised for number in re.findall(r"\d+", text)} == set(numbers)
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_the_run_is_told_at_the_end_in_a_few_lines_and_folded_where_that_is_possible(name: str) -> None:
+    searches = tuple(SearchRecord(source="pubmed", query=f"query {n}", status="ok") for n in range(9))
+    report = build_report(STEP.replace(searches=searches), WORKS)
+    data, text = render(report, name), words_of(report, name)
+    whole = words_of(report.replace(length="full"), name)
+    assert "query 3" not in text
+    if name == "html":
+        (folded,) = page_of(data).xpath("//section[contains(@class, 'folded')]/details[not(@open)]")
+        assert "Searches: 9." in folded.text_content()
+    made = text[text.rindex("How this report was made") :]
+    assert "Searches: 9." in made
+    assert len(made.split()) < 120
+    assert "query 3" in whole[whole.rindex("How this report was made") :]
 
 
-def test_the_finding_of_a_work_has_few_words_in_the_table() -> None:
-    long = " ".join(f"word{n}" for n in range(40))
-    assert len(_short(long).split()) == MAX_WORDS + 1
-    assert _short("Wound infection was rarer.") == "Wound infection was rarer."
-    assert len(_short("\u4e8c\u7532\u53cc\u80cd" * 20)) == 2 * MAX_WORDS + 1
+@pytest.mark.parametrize(
+    ("finding", "sentence", "shown"),
+    [
+        ("falls were rarer", "In both groups falls were rarer.", "falls were rarer"),
+        (
+            "falls were rarer in",
+            "Here falls were rarer in women, but not in men.",
+            "falls were rarer in women",
+        ),
+        ("the dose fell to", "At last the dose fell to 3.5 mg.", "the dose fell to 3.5 mg"),
+        ("33 had one in the", f"33 had one in the {'very ' * 12} old group.", ""),
+        ("13% (4 of", "It was 13% (4 of 31, P = 0.2) in one.", ""),
+        ("\u75bc\u75db\u51cf\u8f7b", "\u75bc\u75db\u51cf\u8f7b\u3002", "\u75bc\u75db\u51cf\u8f7b"),
+        ("\u4e8c\u7532" * 20, "\u4e8c\u7532" * 20, ""),
+    ],
+)
+def test_the_finding_of_a_work_is_a_whole_clause_of_few_words_or_is_left_out(
+    finding: str, sentence: str, shown: str
+) -> None:
+    assert whole_clause(finding, sentence) == shown
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_what_was_left_open_is_a_gap_also_of_one_section(name: str) -> None:
     use = IterationUse(iteration=2, open=("trials in women",), stopped="sufficient_evidence")
     text = words_of(build_report(STEP.replace(spent_by=(use,)), WORKS), name)
-    assert "Trials in women" in text[text.rindex("Gaps") :]
-    assert "Gaps" not in words_of(build_report(STEP, WORKS), name)
+    assert "Trials in women" in text[text.rindex("What is not shown") :]
+    drafted = [one.replace(draft=one.draft.replace(settled=use.open)) for one in STEP.sections]
+    settled = words_of(build_report(STEP.replace(spent_by=(use,), sections=tuple(drafted)), WORKS), name)
+    assert "Trials in women" not in settled, "a later step gave it"
     unjudged = use.replace(open=(STEP.question,))
-    assert "Gaps" not in words_of(build_report(STEP.replace(spent_by=(unjudged,)), WORKS), name)
+    without = words_of(build_report(STEP.replace(spent_by=(unjudged,)), WORKS), name)
+    assert STEP.question not in without[without.rindex("What is not shown") :]
 
 
 NUMBER = st.integers(min_value=0, max_value=500)

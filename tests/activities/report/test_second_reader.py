@@ -27,7 +27,7 @@ def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> Non
     assert Statement.of("unread", sentences=1) in report.statements
     assert not {"draft_lost", "wordings_replaced"} & {one.code for one in report.statements}
     shown = words_of(report, name)
-    assert "1 sentence was not read by a second reader." in shown
+    assert "1 unread sentence" in shown
     assert "Sentences that the second reader did not read, because it did not answer: 1." in shown
     assert "refused" not in verified(report)
 

@@ -135,3 +135,14 @@ def test_a_change_words_a_row_by_its_fields_and_an_item_under_its_lead() -> None
     assert row.text == "Item: Plumber at night; Amount: 180.00"
     assert one.cells == (("Work", "The hours came to 246.00 euros."),)
     assert not changed(claims, {"reword": [{"claim": "C1", "cells": ["Plumber"]}]}).sentences
+
+
+def test_a_writer_says_which_of_what_was_left_open_its_text_settles() -> None:
+    """By label: what is named nowhere, or is no label, stays open."""
+    step = STEP.replace(left_open=("No total of the claims", "What the plumber says"))
+    prompt = WRITER.render(step, WORKS, 20_000)
+    assert "G1: No total of the claims" in prompt.user
+    assert "G2: What the plumber says" in prompt.user
+    answer = DraftAnswer.model_validate({"blocks": [table(CALL)], "settled": ["G1", "G9", "the plumber"]})
+    assert WRITER.accept(step, prompt, answer).output.settled == ("No total of the claims",)
+    assert "settled" not in WRITER.render(STEP, WORKS, 20_000).user

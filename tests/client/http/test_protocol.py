@@ -54,7 +54,7 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
         ),
         Reference.model_construct(number=2, evidence_id="file:2", source="library", title="Two", url=None),
     ]
-    words = f"# Answer\n\n{'It lowers the risk [1, 2]. ' * 200}"
+    words = f"# Answer\n\n{'It lowers the risk [1a, 1b, 2]. ' * 200}"
     text = output_text(words, [*annotations(words, works)])
     output = Output("r")
     told = [*output.begin(whole(output, "in_progress"))]
@@ -73,6 +73,7 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
     assert answer.output_text == words
     kinds = {one["type"] for one in text["annotations"]}
     assert kinds == {"url_citation", "file_citation"}
+    assert len(text["annotations"]) == 400, "quotes a and b of a work are one citation of it"
 
     at_once = Output("r")
     at_once.whole(happened("started", "streaming", "awaiting_approval", "approved"), text, over=True)

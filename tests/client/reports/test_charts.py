@@ -5,7 +5,7 @@ from lxml import etree
 
 from activities.analysis.meta_analysis import analyse_effects
 from activities.contracts.effects import Effect
-from activities.report.format_table import CHARTS
+from activities.report.formats import CHARTS
 from activities.report.formats.figures import chart_of
 from activities.report.run_folder import chart_file
 from activities.report.schema import Report
@@ -29,7 +29,7 @@ def drawn(report: Report, name: str) -> etree._Element:
 
 
 def test_what_a_report_does_not_have_is_no_chart() -> None:
-    empty = RICH.model_copy(update={"references": (), "sections": (), "works": (), "analysis": None})
+    empty = RICH.model_copy(update={"references": (), "sections": (), "analysis": None})
     assert [name for name in CHARTS if chart_of(empty, name)] == []
 
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from activities.contracts.evidence import ApprovalGate
-from activities.report.format_table import FORMATS
+from activities.report.formats import FORMATS
 from activities.settings import Settings
 from client.access import Access
 from client.reports.read_aloud import can_speak
