@@ -224,7 +224,8 @@ class Quotes:
     ) -> Sentence:
         """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
         own = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
-        text, cite = ended(clean(own)), self.cite(claim.support, own)
+        text = ended(clean(own))
+        cite = self.cite(claim.support, own, whole=" ".join((claim.text, *claim.computed)))
         verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
             text=f"\u201c{text}\u201d" if verbatim else text,
@@ -234,11 +235,14 @@ class Quotes:
             disputed=disputed,
         )
 
-    def cite(self, supports: Iterable[Support], text: str = "") -> Cite:
-        """Return the numbers of the references, in order, each with the quotes that carry the text."""
+    def cite(self, supports: Iterable[Support], text: str = "", whole: str = "") -> Cite:
+        """Return the numbers of the references, in order, each with the quotes that carry the text.
+
+        `whole`: the text with what stands before it and its computations, whose numbers are quoted too.
+        """
         by_number: dict[int, list[Quote]] = {}
         known = [one for one in dict.fromkeys(supports) if one.evidence_id in self.references]
-        for support in known if self.all else carrying(text, known):
+        for support in known if self.all else carrying(whole or text, known):
             number = self.references[support.evidence_id].number
             by_number.setdefault(number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
