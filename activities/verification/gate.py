@@ -11,14 +11,14 @@ only at quotes and standings.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from rapidfuzz import fuzz
 
 from activities.analysis.cells import MEASURED, cell_reason
-from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, Support
+from activities.contracts.evidence import Claim, Evidence, Sentence, StandsBy, Statement, Support
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
@@ -193,40 +193,32 @@ def confirmed(
     return None
 
 
-def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
-    """Return the few quotes that carry a sentence which a second reader confirmed, work by work."""
+def carried_by(
+    claim: Sentence, carrying: Sequence[Support] = (), most: int = MAX_QUOTES
+) -> tuple[Support, ...]:
+    """Return the few quotes that carry a sentence, work by work.
+
+    Of each work the one that has most of its numbers, or is nearest to its words; beside it those that its
+    writer and a second reader (`carrying`, where one has read it) both name, up to `most` in all, and all
+    that have a number which none before has.
+    """
+    text = " ".join((claim.text, *claim.computed))
     works = dict.fromkeys(one.evidence_id for one in claim.support)
-    room = MAX_QUOTES // max(1, len(works))
-    quotes: list[Support] = []
+    kept: list[Support] = []
     for name in works:
         own, others = ([s for s in side if s.evidence_id == name] for side in (claim.support, carrying))
-        quotes += _few(claim, own, others, room)
-    return tuple(quotes)
+        both = {*own} & {*(others or own)}
+        taken: list[str] = []
 
+        def rank(one: Support, both: Collection[Support] = both) -> tuple[int, bool, float]:
+            return _missing(text, [one.quote]), one not in both, -fuzz.token_set_ratio(text, one.quote)
 
-def _few(
-    claim: DraftClaim, own: Sequence[Support], others: Sequence[Support], room: int
-) -> Iterator[Support]:
-    """Yield the quote of a work that has most numbers of a sentence, or is nearest to its words.
-
-    Beside it those that writer (`own`) and reader (`others`) both name, as far as there is room, and all that
-    have a number which none before has."""
-    said = " ".join((claim.text, *claim.computed))
-    both = {*own} & {*(others or own)}
-    taken: list[str] = []
-
-    def rank(one: Support) -> tuple[int, bool, float]:
-        return (
-            _missing(said, [one.quote]),
-            one not in both,
-            -fuzz.token_set_ratio(claim.text, one.quote),
-        )
-
-    for one in sorted(dict.fromkeys((*others, *own)), key=rank):
-        wanted = not taken or (one in both and len(taken) < room)
-        if wanted or _missing(said, [*taken, one.quote]) < _missing(said, taken):
-            taken.append(one.quote)
-            yield one
+        for one in sorted(dict.fromkeys((*others, *own)), key=rank):
+            wanted = not taken or (one in both and len(taken) < most // len(works))
+            if wanted or _missing(text, [*taken, one.quote]) < _missing(text, taken):
+                taken.append(one.quote)
+                kept.append(one)
+    return tuple(kept)
 
 
 def _missing(text: str, quotes: Sequence[str]) -> int:

@@ -22,6 +22,7 @@ from activities.contracts.appraisal import (
     PooledFigure,
 )
 from activities.contracts.effects import MEASURE_NAMES
+from activities.contracts.write import DraftClaim
 from activities.messages import N_, Plural, _, decimals, ngettext, number, percent
 from activities.report.formats.blocks import (
     Block,
@@ -324,7 +325,9 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Begin the answer with each conclusion, its figure and its certainty."""
     lines: list[Parts] = []
     for one in leading(report):
-        cited = (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
+        support = tuple(quote for work in one.works for quote in work.support)
+        claim = DraftClaim(text=said(one), support=support)
+        cited = (quotes.cite(claim, claim.text),) if one.works else ()
         grounds = (Run(text),) if (text := _grounds(one)) else ()
         lines.append((Run(said(one), "bold"), *cited, *grounds))
     if len(lines) == 1:

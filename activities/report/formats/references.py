@@ -6,6 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Claim, Standing, Support
 from activities.contracts.profile import Words
+from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, day
 from activities.plural import clock
 from activities.report.formats import blocks as page
@@ -15,8 +16,7 @@ from activities.report.formats.statements import source_title
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
-from activities.text.numbers import missing_numbers
-from activities.text.tokens import terms
+from activities.verification.gate import carried_by
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -224,8 +224,7 @@ class Quotes:
     ) -> Sentence:
         """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
         own = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
-        text = ended(clean(own))
-        cite = self.cite(claim.support, own, whole=" ".join((claim.text, *claim.computed)))
+        text, cite = ended(clean(own)), self.cite(claim, own)
         verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
             text=f"\u201c{text}\u201d" if verbatim else text,
@@ -235,16 +234,15 @@ class Quotes:
             disputed=disputed,
         )
 
-    def cite(self, supports: Iterable[Support], text: str = "", whole: str = "") -> Cite:
-        """Return the numbers of the references, in order, each with the quotes that carry the text.
+    def cite(self, claim: Claim | DraftClaim, text: str) -> Cite:
+        """Return the numbers of the references, in order, each with the quotes that carry the claim.
 
-        `whole`: the text with what stands before it and its computations, whose numbers are quoted too.
+        `text`: the words that stand before them.
         """
         by_number: dict[int, list[Quote]] = {}
-        known = [one for one in dict.fromkeys(supports) if one.evidence_id in self.references]
-        for support in known if self.all else carrying(whole or text, known):
-            number = self.references[support.evidence_id].number
-            by_number.setdefault(number, []).extend(self.quotes(text, [support]))
+        for support in claim.support if self.all else carried_by(claim, most=MAX_QUOTES):
+            if reference := self.references.get(support.evidence_id):
+                by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
 
     def numbers(self, supports: Iterable[Support]) -> Cite:
@@ -280,32 +278,6 @@ class Quotes:
         """Return the number of a reference; 0 for what is none."""
         reference = self.references.get(evidence_id)
         return reference.number if reference else 0
-
-
-def carrying(text: str, supports: Sequence[Support]) -> list[Support]:
-    """Choose the quotes that carry a sentence: of each work the nearest one, then others up to `MAX_QUOTES`.
-
-    Numbers of the sentence that are not in the quotes yet come first, beyond that many too.
-    """
-    own = set(terms(text))
-
-    def nearness(support: Support) -> tuple[int, int]:
-        missing = sum(1 for _ in missing_numbers(text, [support.quote]))
-        return -missing, len(own.intersection(terms(support.quote)))
-
-    works: dict[str, list[Support]] = {}
-    for support in supports:
-        works.setdefault(support.evidence_id, []).append(support)
-    chosen = [max(of_work, key=nearness) for of_work in works.values()]
-    left = [support for support in supports if support not in chosen]
-    while left:
-        quotes = [support.quote for support in chosen]
-        lacking = [sum(1 for _ in missing_numbers(text, [*quotes, support.quote])) for support in left]
-        adds = min(lacking) < sum(1 for _ in missing_numbers(text, quotes))
-        if not adds and len(chosen) >= MAX_QUOTES:
-            break
-        chosen.append(left.pop(lacking.index(min(lacking))))
-    return [support for support in supports if support in chosen]
 
 
 def words_of(text: str) -> tuple[str, ...]:
