@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.contracts.evidence import Evidence, Identifiers
+from activities.contracts.evidence import Evidence, Identifiers, Support
 from activities.contracts.profile import STUDIES
 from activities.evidence_store import EvidenceStore
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
@@ -73,7 +73,8 @@ async def test_the_body_of_an_open_article_is_added_behind_its_abstract(
     assert found is not None
     assert found.text.startswith(ABSTRACT)
     assert len(found.text) > 10_000
-    reference = works._reference(found, 1, 0, "", ())
+    support = Support(evidence_id=found.evidence_id, quote=ABSTRACT)
+    (reference,) = works.references([support], {found.evidence_id: found}, {}, {}, (), {}, graded=False)
     assert "full text read (Europe PMC)" in badges(reference, STUDIES)
 
 
