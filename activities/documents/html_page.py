@@ -8,7 +8,7 @@ from lxml import etree, html
 from activities.documents import tables
 from activities.documents.encodings import decoded_page
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, from_pages, not_empty, tidied
-from activities.documents.xml_text import raise_scripts
+from activities.documents.xml_text import local_name, raise_scripts, raw_text
 
 MAX_ROWS = 200_000
 _BLOCKS = frozenset(
@@ -20,10 +20,11 @@ _BLOCKS = frozenset(
     }
 )
 """Elements of HTML that stand on lines of their own."""
-_UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp"})
+_UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp", "rt"})
 _STRUCK_OUT = ("del", "s", "strike")
 """A reader sees that these words do not hold, and a quote could not show it."""
 _BLANKS, _LINE_ENDS = re.compile(r"\s+"), re.compile(r" *\n *")
+_NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,3}|[*\u2020\u2021\u00a7])[\])]?\s*")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -75,13 +76,24 @@ def html_text(source: str) -> str:
 
 
 def html_tree(source: str) -> html.HtmlElement:
-    """Return a page as parsed, its super- and subscripts as characters, without what is struck out.
+    """Return a page as parsed, its formulas, super- and subscripts as characters.
 
+    What is struck out is left out, and so are the marks of notes: behind a number they would be digits of it.
     Raises ParserError, XMLSyntaxError, ValueError.
     """
     data = source.encode("utf-8", errors="replace")  # a lone surrogate is no text
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     tree = html.document_fromstring(data, parser=parser)
+    for link in list(tree.iter("a")):
+        above = link.getparent()
+        mark = above if above is not None and above.tag == "sup" and len(above) == 1 else link
+        raised = mark.tag == "sup" or link.find("sup") is not None
+        if raised and "#" in (link.get("href") or "") and _NOTE_MARK.fullmatch(raw_text(mark)):
+            mark[:] = ()
+            mark.text, mark.tag = "", "span"
+    for formula in list(tree.iter("math")):
+        formula.text = raw_text(formula, lambda part: local_name(part).startswith("annotation"))
+        formula[:] = ()
     raise_scripts(tree)
     etree.strip_elements(tree, *_STRUCK_OUT, with_tail=False)
     return tree

@@ -49,6 +49,15 @@ def test_a_message_is_read_with_those_that_were_sent_along() -> None:
     assert mail.text.index("See below.") < mail.text.index("From: Cy") < mail.text.index("The roof leaked")
 
 
+def test_the_mark_of_a_note_is_no_digit_of_a_number() -> None:
+    page = (
+        '<p>It rose 3<sup><a href="#n1">1</a></sup> m and 4<a href="#n2"><sup>[2]</sup></a> m,'
+        " by 10<sup>3</sup>;"
+        " <math><msup><mi>x</mi><mn>2</mn></msup></math> of <ruby>\u6f22<rt>kan</rt></ruby>.</p>"
+    )
+    assert read_own_html(page).text == "It rose 3 m and 4 m, by 10\u00b3; x\u00b2 of \u6f22."
+
+
 def test_what_is_struck_out_is_not_quoted() -> None:
     page = "<p>It was <del>not</del> <ins>later</ins> raised, for <s>40</s> <strike>50</strike> 60 euros.</p>"
     assert read_own_html(page).text == "It was later raised, for 60 euros."
