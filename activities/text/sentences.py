@@ -51,6 +51,11 @@ _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b", re.IGNORECASE
 )
 """Words to the model that reads a text, and not to its reader."""
+_CAPTION = re.compile(
+    r"(?:Supplementary )?(?:Table|Fig(?:ure|\.)|Tabelle|Abb(?:ildung|\.)|Tabla|Figura|Tableau)"
+    r" [A-Z]?\d{1,2}(?:\.\d{1,2})*[A-Za-z]?[.:] |[\u56fe\u8868] ?\d{1,2}[\uff1a:. ]"
+)
+"""The label of a table's or a figure's caption, which says nothing alone."""
 _CLOSES = re.compile(r"[^()]*\)")
 _JUNK = re.compile(
     r"https?://|www\.|\bISBN\b|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
@@ -140,6 +145,7 @@ def split(
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (
                 not quotable(plain, own=True, row=run.is_row, after=text[run.end : run.end + MAX_SENTENCE])
+                or _CAPTION.match(quote)
                 or plain not in whole
                 or fault_under(heading, plain)
             ):
