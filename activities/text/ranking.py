@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 import bm25s
 import numpy as np
@@ -112,7 +113,7 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     by_whole = corpus.by_whole(question) if by_words is None else np.array(by_words, np.float64)
     (likeness,) = corpus.likeness([question], [by_whole])
     scores, relevance = corpus.near(question, by_whole, likeness)
-    joined = corpus.joined(by_sentence, likeness)
+    joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
     own = [document.evidence_type in OF_THE_USER for document in documents]
     has_words = corpus.has_words(question)
     bounds = list(pairwise(corpus.bounds.tolist()))
@@ -128,9 +129,8 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     return items
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """Tell how near each of several documents is to one text."""
+class Nearness(NamedTuple):
+    """How near each of several documents is to one text."""
 
     scores: Scores
     """Comparable within one text."""
@@ -148,7 +148,7 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearne
     by_whole = [corpus.by_whole(text) for text in texts]
     likeness = corpus.likeness(texts, by_whole)
     return [
-        Nearness(*corpus.near(text, whole, cosines))
+        corpus.near(text, whole, cosines)
         for text, whole, cosines in zip(texts, by_whole, likeness, strict=True)
     ]
 
@@ -313,25 +313,24 @@ class _Corpus:
                     own_found[n][place] = cosine
         return grid
 
-    def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
+    def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> Nearness:
         model = self.encoder(text)
         if model is None:
-            return by_whole, self.shares(text)
+            return Nearness(by_whole, self.shares(text))
         relevance = model.scale * np.array([np.nanmax(like, initial=0.0) for like in likeness])
-        return _joined(by_whole, likeness, self._documents), relevance
+        nearest = np.array([*map(_of_nearest, likeness, self._documents)], np.float64)
+        return Nearness(_together(by_whole, nearest), relevance)
 
-    def joined(self, by_sentence: Scores, likeness: Sequence[Scores]) -> Scores:
-        """Words and meaning of all sentences.
 
-        One that the encoder has not read is as far as the furthest one that it has."""
-        meaning = np.concatenate([row[:-1] for row in likeness])
-        read = ~np.isnan(meaning)
-        joined = WORDS * standardised(by_sentence)
-        if read.any():
-            standard = standardised(meaning[read])
-            joined[read] += MEANING * standard
-            joined[~read] += MEANING * standard.min()
-        return joined
+def _together(by_words: Scores, by_meaning: Scores) -> Scores:
+    """Words and meaning; what the encoder has not read is as far as the furthest that it has."""
+    read = ~np.isnan(by_meaning)
+    together = WORDS * standardised(by_words)
+    if read.any():
+        standard = standardised(by_meaning[read])
+        together[read] += MEANING * standard
+        together[~read] += MEANING * standard.min()
+    return together
 
 
 def _words_of(sentence: Sentence) -> list[str]:
@@ -350,26 +349,13 @@ def _words(document: Evidence, word_rows: Iterable[Sequence[str]]) -> list[str]:
     return title * TITLE_TIMES + body + words(document.facts.get("mesh", ""))
 
 
-def _joined(by_whole: Scores, likeness: Sequence[Scores], documents: Sequence[Evidence]) -> Scores:
-    """Words and meaning of the documents that the encoder has read; the others come after, by words."""
-    read = np.array([not np.isnan(like).all() for like in likeness])
-    joined = np.zeros(len(documents))
-    if read.any():
-        nearest = np.array(
-            [_of_nearest(likeness[n], documents[n]) for n in np.flatnonzero(read).tolist()], np.float64
-        )
-        joined[read] = WORDS * standardised(by_whole[read]) + MEANING * standardised(nearest)
-        joined[~read] = joined.min() - 2 + by_whole[~read] / (by_whole.max() + 1)
-    return joined
-
-
 def _of_nearest(likeness: Scores, document: Evidence) -> float:
     """Return the mean cosine of the two nearest sentences of a work, of which one may be its title.
 
     By one alone chance decides more often. Of a text of the user's own one short sentence answers, and it
     alone counts."""
     read = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
-    return float(read.mean()) if len(read) else 0.0
+    return float(read.mean()) if len(read) else np.nan
 
 
 def _shares(query: Sequence[str], wholes: Sequence[Sequence[str]]) -> Scores:
