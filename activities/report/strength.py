@@ -11,7 +11,7 @@ from typing import get_args
 from activities.contracts.appraisal import WorkFacts
 from activities.contracts.bounds import digits
 from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType, Grade
-from activities.contracts.judge import MIN_ANSWERS, Design, WorkJudgement
+from activities.contracts.judge import MIN_ANSWERS, Design, DocumentKind, WorkJudgement
 from activities.messages import N_
 
 WEIGHT: dict[EvidenceType, float] = {
@@ -106,6 +106,21 @@ DESIGN_NAMES: Mapping[Design, str] = {
     "case_control": N_("case-control study"),
     "cross_sectional": N_("cross-sectional study"),
 }
+KIND_NAMES: Mapping[DocumentKind, str] = {
+    "minutes": N_("minutes"),
+    "letter": N_("letter"),
+    "mail": N_("mail"),
+    "bill": N_("bill"),
+    "receipt": N_("receipt"),
+    "contract": N_("contract"),
+    "statute": N_("statute"),
+    "report": N_("report"),
+    "table": N_("table"),
+    "note": N_("note"),
+    "log": N_("log"),
+    "form": N_("form"),
+}
+"""What a person's own document is called."""
 SINGLE: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial", "observational"})
 """Single studies in people, which are small or large."""
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review"})
@@ -147,7 +162,7 @@ def design_name(item: Evidence, judged: WorkJudgement | None) -> str:
     if judged is not None and judged.design and item.evidence_type not in RECORDS:
         return DESIGN_NAMES[judged.design]
     if judged is not None and judged.kind:
-        return judged.kind
+        return KIND_NAMES[judged.kind]
     return "" if item.evidence_type in UNSPECIFIC else TYPE_NAMES[item.evidence_type]
 
 
