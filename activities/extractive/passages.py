@@ -80,6 +80,8 @@ class _Run:
     sentences: tuple[Ranked, ...]
     score: float
     """That of the nearest one."""
+    before: Ranked | None
+    """The sentence before them, where it is shown."""
 
 
 def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
@@ -129,9 +131,9 @@ def _runs(item: Item) -> Iterator[_Run]:
         run = tuple(other for other in _with_neighbours(item, one, ranked) if other not in done)
         most -= 1
         done.update(run)
-        if (before := _before(item, run[0])) is not None:
-            done.add(before)
-        yield _Run(item, run, one.score)
+        before = _before(item, run[0])
+        done.update([before] if before else [])
+        yield _Run(item, run, one.score, before)
 
 
 def _findings(item: Item) -> Sequence[Ranked]:
@@ -175,12 +177,11 @@ def _words(run: Sequence[Ranked]) -> int:
 
 def _quoted(run: _Run) -> Passage:
     """Return a passage with what stands over it; of a user's own text else the sentence before."""
-    item, first = run.item, run.sentences[0].sentence
-    before = _before(item, run.sentences[0])
+    head = run.before.sentence.quote if run.before else run.sentences[0].sentence.head
     return Passage(
-        evidence_id=item.document.evidence_id,
+        evidence_id=run.item.document.evidence_id,
         quotes=tuple(one.sentence.quote for one in run.sentences),
-        before=_short(before.sentence.quote if before else first.head),
+        before=_short(head),
     )
 
 

@@ -136,16 +136,16 @@ def english() -> Embedder:
     pieces.enable_padding()
 
     def compute(texts: list[str]) -> Vectors:
-        at_once = max(1, BATCH_PIECES // max(len(row.ids) for row in pieces.encode_batch(texts)))
-        return np.concatenate([some(texts[n : n + at_once]) for n in range(0, len(texts), at_once)])
-
-    def some(texts: list[str]) -> Vectors:
         rows = pieces.encode_batch(texts)
         ids = np.array([row.ids for row in rows], np.int64)
         mask = np.array([row.attention_mask for row in rows], np.int64)
-        asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        (states,) = session.run(None, asked)
-        total: Vectors = (states * mask[:, :, None]).sum(axis=1, dtype=np.float32)
+        at_once = max(1, BATCH_PIECES // ids.shape[1])
+        sums: list[Vectors] = []
+        for some in (slice(start, start + at_once) for start in range(0, len(texts), at_once)):
+            asked = {"input_ids": ids[some], "attention_mask": mask[some], "token_type_ids": 0 * ids[some]}
+            (states,) = session.run(None, asked)
+            sums.append((states * mask[some, :, None]).sum(axis=1, dtype=np.float32))
+        total: Vectors = np.concatenate(sums)
         total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
         return total
 
