@@ -88,7 +88,11 @@ def html_tree(source: str) -> html.HtmlElement:
         above = link.getparent()
         mark = above if above is not None and above.tag == "sup" and len(above) == 1 else link
         raised = mark.tag == "sup" or link.find("sup") is not None
-        if raised and "#" in (link.get("href") or "") and _NOTE_MARK.fullmatch(raw_text(mark)):
+        if (
+            raised
+            and "#" in (link.get("href") or "")
+            and _NOTE_MARK.fullmatch("".join(map(str, mark.itertext())))
+        ):
             mark[:] = ()
             mark.text, mark.tag = "", "span"
     for formula in list(tree.iter("math")):
