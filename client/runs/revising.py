@@ -33,7 +33,7 @@ Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
 class Asked(Message):
     """A question about a report, or an instruction to change it."""
 
-    text: Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS, description="In your words")]
+    text: Annotated[str, Field(max_length=MAX_INSTRUCTION_CHARS, description="In your words")]
     by: By = ""
 
 
@@ -130,7 +130,7 @@ async def revise(
     from client.runs.refreshing import known_items, send
 
     text = " ".join((content.note if isinstance(content, Decided) else content.text).split())
-    if not text and kind != "decide":
+    if len(text) < 2 and kind != "decide":
         raise BadInput("nothing is said; write what you want to know or to have changed")
     settings = client.settings
     original = await client.finished(name, whole=False)
