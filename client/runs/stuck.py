@@ -1,7 +1,6 @@
 """A run that stands still because its workflow task fails again and again."""
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from activities.contracts.evidence import SearchEnd, SearchRecord, fields_of
 from activities.contracts.prepare import Prepared
 from activities.contracts.search import HitsOfAll, SearchTasks
 from client.runs.history import activities_of, decoded, executions, request_of
-from client.runs.rewinding import GOES_ON, LEFT_BEHIND, children_of
+from client.runs.rewinding import GOES_ON, LEFT_BEHIND
 from client.runs.start import SUMMARY_CHARS
 
 if TYPE_CHECKING:
@@ -142,13 +141,13 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
     from workflows.state import RunState
 
     state = RunState()
-    chain = await executions(client, run_id)
-    histories = [("", execution) for execution in reversed(chain)]
-    for child in children_of(chain):
-        with suppress(RPCError):  # it was never begun
-            section = child.rsplit("/", 1)[-1]
-            histories += [(section, execution) for execution in reversed(await executions(client, child))]
-    for section, execution in histories:
+    sections = f"WorkflowId STARTS_WITH '{run_id}/'"
+    names = dict.fromkeys([run_id, *[one.id async for one in client.list_workflows(sections)]])
+    histories = [
+        (name, execution) for name in names for execution in reversed(await executions(client, name))
+    ]
+    for name, execution in histories:
+        section = name.removeprefix(run_id).rpartition("/")[2]
         async for step in activities_of(client, execution):
             answer = await step.answer(client)
             if answer is None:
