@@ -65,7 +65,7 @@ _LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨
 AXIS = 0.25
 """Height above the line, in heights of a letter, of the middle of a large symbol."""
 _FIXED = re.compile(
-    r"Mono|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF\w{0,2}TT|LM\w{0,4}TT|Menlo|TXTT|ZI4",
+    r"Mono|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF(?:\w{0,2}TT|[SI]T\d)|LM\w{0,4}TT|Menlo|TXTT|ZI4",
     re.IGNORECASE,
 )
 _BOLD = re.compile(

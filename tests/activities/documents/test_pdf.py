@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.documents.pdf import Hyphens, read_pdf
-from activities.documents.pdf_page import _character
+from activities.documents.pdf_page import _character, _font
 from activities.documents.text import Text
 from tests.activities.documents.test_generated import WORDS, generated
 
@@ -260,3 +260,11 @@ def test_words_in_the_margin_part_no_sentence() -> None:
     parts = paragraphs(f"#set par(justify: true)\n{beside}\n{PROSE * 6}", page)
     assert [part for part in parts if not part.startswith("margin")] == [(PROSE * 6).strip()]
     assert {"marginone", "margintwo"} <= set(parts)
+
+
+@pytest.mark.parametrize(
+    "name", [b"SFST0800", b"SFTT1000", b"ABCDEF+CMITT10", b"CourierNewPSMT", b"LMMono10"]
+)
+def test_fonts_of_programs_are_told_by_their_names(name: bytes) -> None:
+    assert _font(name).fixed
+    assert not _font(b"SFTI1000").fixed
