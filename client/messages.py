@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from workflows.types import BudgetStatus, ExtendBudget, Message, Steer
+    from workflows.messages import ExtendBudget, Message, Steer
+    from workflows.types import BudgetStatus
 
 Shown = Callable[[Any], str]
 WAITS = "Decide"
@@ -132,7 +133,7 @@ MESSAGES: Mapping[str, Verb] = {
         Verb(
             "steer",
             "Give a run an instruction for its next steps.",
-            "workflows.types:Steer",
+            "workflows.messages:Steer",
             reply="follows it from its next step on",
             positional=("text",),
             on_page="What it is to do from its next step on",
@@ -143,7 +144,7 @@ MESSAGES: Mapping[str, Verb] = {
         Verb(
             "extend",
             "Add to a run's budget while it runs.",
-            "workflows.types:ExtendBudget",
+            "workflows.messages:ExtendBudget",
             "update",
             "extend_budget",
             "workflows.types:BudgetStatus",
@@ -216,21 +217,21 @@ MESSAGES: Mapping[str, Verb] = {
         Verb(
             "approve",
             "Approve what waits at a gate.",
-            "workflows.types:Approval",
+            "workflows.messages:Approval",
             reply=_approved,
             group=WAITS,
         ),
         Verb(
             "reject",
             "Reject what waits at a gate.",
-            "workflows.types:Approval",
+            "workflows.messages:Approval",
             reply=lambda gate: f"has its {gate} rejected",
             group=WAITS,
         ),
         Verb(
             "candidates",
             "Show the candidates of a run, or keep some of them.",
-            "workflows.types:ChooseCandidates",
+            "workflows.messages:ChooseCandidates",
             "update",
             "choose_candidates",
             "client.run:Names",
@@ -241,7 +242,7 @@ MESSAGES: Mapping[str, Verb] = {
         Verb(
             "answer",
             "Answer what a run asks back before it searches.",
-            "workflows.types:Answers",
+            "workflows.messages:Answers",
             "update",
             answers="client.run:Readings",
             reply="searches what you mean",
@@ -254,7 +255,7 @@ MESSAGES: Mapping[str, Verb] = {
         Verb(
             "edit_plan",
             "Replace the plan while it waits for approval.",
-            "workflows.types:EditPlan",
+            "workflows.messages:EditPlan",
             "update",
             answers="workflows.types:PlanView",
             reply="has this plan now, which waits for approval",

@@ -34,7 +34,8 @@ from client.runs.query import all_iterations, evidence_index, graph_of, progress
 from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
-from workflows.types import Approval, BudgetStatus, Message, PlanView, Progress
+from workflows.messages import Approval, Message
+from workflows.types import BudgetStatus, PlanView, Progress
 
 WORKER_SECONDS = 15.0
 """Time to wait for a worker that does not answer at once."""

@@ -29,6 +29,7 @@ from client.messages import MESSAGES
 from tests.registered import registered_names
 from workflows import types
 from workflows.event_types import EVENTS
+from workflows.messages import AddSource
 from workflows.modes import workflow_classes
 
 Contracts = dict[str, list[str]]
@@ -42,7 +43,7 @@ SENT_BY_PEOPLE: Mapping[str, type[BaseModel]] = {
         for verb in MESSAGES.values()
         if verb.model and verb.to in ("signal", "update")
     },
-    "add_source": types.AddSource,
+    "add_source": AddSource,
     "events": types.ItemsAfter,
     "evidence_index": types.ItemsAfter,
     "iterations": types.ItemsAfter,

@@ -17,7 +17,7 @@ from activities.messages import ENGLISH
 from activities.profiles.specialists import specialists_of
 from workflows.rules.budget import Budget
 from workflows.state import RunState
-from workflows.types import ResearchRequest
+from workflows.types import BudgetStatus, ResearchRequest
 
 if TYPE_CHECKING:
     from workflows.events import EventLog
@@ -112,6 +112,10 @@ class RunContext:
                 self.state.budget.exclude_seconds(max(now - self._seen, 0.0))
         self._seen = now
         return now
+
+    def budget_status(self) -> BudgetStatus:
+        """Return what was used, what is held for calls under way, what is left."""
+        return self.budget.status(self.now(), self.state.sections.running)
 
     def next_seq(self) -> int:
         """Return the number of the next event.

@@ -36,7 +36,7 @@ def progress_of(context: RunContext) -> Progress:
         searches_total=len(state.evidence.searches)
         + sum(section.searches for section in state.sections.running),
         sections=tuple(state.sections.progress.values()),
-        budget=budget.status(context.now(), state.sections.running),
+        budget=context.budget_status(),
         confidence=judged.confidence if judged else None,
         scores=judged.scores if judged else {},
         steering=tuple(control.steering),

@@ -16,8 +16,9 @@ from temporalio import workflow
 from activities.contracts.evidence import Gate
 from activities.contracts.publish import Action, Decision
 from workflows.context import RunPart
+from workflows.messages import NAME_CHARS
+from workflows.types import PlanView
 
-NAME_CHARS = 200
 NOTE_CHARS = 2_000
 APPROVED = ("approved", "timed_out_approved", "chosen", "answered")
 """Decisions after which a run continues."""
@@ -93,6 +94,16 @@ class Gates(RunPart):
             action=action,
             by=by,
             note=note,
+        )
+
+    def plan(self) -> PlanView:
+        """Return the plan, its hash, and whether it was approved."""
+        question, decision = self.state.question, self.state.people.answers.get("plan")
+        return PlanView(
+            plan=question.plan,
+            plan_hash=question.plan_hash,
+            approved=decision is not None and decision.action in APPROVED,
+            asked="plan" in self.request.approve,
         )
 
     def waits_for(self, gate: Gate) -> bool:

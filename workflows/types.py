@@ -3,12 +3,10 @@
 Passed through the sandbox: no clock, no randomness, no I/O.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
-from activities.configuration.declaration import option
-from activities.configuration.values import seconds as duration
 from activities.contracts.bounds import MAX_SECONDS
 from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Effect, Expected
@@ -31,7 +29,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.prepare import Continued, FollowUp, WorkerChoice
 from activities.contracts.publish import Ended, Estimate
 from activities.contracts.step import Reading
-from workflows.amounts import MAX_COST_MICROUSD, MAX_ITERATIONS, MAX_TOKENS, Addition
+from workflows.amounts import MAX_COST_MICROUSD, MAX_ITERATIONS, MAX_TOKENS
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.sections.types import SectionFindings
@@ -247,41 +245,7 @@ class Outcome(Ended):
     """The end of the event log, so that who followed the run need not query it once more."""
 
 
-# messages; each accepts at most one JSON object
-
-Text = Annotated[str, Field(max_length=2_000)]
-By = Annotated[str, option("Who decides; default: your user name.")]
-
-
-class Message(Frozen):
-    """What people send to a run. Its fields are the options, arguments and form fields of every surface."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=False)  # FastAPI reads it as it is
-
-
-class Approval(Message):
-    """Signals `approve` and `reject`.
-
-    One that names no gate, or one that does not wait, is recorded as an event and changes nothing.
-    """
-
-    gate: Annotated[Gate | None, option("Which gate; default: the one that waits.")] = None
-    note: Annotated[Text, option("Reason; printed in the report.")] = ""
-    by: By = ""
-
-
-class Steer(Message):
-    """Signal `steer`."""
-
-    text: Annotated[str, option("What it follows from its next step on.")] = ""
-    add_source: Annotated[str, option("Search this source as well.")] = ""
-    by: By = ""
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if not (self.text.strip() or self.add_source.strip()):
-            raise ValueError('the instruction is empty; write one: "only trials in adults"')
-        return self
+# what a run is sent by its worker, and answers of queries
 
 
 class GiveUp(Frozen):
@@ -290,12 +254,6 @@ class GiveUp(Frozen):
     reason: str
     attempt: int = 1
     """How often the run was asked that."""
-
-
-class AddSource(Message):
-    """Signal `add_source`."""
-
-    source: str
 
 
 class StoredEvents(Frozen):
@@ -312,58 +270,6 @@ class EventLogView(Frozen):
 
     stored: tuple[StoredEvents, ...] = ()
     last_seq: int = 0
-
-
-class EditPlan(Message):
-    """Update `edit_plan`: the whole plan as it is to be. Refused when the plan gate is not waiting."""
-
-    plan: Annotated[ReportPlan, option("The whole plan.")]
-    by: By = ""
-
-
-class ExtendBudget(Message):
-    """Update `extend_budget`: amounts to add. Refused when nothing is added or the run is over."""
-
-    tokens: Annotated[int, option("Tokens to add."), Field(ge=0)] = 0
-    cost: Annotated[float, option("US dollars to add.", unit="US dollars"), Field(ge=0)] = 0
-    seconds: Annotated[
-        float,
-        BeforeValidator(lambda value: duration(value) if isinstance(value, str) else value),
-        option("Time to add, as in 90s, 30m or 2h.", flag="--time", unit="seconds"),
-        Field(ge=0),
-    ] = 0
-    iterations: Annotated[int, option("Iterations to add."), Field(ge=0)] = 0
-
-    @property
-    def addition(self) -> Addition:
-        return Addition(
-            tokens=self.tokens,
-            cost_microusd=round(self.cost * 1e6),
-            seconds=self.seconds,
-            iterations=self.iterations,
-        )
-
-
-class ChooseCandidates(Message):
-    """Update `choose_candidates`: the names to keep. Refused for a name that was not put forward."""
-
-    names: Annotated[tuple[Text, ...], option("Keep this one; repeatable.", flag="--keep")] = Field(
-        max_length=200
-    )
-    by: By = ""
-
-
-class Answers(Message):
-    """Update `answer`: to what the run asks back, in the order of its questions.
-
-    An empty text leaves what is assumed. Refused when nothing is asked or there are more answers than
-    questions.
-    """
-
-    answers: Annotated[tuple[Text, ...], option('In order; "" leaves what is assumed.')] = Field(
-        max_length=10
-    )
-    by: By = ""
 
 
 class ItemsAfter(Frozen):

@@ -18,7 +18,7 @@ from client.http.tokens import Scope, Token, TokenFile, of_session
 from client.messages import Verb
 from client.run import Run
 from client.runs.options import QuestionText, SharedOptions
-from workflows.types import ExtendBudget, Message
+from workflows.messages import ExtendBudget, Message
 
 BEARER = HTTPBearer(auto_error=False)
 HOUR = 3600.0

@@ -23,7 +23,8 @@ from client.messages import MESSAGES, Verb
 from client.reports.load import as_bytes
 from client.run import Run
 from client.runs.run_state import ListedRun, RunState, state_of
-from workflows.types import BudgetStatus, Message, PlanView
+from workflows.messages import Message
+from workflows.types import BudgetStatus, PlanView
 
 
 def rest(desk: Desk) -> APIRouter:

@@ -18,7 +18,7 @@ from activities.report.schema import Report
 from client.embedded.home import Places
 from client.embedded.locks import Locked, LockFile
 from client.failures import BadInput
-from workflows.types import By, Message, Text
+from workflows.messages import By, Message, Text
 
 if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome

@@ -10,7 +10,8 @@ from activities.roles import question
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import a_plan, a_section, at_the_plan
 from workflows.context import number_sections
-from workflows.types import EditPlan, PlanView
+from workflows.messages import EditPlan
+from workflows.types import PlanView
 
 
 async def test_a_plan_approved_after_three_days_is_the_plan_that_runs(stage: Stage) -> None:

@@ -24,19 +24,8 @@ from activities.contracts.write import (
 from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
 from tests.workflows.script import PROFILE, meeting, outage, takes
-from workflows.types import (
-    AddSource,
-    Answers,
-    Approval,
-    BudgetStatus,
-    ChooseCandidates,
-    EditPlan,
-    EvidenceIndex,
-    ExtendBudget,
-    PlanView,
-    ReportView,
-    Steer,
-)
+from workflows.messages import AddSource, Answers, Approval, ChooseCandidates, EditPlan, ExtendBudget, Steer
+from workflows.types import BudgetStatus, EvidenceIndex, PlanView, ReportView
 
 DAY = 86_400.0
 

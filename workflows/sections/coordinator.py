@@ -23,6 +23,7 @@ from temporalio.workflow import ParentClosePolicy
 from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
 from workflows.amounts import KINDS, Addition, Kind, Spend
 from workflows.context import RunPart
+from workflows.messages import AddSource, Steer
 from workflows.part_state import ClarificationState
 from workflows.rules.budget import Budget
 from workflows.run import RunParts
@@ -30,7 +31,7 @@ from workflows.sections.child import send_signal
 from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
 from workflows.state import ModelsState, RunState, SectionsState
 from workflows.steps import policy
-from workflows.types import AddSource, Outcome, SectionProgress, Steer
+from workflows.types import Outcome, SectionProgress
 
 FIRST_SHARE = 0.5
 """The part of its equal share that a section is leased at first, unless a round of its judge needs more."""
