@@ -401,6 +401,7 @@ class _Page:
 
     def _rows(self) -> Iterator[Block]:
         report, method = self.report, self.report.methodology
+        yield from _text(words.estimated(report))
         if report.words.graded:
             yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
         why = {work.evidence_id: clean(work.reason) for work in report.judgements}

@@ -96,7 +96,12 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
 
 
 def date_of(reference: Reference) -> str:
-    """Write the date of a document, else the year of a work; empty where neither is known."""
+    """Write the date of a document, else the year of a work; empty where neither is known.
+
+    The first date in a table is that of a row.
+    """
+    if reference.date_from == "text" and reference.design == "table":
+        return ""
     return day(clean(reference.date)) or str(reference.year or "")
 
 

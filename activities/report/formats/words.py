@@ -311,17 +311,22 @@ def spent(report: Report) -> str:
     method = report.methodology
     if report.written_by == "extractive" and not method.model_calls:
         return _("Language models: none.")
-    text = _("Language models: {models}. Calls: {calls}; tokens: {tokens}; cost: {cost}.").format(
+    return _("Language models: {models}. Calls: {calls}; tokens: {tokens}; cost: {cost}.").format(
         models=clean(", ".join(method.models)) or _("none"),
         calls=number(method.model_calls),
         tokens=number(method.tokens),
         cost=_("not known") if method.cost_usd is None else dollars(method.cost_usd),
     )
+
+
+def estimated(report: Report) -> str:
+    """Set the working time beside the estimate before the run; empty without one."""
+    method = report.methodology
     if method.estimate is None:
-        return text
-    more = _("Working time: {seconds} s. Estimate before the run: {estimate}.")
-    estimate = method.estimate.replace(models=()).text
-    return f"{text} {more.format(seconds=number(round(method.seconds)), estimate=estimate)}"
+        return ""
+    return _("Working time: {seconds} s. Estimate before the run: {estimate}.").format(
+        seconds=number(round(method.seconds)), estimate=method.estimate.replace(models=()).text
+    )
 
 
 def kicker(report: Report) -> str:

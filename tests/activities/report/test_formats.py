@@ -8,6 +8,7 @@ from activities.contracts.publish import IterationUse, PrismaCounts
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
+from activities.report.formats.references import date_of
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.formats.works_table import whole_clause
 from activities.report.schema import Report
@@ -177,6 +178,14 @@ def test_a_persons_own_documents_are_never_called_studies() -> None:
     assert "## documents" not in text, "the references have what is known of them"
     assert "a. miller" in text
     assert "12 january 2024" in text
+
+
+def test_the_date_of_a_row_is_not_the_date_of_its_table() -> None:
+    first = build_report(STEP, WORKS).references[0]
+    table = first.replace(date="2025-02-05", date_from="text", design="table")
+    assert date_of(table) == ""
+    assert date_of(table.replace(design="letter")) == "5 February 2025"
+    assert date_of(table.replace(date_from="file_name")) == "5 February 2025"
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
