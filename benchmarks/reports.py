@@ -2,7 +2,7 @@
 
 For each report (`determinator report RUN --format json`): words of each chapter; how often a quote is printed
 in each format (one place: 1.0); the share of sentences that lean on another one; sentences that are printed
-twice; counts that do not add up, totals among them; names of fields (`clinical_evidence`) among its words.
+twice; counts that do not add up; names of fields (`clinical_evidence`) among its words.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from activities.report.formats import MissingExtra, render
 from activities.report.formats.blocks import Chapter, Quote, Reference
 from activities.report.formats.page import document
 from activities.report.formats.references import words_of
-from activities.report.parts import part_of
 from activities.report.schema import Report
 from tests.activities.report.rendered import words_of as text_of
 
@@ -84,9 +83,6 @@ def wrong_counts(report: Report) -> Iterator[str]:
         yield f"included {counts.included}, references {len(report.references)}"
     if check.by_quote + check.by_reader + check.computed < check.verified:
         yield f"{check.verified} sentences stand, {check.by_quote} by quote and {check.by_reader} by reader"
-    for name in report.parts:
-        problems = part_of(name).problems(report, {})
-        yield from (problem for own in problems.get("total", ()) for problem in own)
 
 
 def show(path: Path) -> None:

@@ -393,6 +393,7 @@ class _Page:
         yield from _text(words.flow_text(report))
         yield from _text(words.sources_line(report))
         yield from _text(words.checks(report))
+        yield from _text(words.computations(report))
         yield from _text(words.spent(report))
         yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))
         if report.length == "full":

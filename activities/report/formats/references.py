@@ -42,8 +42,6 @@ NOT_REVIEWED = N_("not peer reviewed")
 KEPT = frozenset({STANDINGS["retracted"], STANDINGS["concern"], NOT_REVIEWED})
 """Marks that stand at every reference, also where all share them."""
 LABEL_CHARS = 60
-MAX_QUOTES = 4
-"""Quotes that are shown of a sentence, but for one of each of its works and those that have its numbers."""
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
 WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
@@ -245,7 +243,7 @@ class Quotes:
         `text`: the words that stand before them.
         """
         by_number: dict[int, list[Quote]] = {}
-        for support in claim.support if self.all else carried_by(claim, most=MAX_QUOTES):
+        for support in claim.support if self.all else carried_by(claim):
             if reference := self.references.get(support.evidence_id):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))

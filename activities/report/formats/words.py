@@ -102,6 +102,12 @@ def verified(report: Report) -> str:
     ).format(count=number(check.verified))
 
 
+def computations(report: Report) -> str:
+    """Show how figures that no work states follow from quoted ones; empty without any."""
+    shown = dict.fromkeys(line for claim in report.sentences() for line in claim.computed)
+    return _("Computed: {lines}.").format(lines="; ".join(map(clean, shown))) if shown else ""
+
+
 def checks(report: Report) -> str:
     """Count the sentences that stand, by what, and what was left out; empty without a model's sentences."""
     check = report.verification

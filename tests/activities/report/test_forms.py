@@ -89,3 +89,13 @@ def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its
     assert shown.paragraphs[0].heading is None, "a heading that nobody confirmed"
     report = report_of(fallen)
     assert (report.verification.fell, report.verification.replaced) == (2, 1)
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_the_computation_of_a_figure_is_shown_once(name: str) -> None:
+    computed = TRIAL.replace(computed=("11 - 4 = 7",))
+    paragraphs = tuple(
+        DraftParagraph(claims=(one,)) for one in (computed, ITEM.replace(computed=("11 - 4 = 7",)))
+    )
+    report = report_of(named("s1", SectionDraft(paragraphs=paragraphs)))
+    assert words_of(report, name).count("Computed: 11 - 4 = 7.") == 1
