@@ -193,11 +193,13 @@ def confirmed(
     return None
 
 
-def carried_by(claim: Sentence, carrying: Sequence[Support] = ()) -> tuple[Support, ...]:
+def carried_by(
+    claim: Sentence, carrying: Sequence[Support] = (), most: int = MAX_QUOTES
+) -> tuple[Support, ...]:
     """Return the few quotes that carry a sentence, work by work.
 
     Of each work the one that has most of its numbers, or is nearest to its words; beside it those that its
-    writer and a second reader (`carrying`, where one has read it) both name, up to `MAX_QUOTES` in all, and all
+    writer and a second reader (`carrying`, where one has read it) both name, up to `most` in all, and all
     that have a number which none before has.
     """
     text = " ".join((claim.text, *claim.computed))
@@ -212,7 +214,7 @@ def carried_by(claim: Sentence, carrying: Sequence[Support] = ()) -> tuple[Suppo
             return _missing(text, [one.quote]), one not in both, -fuzz.token_set_ratio(text, one.quote)
 
         for one in sorted(dict.fromkeys((*others, *own)), key=rank):
-            wanted = not taken or (one in both and len(taken) < MAX_QUOTES // len(works))
+            wanted = not taken or (one in both and len(taken) < most // len(works))
             if wanted or _missing(text, [*taken, one.quote]) < _missing(text, taken):
                 taken.append(one.quote)
                 kept.append(one)

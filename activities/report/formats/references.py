@@ -16,7 +16,7 @@ from activities.report.formats.statements import source_title
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
-from activities.verification.gate import carried_by
+from activities.verification.gate import MAX_QUOTES, carried_by
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -42,6 +42,9 @@ NOT_REVIEWED = N_("not peer reviewed")
 KEPT = frozenset({STANDINGS["retracted"], STANDINGS["concern"], NOT_REVIEWED})
 """Marks that stand at every reference, also where all share them."""
 LABEL_CHARS = 60
+FEW_QUOTES = 4
+"""Quotes that are shown of a sentence, but for one of each of its works and those that have its numbers; a
+row or an item shows those of all its fields."""
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
 WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
@@ -243,7 +246,8 @@ class Quotes:
         `text`: the words that stand before them.
         """
         by_number: dict[int, list[Quote]] = {}
-        for support in claim.support if self.all else carried_by(claim):
+        most = MAX_QUOTES if claim.cells else FEW_QUOTES
+        for support in claim.support if self.all else carried_by(claim, most=most):
             if reference := self.references.get(support.evidence_id):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
