@@ -440,7 +440,9 @@ def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:
                 n for n, (left, right) in enumerate(spans) if left <= cell.left < max(right, left + 0.1)
             )
             row[column] = f"{row[column]} {cell.text}".strip()
-        if rows and not row[0]:
+        below = zip(rows[-1], row, strict=True) if rows and not row[0] else ()
+        # a value below a value begins a row, whose first cell is empty
+        if rows and not row[0] and not any(above and _VALUE.match(cell) for above, cell in below):
             rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], row, strict=True)]
         else:
             rows.append(row)

@@ -268,3 +268,13 @@ def test_words_in_the_margin_part_no_sentence() -> None:
 def test_fonts_of_programs_are_told_by_their_names(name: bytes) -> None:
     assert _font(name).fixed
     assert not _font(b"SFTI1000").fixed
+
+
+def test_a_row_without_a_first_cell_is_a_row() -> None:
+    rows = "[Boat], [Berth], [Fee], [Alma], [A4], [1,150], [], [B1], [780], [Cormoran], [A9], [1,420]"
+    text = read(f"#table(columns: 3, stroke: none, column-gutter: 2cm, {rows})").text
+    assert text.split("\n") == [
+        "Boat: Alma; Berth: A4; Fee: 1,150",
+        "Berth: B1; Fee: 780",
+        "Boat: Cormoran; Berth: A9; Fee: 1,420",
+    ]
