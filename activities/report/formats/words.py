@@ -268,6 +268,8 @@ def flow_text(report: Report) -> str:
     )
     whole = [str(reference.number) for reference in report.references if reference.full_text]
     read = _("Read in full: {numbers}.").format(numbers=", ".join(whole)) if whole else ""
+    if len(whole) == len(report.references) > 1:
+        read = _("All cited works were read in full.")
     return " ".join(filter(None, (text, ended, read)))
 
 
