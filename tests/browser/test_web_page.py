@@ -236,7 +236,7 @@ def test_a_person_talks_with_a_run_and_its_report_on_the_page(
     page.wait_for_url("**/run/ask-*")
     expect(page.locator("main")).to_contain_text("Nothing leaves this machine")
     # an empty answer keeps what is assumed
-    answers = page.locator("[name=answer]")
+    answers = page.locator("[name=answers]")
     expect(answers.first).to_have_attribute("placeholder", READINGS[0]["assumed"])
     answers.nth(1).fill("preventing colorectal cancer")
     page.get_by_role("button", name="Search this").click()
