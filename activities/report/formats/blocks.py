@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias, TypeVar, cast
 
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
-from activities.report.formats.statements import EVIDENCE
 from activities.report.formats.text import clean
 
 V = TypeVar("V")
@@ -113,14 +112,7 @@ class Sentence:
     cite: Cite
     anchor: str = ""
     """Its id, where it is printed first."""
-    grade: Grade | None = None
-    """Where the sentences of its paragraph differ in strength."""
     disputed: bool = False
-
-    @property
-    def evidence(self) -> str:
-        """Its grade in words; empty without one."""
-        return _(EVIDENCE[self.grade]) if self.grade else ""
 
 
 Part: TypeAlias = Run | Cite | Sentence

@@ -23,7 +23,7 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.write import DraftClaim
-from activities.messages import N_, Plural, _, decimals, ngettext, number, percent
+from activities.messages import N_, Plural, _, decimals, listed, ngettext, number, percent
 from activities.report.formats.blocks import (
     Block,
     Bullets,
@@ -374,7 +374,16 @@ def _table(one: Conclusion, report: Report, quotes: Quotes) -> Table:
     measures = dict.fromkeys(work.effect.measure for work in one.works if work.effect)
     explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
     footnotes = (f"{mark} {text}" for text, mark in notes.items())
-    return Table(*filled(head, rows), " ".join(filter(None, (ended(explained), *footnotes))))
+    texts = (ended(explained), *footnotes, _not_pooled(one, quotes))
+    return Table(*filled(head, rows), " ".join(filter(None, texts)))
+
+
+def _not_pooled(one: Conclusion, quotes: Quotes) -> str:
+    """Name the works that are not in the pool; empty where all are or nothing was pooled."""
+    pooled = one.pooled.works if one.pooled is not None else tuple(work.evidence_id for work in one.works)
+    left = sorted(quotes.number(w.evidence_id) for w in one.works if w.evidence_id not in pooled)
+    named = listed(f"[{number}]" for number in left)
+    return _("Not pooled, for want of usable figures: {works}.").format(works=named) if left else ""
 
 
 def _row(
@@ -395,12 +404,13 @@ def _row(
     effect = decimals(f"P = {work.p}") if work.p else ""
     if work.effect and work.result:
         effect = f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
+    people = arms.total + arms.control_total if arms else work.n
     texts = (
         _share(arms.events, arms.total) + mark if arms else "",
         _share(arms.control_events, arms.control_total) + mark if arms else "",
         effect,
         found(work.direction) + ("" if work.counted else _(", not counted (not randomised)")),
-        "" if arms or not work.n else number(work.n),
+        number(people) if people else "",
     )
     cells = [cell(text, quote=quote) for text in texts]
     if judged is not None and not (arms or effect):

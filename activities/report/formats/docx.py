@@ -95,8 +95,6 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
             paragraph.add_run(" ".join(filter(None, (part.text, part.cite.text))))
-            if part.grade:
-                paragraph.add_run(f" ({part.evidence})").italic = True
         elif part.url:
             _link(paragraph, part.text, part.url)
         else:

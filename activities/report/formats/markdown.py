@@ -70,8 +70,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
     if isinstance(part, page.Cite):
         return part.text
     if isinstance(part, page.Sentence):
-        text = cited(escape_markdown(part.text, inline=inline), part.cite.text)
-        return f"{text} *({part.evidence})*" if part.grade else text
+        return cited(escape_markdown(part.text, inline=inline), part.cite.text)
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
         case "bold" | "alert":

@@ -6,10 +6,10 @@ how it was made stands folded at its end. `brief` leaves the findings out; `full
 together, every search and round, and what was refused.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from activities.contracts.evidence import Claim, Grade, Support
+from activities.contracts.evidence import Claim, Support
 from activities.messages import N_, _, in_its_language, listed
 from activities.report.formats import figures, words
 from activities.report.formats import references as refs
@@ -218,14 +218,12 @@ class _Page:
         self.said |= new.keys()
         return fresh
 
-    def _sentence(self, claim: Claim, *, graded: bool = False, but: Collection[Grade] = ()) -> Sentence:
-        """`graded`: with its strength, `but` that which is stated for its paragraph."""
+    def _sentence(self, claim: Claim) -> Sentence:
         disputed = {one.id for pair in self.disputes for one in pair}
         disputed |= {one.sentence for one in self.report.disputes}
-        graded = graded and claim.strength not in but
         first = claim.id not in self.anchored
         self.anchored.add(claim.id)
-        return self.quotes.sentence(claim, graded=graded, disputed=claim.id in disputed, first=first)
+        return self.quotes.sentence(claim, disputed=claim.id in disputed, first=first)
 
     def _prose(
         self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain", graded: bool = True
@@ -233,7 +231,8 @@ class _Page:
         """Print paragraphs, lists and tables, under their headings, of what is not printed yet.
 
         The strength that all sentences share stands once, behind the last paragraph; else that of a whole
-        paragraph behind it, and others at their sentences. Rows have none.
+        paragraph behind it. Sentences of other paragraphs, items and rows show none: at one of several it
+        reads as a grade of what that sentence says.
         """
         fresh = [
             (heading if not place else "", shape, own)
@@ -251,19 +250,18 @@ class _Page:
             if shape == "table":
                 yield self._table(claims)
             elif shape == "list":
-                but = whole if alike else ()
-                yield Bullets(tuple(tuple(self._item(claim, graded, but)) for claim in claims))
+                yield Bullets(tuple(tuple(self._item(claim)) for claim in claims))
             else:
-                parts: list[Part] = [self._sentence(claim, graded=graded, but=whole) for claim in claims]
+                parts: list[Part] = [self._sentence(claim) for claim in claims]
                 if whole and (not alike or place == last):
                     parts.append(Run(_(EVIDENCE[whole[0]]), "grade", grade=whole[0]))
                 yield Text(tuple(parts), kind)
 
-    def _item(self, claim: Claim, graded: bool, but: Collection[Grade]) -> Iterator[Part]:
+    def _item(self, claim: Claim) -> Iterator[Part]:
         lead = clean(claim.cells[0][0])
         if lead:
             yield Run(f"{lead}:", "bold")
-        yield self._sentence(claim, graded=graded, but=but)
+        yield self._sentence(claim)
 
     def _table(self, claims: Iterable[Claim]) -> Table:
         """Show rows under their headings; the last column has the references of each."""
@@ -383,7 +381,7 @@ class _Page:
     def _side(self, claim: Claim) -> Parts:
         names = dict.fromkeys(s.evidence_id for s in claim.support if s.evidence_id in self.quotes.references)
         who = listed(clean(refs.label_of(self.quotes.references[name])) for name in names)
-        return (Run(f"{who}:", "italic"), self.quotes.sentence(claim, graded=True, first=False))
+        return (Run(f"{who}:", "italic"), self.quotes.sentence(claim, first=False))
 
     # the run
 

@@ -46,7 +46,5 @@ def _data(value: object) -> object:
             made["behind"] = value.behind
         if isinstance(value, page.Table):
             made["shares"] = value.shares
-        if isinstance(value, page.Sentence):
-            made["grade"] = value.evidence
         return {"is": type(value).__name__.lower()} | made
     return [_data(one) for one in value] if isinstance(value, tuple) else value

@@ -225,9 +225,7 @@ class Quotes:
         self.all = report.length == "full"
         """Whether a sentence shows every quote that it rests on."""
 
-    def sentence(
-        self, claim: Claim, *, graded: bool = False, disputed: bool = False, first: bool = True
-    ) -> Sentence:
+    def sentence(self, claim: Claim, *, disputed: bool = False, first: bool = True) -> Sentence:
         """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
         own = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
         text, cite = ended(clean(own)), self.cite(claim, own)
@@ -236,7 +234,6 @@ class Quotes:
             text=f"\u201c{text}\u201d" if verbatim else text,
             cite=cite,
             anchor=anchor_of(claim.id) if first else "",
-            grade=claim.strength if graded else None,
             disputed=disputed,
         )
 
