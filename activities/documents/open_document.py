@@ -34,8 +34,9 @@ _TAGS = {
 }
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-_RTF_UNSEEN = re.compile(r"\{\\(?:deleted|v|\*\\annotation)(?![a-z0])[^{}]*\}")
-_RTF_RAISED = re.compile(r"\{\\(sup|sub)(?:er)?(?![a-z])\s?([^{}\\]*)\}")
+_RTF_TOKEN = re.compile(r"\\([a-z]+)(-?\d+)? ?|\\'[0-9a-f]{2}|\\.|[{}]|[^\\{}]+", re.DOTALL)
+_RTF_PLACES = {"super": "sup", "up": "sup", "sub": "sub", "dn": "sub", "nosupersub": "", "plain": ""}
+_RTF_HIDING = ("deleted", "v", "annotation")
 _RTF_NOTE = re.compile(r"\{\\footnote(?![a-z]) ?")
 
 
@@ -91,8 +92,7 @@ def read_rtf(data: bytes) -> Text:
     """Read rich text, its footnotes where they are referred to."""
     with behind_extra("rich text", "office"):
         from striprtf.striprtf import rtf_to_text
-    source = _RTF_NOTE.sub("{ ", _RTF_UNSEEN.sub("", decode(data)))
-    source = _RTF_RAISED.sub(lambda match: script(match[2], match[1]), source)
+    source = _rtf_as_shown(_RTF_NOTE.sub("{ ", decode(data)))
     blocks: list[str] = []
     rows: list[list[str]] = []
     for line in [*rtf_to_text(source).split("\n"), ""]:  # type: ignore[no-untyped-call]
@@ -103,3 +103,30 @@ def read_rtf(data: bytes) -> Text:
         blocks.append(line)
         rows = []
     return from_pages(["\n\n".join(filter(None, blocks))], paged=False)
+
+
+def _rtf_as_shown(source: str) -> str:
+    """Return rich text without its hidden words, its super- and subscripts as characters.
+
+    Both hold to the end of their group, or until a word with 0 ends them.
+    """
+    shown: list[str] = []
+    states = [("", False)]
+    for token in _RTF_TOKEN.finditer(source):
+        text, word, is_on = token[0], token[1], token[2] != "0"
+        place, hidden = states[-1]
+        if text == "{":
+            states.append(states[-1])
+        elif text == "}":
+            del states[max(1, len(states) - 1) :]
+        elif word in _RTF_PLACES:
+            states[-1] = (_RTF_PLACES[word] if is_on else "", hidden)
+        elif word in _RTF_HIDING:
+            states[-1] = (place, is_on)
+        if hidden and word == "u":
+            continue
+        if word or text[0] in "{}" or (text[0] == "\\" and text[1] != "'"):
+            shown.append(text)
+        elif not hidden:
+            shown.append(script(text, place) if place and text[0] != "\\" else text)
+    return "".join(shown)

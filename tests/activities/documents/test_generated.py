@@ -304,6 +304,11 @@ def test_rich_text_is_read_without_what_is_deleted_or_hidden() -> None:
         rb"{\footnote By echo.}\par}"
     )
     assert read_rtf(source).text == "The b\u00f6at is \u00b3 m long. By echo."
+    raised = (
+        rb"{\rtf1\ansi {\rtlch \ltrch\up8\fs14 3}10{\rtlch \ltrch\up8\fs14 6} cells, CO{\dn6 2}, "
+        rb"\up6 2\up0 1{\v0  left}{\rtlch\v  never {\b said\u8217?}}}"
+    )
+    assert read_rtf(raised).text == "\u00b310\u2076 cells, CO\u2082, \u00b21 left"
 
 
 def test_a_kind_that_is_not_read_says_as_what_to_save_it(tmp_path: Path) -> None:
