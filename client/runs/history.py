@@ -33,8 +33,11 @@ async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None
     return None
 
 
-async def executions(client: Client, workflow_id: str) -> list[Execution]:
-    """Return the executions of a run that the server still has, the newest first. Raises RPCError."""
+async def executions(client: Client, workflow_id: str, *, reset: bool = False) -> list[Execution]:
+    """Return the executions of a run that the server still has, the newest first. Raises RPCError.
+
+    With `reset` also those that were reset: the history of the next begins with a part of theirs.
+    """
     chain: list[Execution] = []
     run_id: str | None = None
     while len(chain) < MAX_EXECUTIONS:
@@ -44,7 +47,13 @@ async def executions(client: Client, workflow_id: str) -> list[Execution]:
             handle = client.get_workflow_handle(workflow_id, run_id=run_id)
         events = tuple([event async for event in handle.fetch_history_events()])
         chain.append(Execution(run_id or "", events))
-        earlier = events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+        resets = (
+            [event.workflow_task_failed_event_attributes.base_run_id for event in events] if reset else []
+        )
+        earlier = (
+            next(filter(None, reversed(resets)), "")
+            or events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+        )
         if not earlier:
             break
         run_id = earlier

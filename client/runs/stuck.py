@@ -1,6 +1,7 @@
 """A run that stands still because its workflow task fails again and again."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
@@ -144,8 +145,11 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
     sections = f"WorkflowId STARTS_WITH '{run_id}/'"
     names = dict.fromkeys([run_id, *[one.id async for one in client.list_workflows(sections)]])
     histories = [
-        (name, execution) for name in names for execution in reversed(await executions(client, name))
+        (name, execution)
+        for name in names
+        for execution in reversed(await executions(client, name, reset=True))
     ]
+    searches: list[tuple[str, str, Mapping[str, object]]] = []
     for name, execution in histories:
         section = name.removeprefix(run_id).rpartition("/")[2]
         async for step in activities_of(client, execution):
@@ -155,6 +159,10 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
             if step.name == PREPARE:
                 state.question.prepared = state.question.prepared or Prepared.model_validate(answer)
             elif step.name.startswith(SEARCH):
+                asked = (section, step.name, step.given)
+                if asked in searches:
+                    continue  # a history begins with a part of that of an execution that was reset
+                searches.append(asked)
                 tasks = SearchTasks.model_validate(step.given).tasks
                 for task, hits in zip(tasks, HitsOfAll.model_validate(answer).answers, strict=True):
                     row = SearchRecord(**fields_of(SearchEnd, hits), asked=task.query.text, section=section)

@@ -16,7 +16,7 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.run import Run
 from client.runs.display import Display
-from client.runs.stuck import standstill, stored_state
+from client.runs.stuck import MAX_GIVEN_UP, Standstill, give_up, standstill, stored_state
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from worker.build import BUGS
@@ -37,17 +37,22 @@ class StandsStill:
         await workflow.wait_condition(lambda: False)
 
 
+async def stands_still(client: Client, run_id: str) -> Standstill:
+    """How a run stands still, once it does."""
+    for _ in range(240):
+        if still := await standstill(client, run_id):
+            return still
+        await asyncio.sleep(0.25)
+    raise AssertionError("it goes on")
+
+
 async def test_a_run_that_cannot_go_on_is_named_with_the_reason(temporal_client: Client) -> None:
     queue = f"stuck-{uuid.uuid4().hex[:8]}"
     runner = UnsandboxedWorkflowRunner()
     async with Worker(temporal_client, task_queue=queue, workflows=[StandsStill], workflow_runner=runner):
         for name, fails in ((f"{queue}-a", True), (f"{queue}-b", False)):
             await temporal_client.start_workflow(StandsStill.run, fails, id=name, task_queue=queue)
-        for _ in range(120):
-            if still := await standstill(temporal_client, f"{queue}-a"):
-                break
-            await asyncio.sleep(0.5)
-        assert still is not None
+        still = await stands_still(temporal_client, f"{queue}-a")
         assert "cannot be decided (a number that no attribute holds)" in still.line
         assert await standstill(temporal_client, f"{queue}-b") is None
         assert await standstill(temporal_client, "no-such-run") is None
@@ -120,18 +125,23 @@ async def test_a_run_that_breaks_at_its_end_too_is_begun_anew_and_reports_what_i
     monkeypatch.setattr(RunParts, "give_up", breaks)
     fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
     stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
+    # one source: its answer arrives after the last step that could be decided, and is no part of what goes on
+    name = (await stage.start(a_request(sources=("alpha",)), stage.queue)).handle.id
+    for given_up in range(MAX_GIVEN_UP + 1):
+        async with a_worker_of(stage):
+            still = await stands_still(temporal_client, name)
+        assert still.given_up == given_up
+        # no worker runs: what the run is sent comes before its next step
+        assert await give_up(temporal_client, still)
     async with a_worker_of(stage):
-        ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.3, patience=0.0))
-        name = (await stage.start(a_request(), stage.queue)).handle.id
         settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
         run = Run(settings, Connection(temporal_client, embedded=False, address=""), name)
         outcome = (await run.follow(Display())).outcome
-        ending.cancel()
         assert outcome is not None
         assert outcome.stop_reason == "cannot_continue"
         report = await run.draft()
         assert report.references
-        assert report.methodology.searches
+        assert len(report.methodology.searches) == 1, "an execution has the searches of the one before it"
         assert "a number that no attribute holds" in str([e async for e in run.events(follow=False)])
 
 

@@ -24,7 +24,7 @@ from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import RETENTION, register_attributes
-from client.embedded.processes import MAX_DEATHS, end_orphans
+from client.embedded.processes import MAX_DEATHS, command_of, end_orphans
 from client.embedded.server import start_embedded, stop_embedded
 from client.embedded.supervisor import has_room
 from client.failures import NoConnection
@@ -167,6 +167,7 @@ def test_an_orphan_is_ended_and_an_innocent_process_is_not() -> None:
     orphan = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "x" * 200, "start-dev"])
     innocent = subprocess.Popen(["sleep", "60"])
     try:
+        wait_until(lambda: "start-dev" in command_of(orphan.pid))  # not at once after its start
         end_orphans([orphan.pid, innocent.pid, 0])
         assert orphan.wait(30) == -signal.SIGKILL
         assert innocent.poll() is None
