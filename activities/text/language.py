@@ -4,7 +4,6 @@ Languages are ISO 639-1 codes. A text too short to tell has none.
 """
 
 import re
-import threading
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -36,7 +35,6 @@ STEMMERS = frozenset({
 OTHERS = frozenset({"bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh"})
 """Further languages that are told apart; their words are compared as they stand."""
 SAME = {"wuu": "zh", "yue": "zh", "nb": "no", "nn": "no"}
-_local = threading.local()
 
 
 @lru_cache(maxsize=2048)
@@ -100,16 +98,12 @@ def _identifier() -> "LanguageIdentifier | None":
 
 
 def stemmer(language: str) -> "Stemmer.Stemmer | None":
-    """Return the stemmer of a language for this thread; None where there is none."""
+    """Return a stemmer of a language; None where there is none."""
     if language not in STEMMERS:
         return None
-    mine = _local.__dict__.setdefault("stemmers", {})
-    if language not in mine:  # a Stemmer must not be shared between threads
-        import Stemmer
+    from Stemmer import Stemmer
 
-        mine[language] = Stemmer.Stemmer(language)
-    found: Stemmer.Stemmer = mine[language]
-    return found
+    return Stemmer(language, 0)  # made in some microseconds; threads must not share one
 
 
 @cache

@@ -39,6 +39,11 @@ def test_a_drug_stands_beside_a_passage_that_names_it_and_nothing_is_judged_of_i
         assert candidate.contradicting_evidence == ()
 
 
+def test_a_drug_is_called_as_the_nearest_passage_writes_it() -> None:
+    work = document(3, "Salbutamol opened the airways of people with asthma.", "Asthma", "review")
+    assert found("Which drugs treat asthma?", work)["albuterol"].drug == "salbutamol"
+
+
 def test_a_record_says_where_a_drug_stands_and_a_retracted_work_names_none() -> None:
     allopurinol = found("Which drugs treat gout?", REVIEW, APPROVAL)["allopurinol"]
     assert allopurinol.regulatory_status == "approved"

@@ -2,8 +2,6 @@
 
 import pytest
 
-from activities.contracts.evidence import Evidence
-from activities.extractive.candidates import as_written
 from activities.text.entities import drugs_named, names_drug
 
 
@@ -26,11 +24,3 @@ def test_a_drug_is_named_by_any_of_its_names() -> None:
 )
 def test_a_part_of_a_compound_names_no_drug(text: str, named: tuple[str, ...]) -> None:
     assert tuple(name for name, _ in drugs_named(text)) == named
-
-
-def test_a_drug_is_called_what_the_works_call_it() -> None:
-    work = Evidence(
-        evidence_id="x:1", source="x", title="Salbutamol and asthma", text="Salbutamol opened the airways."
-    )
-    assert as_written("albuterol", [work]) == "salbutamol"
-    assert as_written("metformin", [work]) == "metformin"
