@@ -19,6 +19,10 @@ V = TypeVar("V")
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
 """Characters of the longest field up to which a column is narrow, and from which it holds sentences."""
+MOST_NAMED = 3
+"""Works of a sentence, or quotes of a work in it, of which each quote is named by its letter."""
+MIN_SPAN = 3
+"""Works that follow each other from which their marks are one."""
 _NUMBER = re.compile(r"[\d.,\s$%]*")
 
 
@@ -80,8 +84,29 @@ class Cite:
     marks: tuple[Mark, ...]
 
     @property
+    def is_long(self) -> bool:
+        """True for more works than their quotes are named of."""
+        return len(self.marks) > MOST_NAMED
+
+    @property
+    def spans(self) -> tuple[tuple[int, str], ...]:
+        """The first number and the text of each mark; of works that follow each other as `1-9`."""
+        made: list[list[Mark]] = []
+        for mark in self.marks:
+            follows = made and self.is_long and made[-1][-1].number + 1 == mark.number
+            made[-1].append(mark) if follows else made.append([mark])
+        parts = (run if len(run) < MIN_SPAN else [run] for run in made)
+        return tuple(
+            (one.number, one.text)
+            if isinstance(one, Mark)
+            else (one[0].number, f"{one[0].text}\u2013{one[-1].text}")
+            for part in parts
+            for one in part
+        )
+
+    @property
     def text(self) -> str:
-        return f"[{', '.join(mark.text for mark in self.marks)}]" if self.marks else ""
+        return f"[{', '.join(text for _number, text in self.spans)}]" if self.marks else ""
 
 
 Style: TypeAlias = Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"]
@@ -315,7 +340,8 @@ def quotes_in(value: object) -> Iterator[Quote]:
 def lettered(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
     """List the quotes behind the sentences of chapters below their references, each once.
 
-    Of several quotes of a reference each has a letter, that behind most sentences the first. A quote that its
+    Of several quotes of a reference each has a letter, that behind most sentences the first; where a sentence
+    has many works or quotes, its marks name the references alone. A quote that its
     sentence says word for word is not listed; a quote that a field opens is shown there.
     """
     served = Counter((one.number, one.text) for one in quotes_in(tuple(chapters)) if one.is_listed)
@@ -330,6 +356,10 @@ def lettered(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
     }
 
     def changed(value: V) -> V:
+        if (isinstance(value, Cite) and value.is_long) or (
+            isinstance(value, Mark) and len(value.quotes) > MOST_NAMED
+        ):
+            return value
         if isinstance(value, Quote):
             return replace(value, letter=letters.get((value.number, value.text), ""))
         if isinstance(value, tuple):

@@ -4,12 +4,13 @@ The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
-from activities.analysis.conclusions import OPEN, is_refuted, is_turned
+from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_refuted, is_turned
 from activities.analysis.figures import numbers_held
 from activities.analysis.meta_analysis import interval_text
 from activities.contracts.appraisal import PART as CONCLUSIONS
@@ -29,8 +30,10 @@ from activities.report.formats.blocks import (
     Bullets,
     Cell,
     Heading,
+    Part,
     Parts,
     Run,
+    Style,
     Table,
     Text,
     cell,
@@ -38,11 +41,14 @@ from activities.report.formats.blocks import (
 )
 from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean, ended
-from activities.report.formats.works_table import finding, named
-from activities.report.schema import JudgedWork, Report
+from activities.report.formats.works_table import named
+from activities.report.schema import Report
 from activities.text.numbers import are_stated
 
 TITLE = N_("Conclusions")
+SUMMARY_HEAD = (
+    *(N_("Outcome"), N_("Works"), N_("Participants"), N_("Effect (95% CI)"), N_("Certainty (proposed)")),
+)
 HEAD = (N_("Effect (95% CI)"), N_("Direction"), N_("Participants"), N_("Design"))
 FROM_SHARES = N_("From percentages.")
 EQUAL_GROUPS = N_("From percentages, with groups assumed to be of equal size.")
@@ -157,12 +163,8 @@ def found(direction: ConclusionDirection) -> str:
     return _("no difference shown") if direction == "no_difference" else _(DIRECTIONS[direction])
 
 
-def verdict(one: Conclusion) -> str:
-    """Word direction and certainty in a few words: a heading is read alone."""
-    direction = _(DIRECTIONS[one.direction]) if _excludes_what_matters(one) else found(one.direction)
-    if one.direction in OPEN:
-        return direction
-    return _("{direction} (certainty: {level})").format(direction=direction, level=_(LEVELS[one.certainty]))
+def _direction(one: Conclusion) -> str:
+    return _(DIRECTIONS[one.direction]) if _excludes_what_matters(one) else found(one.direction)
 
 
 def statement(one: Conclusion) -> str:
@@ -194,29 +196,44 @@ def _sentence(text: str) -> str:
     return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
-def reasons(one: Conclusion) -> Iterator[str]:
-    """Say how the certainty follows by concerns, and where checked effects point elsewhere."""
-    if not one.works or one.direction == "not_enough_data":
-        return
-    if one.proposed is not None and is_refuted(one):
-        yield _(
+def differs(one: Conclusion) -> str:
+    """Say in a clause where checked effects point elsewhere than the conclusion, and why; else nothing.
+
+    Works without usable numbers contradict nothing.
+    """
+    if not one.works or one.proposed is None:
+        return ""
+    if is_refuted(one):
+        return _(
             "The model read the works as showing “{direction}”, but every effect with a confidence interval "
             "points the other way; the effects take precedence."
         ).format(direction=_(DIRECTIONS[one.proposed.direction]))
-    elif one.proposed is not None and one.by_effects != one.direction:
-        yield _("Going by the extracted numbers alone: {direction}.").format(direction=found(one.by_effects))
+    if one.by_effects == one.direction or one.direction in OPEN or one.by_effects in OPEN:
+        return ""
+    if one.by_effects == OTHER_SIDE.get(one.direction):
+        text = _("The numbers alone point the other way: {direction}.")
+    elif one.pooled is None or 2 * len(one.pooled.works) <= sum(work.counted for work in one.works):
+        return ""
+    elif one.by_effects == "no_difference":
+        text = _("The pooled interval includes no effect; the direction is that of single works.")
+    else:
+        text = _("The pooled effect alone shows a difference: {direction}.")
+    return text.format(direction=found(one.by_effects))
+
+
+def reasons(one: Conclusion) -> str:
+    """Say by which concerns the certainty is what it is; empty where nothing is graded."""
+    if not one.works or one.direction == "not_enough_data":
+        return ""
     by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
     further = by_code - CERTAINTIES.index(one.certainty)
     steps = [_down(_(REASONS[own.code]), own.levels) for own in one.concerns]
+    words = ""
     if further:
-        words = (
-            "; ".join(clean(reason).rstrip(".") for reason in one.proposed.reasons) if one.proposed else ""
-        )
-        steps.append(_down(_("the model's own judgement"), further) + (f": {words}" if words else ""))
-    text = _("The certainty is {start}.")
-    if steps:
-        text = _("The certainty starts at {start}, and comes to {certainty}: {steps}.")
-    yield text.format(start=_(STARTS[one.starts]), certainty=_(LEVELS[one.certainty]), steps="; ".join(steps))
+        steps.append(_down(_("the model's own judgement"), further))
+        words = " ".join(ended(clean(reason)) for reason in one.proposed.reasons) if one.proposed else ""
+    level = _sentence(": ".join(filter(None, (_(LEVELS[one.certainty]), "; ".join(steps)))))
+    return f"{level}: {words}" if words else ended(level)
 
 
 def _down(reason: str, levels: int) -> str:
@@ -325,11 +342,8 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Begin the answer with each conclusion, its figure and its certainty."""
     lines: list[Parts] = []
     for one in leading(report):
-        support = tuple(quote for work in one.works for quote in work.support)
-        claim = DraftClaim(text=said(one), support=support)
-        cited = (quotes.cite(claim, claim.text),) if one.works else ()
         grounds = (Run(text),) if (text := _grounds(one)) else ()
-        lines.append((Run(said(one), "bold"), *cited, *grounds))
+        lines.append((*_cited(one, quotes, "bold"), *grounds))
     if len(lines) == 1:
         yield Text(lines[0], "answer")
     elif lines:
@@ -337,40 +351,87 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Show why each conclusion is not more certain, and its works with their groups beside each other.
-
-    One that the answer does not begin with is said here.
-    """
+    """Sum up the findings by outcome, and show the works of each pool; `full`: those of every outcome."""
     shown = CONCLUSIONS.shown(report)
+    if not shown:
+        return
+    yield _summary(shown, quotes)
     for one in shown:
-        yield Heading(_sentence(f"{clean(one.outcome)}: {verdict(one)}"))
-        told = "" if one.asked else " ".join(filter(None, (said(one), figures(one))))
-        if text := " ".join(filter(None, (told, absolute(one), *reasons(one)))):
-            yield Text((Run(text),))
-        if one.works:
+        if one.works and (one.pooled is not None or report.length == "full"):
+            yield Heading(_("{outcome}: the works").format(outcome=_sentence(clean(one.outcome))))
             yield _table(one, report, quotes)
-    if shown:
-        yield Text((Run(_(NOTE)),), "note")
+    yield Text((Run(_(NOTE)),), "note")
+
+
+def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
+    """Make the table of summary of findings, as GRADE has it: a row for each outcome."""
+    starts = dict.fromkeys(one.starts for one in shown if reasons(one))
+    begins = {start: _("The certainty starts at {start}.").format(start=_(STARTS[start])) for start in starts}
+    rows = []
+    for one in shown:
+        works = [work for work in one.works if work.counted]
+        people = [_people(work) for work in works]
+        texts = (ended(_sentence(_direction(one))), figures(one), absolute(one), differs(one))
+        effect = [*map(Run, filter(None, texts)), *([] if figures(one) else _sides(one, works, quotes))]
+        sure = (reasons(one), begins[one.starts] if len(starts) > 1 and reasons(one) else "")
+        rows.append(
+            (
+                cell(_sentence(clean(one.outcome))) if one.asked else Cell(_cited(one, quotes)),
+                cell(number(len(works)) if works else ""),
+                cell(number(sum(filter(None, people))) if all(people) and works else ""),
+                Cell(tuple(effect)),
+                cell(" ".join(filter(None, sure))),
+            )
+        )
+    return Table(
+        *filled([*map(_, SUMMARY_HEAD)], rows), next(iter(begins.values())) if len(starts) == 1 else ""
+    )
+
+
+def _sides(one: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> Iterator[Part]:
+    """Count the works by what each found, where nothing was pooled, with the effect of the largest."""
+    sides = Counter(found(work.direction) for work in works)
+    own = sides.pop(found(one.direction), 0)
+    first = [f"{found(one.direction)} {number(own)}"] if own else []
+    every = [*first, *(f"{side} {number(count)}" for side, count in sides.most_common())]
+    if every:
+        yield Run(_("By work: {sides}.").format(sides="; ".join(every)))
+    largest = max((work for work in works if work.result), key=lambda work: _people(work) or 0, default=None)
+    if largest is not None:
+        yield Run(_("The largest with an interval: {effect}").format(effect=_effect(largest)))
+        yield quotes.mark(quotes.number(largest.evidence_id))
+
+
+def _cited(one: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
+    """Return the sentence of a conclusion with its references."""
+    claim = DraftClaim(text=said(one), support=tuple(quote for work in one.works for quote in work.support))
+    return (Run(claim.text, style), *((quotes.cite(claim, claim.text),) if one.works else ()))
 
 
 def _table(one: Conclusion, report: Report, quotes: Quotes) -> Table:
-    """Show the works of a conclusion, and what was pooled of them last."""
+    """Show the works of a conclusion, and what was pooled of them last.
+
+    Groups, directions and participants are left out where a table of the writer has most of the works.
+    """
     groups = (clean(one.group) or _("Group"), clean(one.comparator) or _("Compared with"))
     head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
     works = sorted(one.works, key=lambda work: quotes.number(work.evidence_id))
     designs = {reference.evidence_id: _(reference.design) for reference in report.references}
     alike = len({designs.get(work.evidence_id, "") for work in works}) == 1
-    judged = {work.evidence_id: work for work in report.judgements}
+    tabled = {support.evidence_id for row in report.claims() if row.is_row for support in row.support}
+    short = report.length != "full" and 2 * sum(work.evidence_id in tabled for work in works) >= len(works)
     notes: dict[str, str] = {}
     rows = []
     for work in works:
         design = cell("" if alike else designs.get(work.evidence_id, ""))
-        rows.append((*_row(work, judged.get(work.evidence_id), quotes, notes), design))
+        rows.append((*_row(work, quotes, notes), design))
     if one.pooled is not None:
         effect = f"{one.pooled.measure} {interval_text(one.pooled.result)}{_counted(one.pooled)}"
         last = _("Pooled (random effects, I² {share})").format(share=percent(one.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
+    if short:
+        head, rows, notes = (head[0], head[3]), [(row[0], row[3]) for row in rows if row[3].text], {}
     measures = dict.fromkeys(work.effect.measure for work in one.works if work.effect)
     explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
     footnotes = (f"{mark} {text}" for text, mark in notes.items())
@@ -386,9 +447,7 @@ def _not_pooled(one: Conclusion, quotes: Quotes) -> str:
     return _("Not pooled, for want of usable figures: {works}.").format(works=named) if left else ""
 
 
-def _row(
-    work: AppraisedWork, judged: JudgedWork | None, quotes: Quotes, notes: dict[str, str]
-) -> tuple[Cell, ...]:
+def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Cell, ...]:
     """Show a work: its groups, its effect and its participants; numbers open the sentence that has them.
 
     `notes`: the footnotes of the table, to which what was assumed is added.
@@ -401,21 +460,33 @@ def _row(
         is_sized = bool({"total", "control_total"} & work.figures.keys())
         assumed = _(FROM_SHARES if is_sized else EQUAL_GROUPS)
         mark = notes.setdefault(assumed, "*" * (len(notes) + 1))
-    effect = decimals(f"P = {work.p}") if work.p else ""
-    if work.effect and work.result:
-        effect = f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
-    people = arms.total + arms.control_total if arms else work.n
+    people = _people(work)
     texts = (
         _share(arms.events, arms.total) + mark if arms else "",
         _share(arms.control_events, arms.control_total) + mark if arms else "",
-        effect,
+        _effect(work),
         found(work.direction) + ("" if work.counted else _(", not counted (not randomised)")),
         number(people) if people else "",
     )
-    cells = [cell(text, quote=quote) for text in texts]
-    if judged is not None and not (arms or effect):
-        cells[2] = finding(judged, quotes)
+    cells = (cell(text, quote=quote) for text in texts)
     return (named(reference, quotes) if reference else cell(work.evidence_id), *cells)
+
+
+def _effect(work: AppraisedWork) -> str:
+    if work.effect and work.result:
+        return f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
+    return _p_value(work.p)
+
+
+def _people(work: AppraisedWork) -> int | None:
+    arms = work.effect.arms if work.effect else None
+    return arms.total + arms.control_total if arms else work.n
+
+
+def _p_value(stated: str) -> str:
+    """Write `0.07` and `<.001` as `p = 0.07` and `p < .001`."""
+    sign, value = (stated[:1], stated[1:]) if stated[:1] in ("<", ">", "=", "≤", "≥") else ("=", stated)
+    return decimals(f"p {sign} {value.strip()}") if stated else ""
 
 
 def _share(events: int, total: int) -> str:

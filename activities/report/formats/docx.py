@@ -14,6 +14,7 @@ from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import described, picture
 from activities.report.formats.page import document
+from activities.report.formats.text import sent_url
 from activities.report.schema import Report
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
             paragraph.add_run(" ".join(filter(None, (part.text, part.cite.text))))
-        elif part.url:
-            _link(paragraph, part.text, part.url)
+        elif url := sent_url(part.url):
+            _link(paragraph, part.text, url)
         else:
             text = f"\u201c{part.text}\u201d" if part.style == "said" else part.text
             text = f"({text})" if part.style in ("grade", "around", "source") else text

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
-from activities.report.formats.text import cited, escape_markdown, pipe_table
+from activities.report.formats.text import cited, escape_markdown, pipe_table, sent_url
 from activities.report.schema import Report
 
 
@@ -86,7 +86,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
         case "source":
             return f"({_link(part.text, part.url)})"
         case _:
-            return _link(part.text, part.url) if part.url else shown
+            return _link(part.text, part.url) if sent_url(part.url) else shown
 
 
 def _field(label: str, lines: Iterable[page.Parts]) -> str:
@@ -114,6 +114,7 @@ def _plain(text: str) -> str:
 
 
 def _link(text: str, url: str | None) -> str:
+    url = sent_url(url)
     shown = escape_markdown(text, linked=bool(url), inline=True)
     return f"[{shown}]({url})" if url else shown
 

@@ -44,6 +44,8 @@ from activities.report.formats.text import clean
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
+from activities.text.normal_form import normalise
+from activities.text.numbers import figures as figures_of
 from activities.text.numbers import missing_numbers
 from activities.text.tokens import terms
 from activities.verification.verdicts import leaned_on
@@ -68,7 +70,8 @@ UNUSED_HEAD = (N_("Work"), N_("Id"), N_("Reason"))
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
-"""Share of the content words of a section's sentence by which the report's answer says it."""
+"""Share of the content words of a sentence by which another text says it, a title a question."""
+COMPUTED = N_("* Computed from figures of the cited works.")
 FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
@@ -82,6 +85,23 @@ def document(report: Report, *, drawn: bool = True) -> Document:
 def _text(text: str, kind: TextKind = "plain") -> Iterator[Text]:
     if text:
         yield Text((Run(text),), kind)
+
+
+def _says(text: str, other: str) -> bool:
+    """Tell whether a text has nearly all content words of another."""
+    own, said = terms(other), set(terms(text))
+    return sum(word in said for word in own) >= MIN_TOLD * max(len(own), 1)
+
+
+def _starred(field: str, computed: Iterable[str]) -> str:
+    """Put an asterisk behind each figure of a field that was computed."""
+    results = {n for line in computed for one in figures_of(line.rpartition("=")[2]) for n in one.signed}
+    ends = [one.end for one in figures_of(field) if results.intersection(one.signed)]
+    if len(normalise(field)) != len(field):  # where its figures stand is not known
+        ends = [len(field)] if ends else []
+    for end in reversed(ends):
+        field = f"{field[:end]}*{field[end:]}"
+    return field
 
 
 class _Page:
@@ -121,16 +141,14 @@ class _Page:
 
     def _head(self, *, answered: bool) -> Iterator[Block]:
         report = self.report
-        asked = clean(report.question)
-        if asked.casefold() != clean(report.title).casefold():
-            yield from _text(asked, "question")
+        if not _says(report.title, report.question):
+            yield from _text(clean(report.question), "question")
         yield from _text(words.continues(report), "note")
         yield from _text(_(DRAFT) if report.draft else "", "notice")
         yield from _text(absent(report), "notice")
         yield from _text(notice(report), "notice")
         if not answered:
             yield from _text(words.sureness(report), "note")
-            yield from _text(words.verified(report), "note")
 
     # what a reader gets first
 
@@ -151,9 +169,8 @@ class _Page:
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
-        # a report without an answer says these in its head
-        rest = (*_text(words.sureness(report)), *_text(words.verified(report), "note"))
-        return [*blocks, *rest] if blocks else []
+        # a report without an answer says this in its head
+        return [*blocks, *_text(words.sureness(report))] if blocks else []
 
     def _line(self, section: ReportSection) -> Parts:
         """Show in a line what a section found."""
@@ -266,14 +283,16 @@ class _Page:
     def _table(self, claims: Iterable[Claim]) -> Table:
         """Show rows under their headings; the last column has the references of each."""
         rows, head = list[tuple[Cell, ...]](), tuple[str, ...]()
+        is_marked = False
         for claim in claims:
-            (_head, first), *rest = claim.cells
             head = tuple(clean(name) for name, _ in claim.cells)
+            first, *rest = (_starred(clean(field), claim.computed) for _, field in claim.cells)
+            is_marked |= (first, *rest) != tuple(clean(field) for _, field in claim.cells)
             own = self._sentence(claim)
-            start = Cell((replace(own, text=clean(first), cite=Cite(())),))
-            rows.append((start, *(cell(field) for _, field in rest), Cell((own.cite,))))
+            start = Cell((replace(own, text=first, cite=Cite(())),))
+            rows.append((start, *map(cell, rest), Cell((own.cite,))))
         used, fields = filled((*head, _("Source")), rows)
-        return Table(used, fields, wide=len(used) > WIDE)
+        return Table(used, fields, _(COMPUTED) if is_marked else "", wide=len(used) > WIDE)
 
     # sections
 
@@ -294,10 +313,8 @@ class _Page:
         if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
-        asked = clean(section.key_question)
-        told = words_of(f"{self.report.question} {self.report.title} {section.title}")
-        if not set(words_of(asked)) <= set(told):
-            yield from _text(asked, "question")
+        if not _says(f"{self.report.question} {self.report.title} {section.title}", section.key_question):
+            yield from _text(clean(section.key_question), "question")
         yield from _text(clean(section.lead))
         yield from prose
         for place, one in enumerate(section.passages, start=1):
@@ -322,10 +339,8 @@ class _Page:
         carrying = leaned_on(claims)
         for claim in claims:
             told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
-            own, said = terms(claim.text), set(terms(told))
-            share = sum(word in said for word in own) / max(len(own), 1)
             needed = bool(claim.cells) or claim.id in carrying
-            if needed or share < MIN_TOLD or any(missing_numbers(claim.text, [told])):
+            if needed or not _says(told, claim.text) or any(missing_numbers(claim.text, [told])):
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
@@ -390,7 +405,7 @@ class _Page:
         report, method = self.report, self.report.methodology
         yield from _text(words.flow_text(report))
         yield from _text(words.sources_line(report))
-        yield from _text(words.checks(report))
+        yield from _text(words.checks(report) or words.verified(report))
         yield from _text(words.computations(report))
         yield from _text(words.spent(report))
         yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))

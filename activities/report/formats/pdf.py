@@ -11,6 +11,7 @@ from activities.messages import in_its_language, language
 from activities.report.formats import MissingExtra
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
+from activities.report.formats.text import sent_url
 from activities.report.schema import Report
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -38,12 +39,14 @@ def written(made: page.Document) -> bytes:
 def _data(value: object) -> object:
     """Blocks and their parts as JSON, each with its kind under `is`."""
     if isinstance(value, page.Cite):
-        marks = [{"number": mark.number, "text": mark.text} for mark in value.marks]
+        marks = [{"number": number, "text": text} for number, text in value.spans]
         return {"is": "cite", "marks": marks}
     if is_dataclass(value):
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):
             made["behind"] = value.behind
+        if isinstance(value, page.Run):
+            made["url"] = sent_url(value.url)
         if isinstance(value, page.Table):
             made["shares"] = value.shares
         return {"is": type(value).__name__.lower()} | made

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from activities.contracts.evidence import Claim, Standing, Support
 from activities.contracts.profile import Words
@@ -87,6 +87,7 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
         page.Run(ended(authors_line(reference.authors))),
         page.Run(ended(title), url=best_url(reference)),
         page.Run(place),
+        page.Run(_file_name(reference, title)),
         *(page.Run(text, url=url) for text, url in (*links, *page_links(reference))),
         page.Run(_("Also published as") if twins else ""),
         page.Cite(tuple(page.Mark(number) for number in twins)),
@@ -118,6 +119,12 @@ def local_url(reference: Reference) -> str | None:
     if reference.source != "library" or not re.match(r"file:///(?!/)", url):
         return None
     return quote(url, safe=":/%-._~") if url.isprintable() else None
+
+
+def _file_name(reference: Reference, title: str) -> str:
+    """Name the file of a document, which only this machine can open; empty where its title does."""
+    name = clean(unquote(urlsplit(local_url(reference) or "").path).rsplit("/", 1)[-1])
+    return "" if not name or name in title else f"({name})"
 
 
 def place_in(reference: Reference, page: int) -> str:

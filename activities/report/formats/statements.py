@@ -153,8 +153,11 @@ def because(reason: str) -> str:
 
 
 def _step(s: Statement) -> str:
-    name = clean(s.text("step"))
-    return _(STEPS.get(name.casefold().replace(" ", "_"), name))
+    return _step_name(s.text("step"))
+
+
+def _step_name(name: str) -> str:
+    return _(STEPS.get(clean(name).casefold().replace(" ", "_"), clean(name)))
 
 
 def _note(s: Statement) -> str:
@@ -287,6 +290,14 @@ def _revised_version(s: Statement) -> str:
     )
 
 
+def _steps_without_model(s: Statement) -> str:
+    if "steps" not in s.values:
+        return _("Some steps were done without a language model, by ranking and quoting sentences.")
+    steps = listed(map(_step_name, s.texts("steps")))
+    text = _("Done without a language model, by ranking and quoting sentences: {steps}.")
+    return text.format(steps=steps)
+
+
 def _unanswered(s: Statement) -> str:
     why = sentence(Statement(code=s.text("because"), values=s.values))
     return _("The question is not answered: {why}.").format(why=why.rstrip("."))
@@ -354,9 +365,7 @@ WORDING: Mapping[str, Wording] = {
     ),
     "follow_up_missing": N_("The evidence of the earlier run {run_id} could not be read: {reason}"),
     # thinking
-    "steps_without_model": N_(
-        "Some steps were done without a language model, by ranking and quoting sentences."
-    ),
+    "steps_without_model": _steps_without_model,
     "items_not_shown": Choice(
         "shown_in",
         {

@@ -73,6 +73,11 @@ def safe_url(url: str | None) -> str | None:
     return quote(url, safe=":/?#@!$&*+,;=%-._~[]").replace("[", "%5B").replace("]", "%5D")
 
 
+def sent_url(url: str | None) -> str | None:
+    """Return an address that opens elsewhere too: that of a file of this machine does not."""
+    return None if (url or "").startswith("file:") else url
+
+
 def identifier_links(identifiers: Identifiers) -> list[tuple[str, str, str | None]]:
     """Label, value and address of each identifier, the best first; a plain address is left to the caller."""
     links: list[tuple[str, str, str | None]] = []

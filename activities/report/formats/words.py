@@ -3,7 +3,14 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import SearchRecord, SourceKind, Statement, Vigilance, kind_of_source
+from activities.contracts.evidence import (
+    MODEL_SILENT,
+    SearchRecord,
+    SourceKind,
+    Statement,
+    Vigilance,
+    kind_of_source,
+)
 from activities.contracts.prepare import PART as CONTINUES
 from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
@@ -68,7 +75,13 @@ SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknow
 """Codes of statements that the head and the account of the run have."""
 OF_RUN = frozenset(
     {
-        *("steps_without_model", "ordered_by_small_model", "items_not_shown", "read_without_model"),
+        *(
+            MODEL_SILENT,
+            "steps_without_model",
+            "ordered_by_small_model",
+            "items_not_shown",
+            "read_without_model",
+        ),
         *("planned_without_model", "model_fell_back", "model_call_cancelled", "nothing_pooled"),
         *("searched_as_typed", "not_judged", "uncited", "not_edited", "candidates_unsupported"),
         *("searches_unknown", "searches_by_code", "no_section", "gate_not_asked", "quotes_refused"),
@@ -207,8 +220,15 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
 
 
 def of_run(report: Report) -> tuple[str, ...]:
-    """List what happened in the run that a reader of its account may want to know."""
-    return sentences(one for one in report.statements if one.code in OF_RUN)
+    """List what happened in the run that a reader of its account may want to know.
+
+    The steps that no model did are one line.
+    """
+    silent = tuple(dict.fromkeys(one.text("step") for one in report.statements if one.code == MODEL_SILENT))
+    together = [Statement.of("steps_without_model", steps=silent)] if silent else []
+    apart = {MODEL_SILENT, "steps_without_model"} if silent else set[str]()
+    rest = [one for one in report.statements if one.code in OF_RUN and one.code not in apart]
+    return sentences([*together, *rest])
 
 
 def continues(report: Report) -> str:
