@@ -1,31 +1,32 @@
 """Pages: the main text of one from the web, and every visible word of a page of one's own."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from string import ascii_lowercase
 
+import cssselect
+import tinycss2
 from lxml import etree, html
 
 from activities.documents import tables
+from activities.documents.blocks import GLUE, MAX_ROWS, Skip, blocks_of, text_of, written
 from activities.documents.encodings import decoded_page
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, from_pages, not_empty, tidied
-from activities.documents.xml_text import local_name, raise_scripts, raw_text
 
-MAX_ROWS = 200_000
-_BLOCKS = frozenset(
-    {
-        *("address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "div", "dl", "dt"),
-        *("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header"),
-        *("hr", "legend", "li", "main", "nav", "ol", "option", "p", "pre", "section", "summary", "table"),
-        *("tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
-    }
-)
-"""Elements of HTML that stand on lines of their own."""
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp", "rt"})
-_STRUCK_OUT = ("del", "s", "strike")
+_STRUCK_OUT = frozenset({"del", "s", "strike"})
 """A reader sees that these words do not hold, and a quote could not show it."""
-_BLANKS, _LINE_ENDS = re.compile(r"\s+"), re.compile(r" *\n *")
-_NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,3}|[*\u2020\u2021\u00a7])[\])]?\s*")
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NOTE_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[*\u2020\u2021\u00a7])[\])]?")
+_BACK_TO_NOTE = ("\u2191", "^", "\u21a9", "\u21a9\ufe0e")
+_HIDDEN = {"display": ("none",), "visibility": ("hidden", "collapse")}
+_LIST_STYLES = ("list-style", "list-style-type")
+_READ = (*_HIDDEN, *_LIST_STYLES)
+"""The properties of style sheets that are read."""
+_Weight = tuple[bool, bool, tuple[int, ...], int]
+"""Whether a declaration is important, whether it is the element's own, its specificity, its place."""
+MAX_ROMAN = 400
+_ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
 def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> Text:
@@ -35,8 +36,9 @@ def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> T
 
     tree = _tree(data, charset)
     meta = _html_meta(tree)
-    everything = "\n".join(blocks_of(tree, _UNSEEN | {"nav", "footer"}))
-    _part_rows(tree)
+    is_unseen = _unseen(_styles(tree))
+    everything = "\n".join(blocks_of(tree, lambda e: e.tag in ("nav", "footer") or is_unseen(e)))
+    _prepare(tree)
     # no date is guessed from years in the text, which takes as long as the text itself and names any of them
     dates = set_date_params(extensive=False)
     page = trafilatura.bare_extraction(
@@ -59,7 +61,7 @@ def read_own_html(data: bytes | str) -> Text:
     named = {e.get("name", "").lower(): e.get("content", "").strip() for e in tree.iter("meta")}
     authors = (meta.get("authors") or named.get("author", "")).split(";")
     return from_pages(
-        ["\n\n".join(blocks_of(tree))],
+        ["\n\n".join(shown_in(tree))],
         title=" ".join(title.split()),
         authors=tuple(filter(None, (name.strip() for name in authors))),
         meta=meta,
@@ -70,75 +72,113 @@ def read_own_html(data: bytes | str) -> Text:
 def html_text(source: str) -> str:
     """Every visible word of a page, a blank line between its blocks. Empty where it is no page."""
     try:
-        return "\n\n".join(blocks_of(html_tree(source)))
+        return "\n\n".join(shown_in(html_tree(source)))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return ""
 
 
 def html_tree(source: str) -> html.HtmlElement:
-    """Return a page as parsed, its formulas, super- and subscripts as characters.
-
-    What is struck out is left out, and so are the marks of notes: behind a number they would be digits of it.
-    Raises ParserError, XMLSyntaxError, ValueError.
-    """
+    """Return a page as parsed. Raises ParserError, XMLSyntaxError, ValueError."""
     data = source.encode("utf-8", errors="replace")  # a lone surrogate is no text
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    tree = html.document_fromstring(data, parser=parser)
-    for link in list(tree.iter("a")):
-        above = link.getparent()
-        mark = above if above is not None and above.tag == "sup" and len(above) == 1 else link
-        raised = mark.tag == "sup" or link.find("sup") is not None
-        if (
-            raised
-            and "#" in (link.get("href") or "")
-            and _NOTE_MARK.fullmatch("".join(map(str, mark.itertext())))
-        ):
-            mark[:] = ()
-            mark.text, mark.tag = "", "span"
-    for formula in list(tree.iter("math")):
-        formula.text = raw_text(formula, lambda part: local_name(part).startswith("annotation"))
-        formula[:] = ()
-    raise_scripts(tree)
-    etree.strip_elements(tree, *_STRUCK_OUT, with_tail=False)
-    return tree
+    return html.document_fromstring(data, parser=parser)
 
 
-def blocks_of(root: etree._Element, unseen: Collection[str] = _UNSEEN) -> list[str]:
-    """Return the texts of the blocks of a page, all rows of a table of facts in one."""
-    blocks = [""]
-
-    def add(text: str | None, *, as_is: bool) -> None:
-        if text:
-            blocks[-1] += text if as_is else _BLANKS.sub(" ", text)
-
-    def walk(element: etree._Element, *, as_is: bool) -> None:
-        tag = element.tag
-        if not isinstance(tag, str) or tag in unseen or _is_hidden(element):
-            return
-        if tag == "br":
-            blocks[-1] += "\n"
-            return
-        if tag == "table" and not tables.lays_out(element, cell_text):
-            blocks.extend(cell_text(caption) for caption in element.iterfind("caption"))
-            blocks.extend(("\n".join(tables.from_element(element, cell_text, MAX_ROWS).lines()), ""))
-            return
-        as_is = as_is or tag == "pre"
-        blocks.extend([""] if tag in _BLOCKS else ())
-        add(element.text, as_is=as_is)
-        for child in element:
-            walk(child, as_is=as_is)
-            add(child.tail, as_is=as_is)
-        blocks.extend([""] if tag in _BLOCKS else ())
-
-    def cell_text(cell: etree._Element) -> str:
-        return " ".join(" ".join(blocks_of(cell, unseen)).split())
-
-    walk(root, as_is=False)
-    return [tidy for block in blocks if (tidy := _LINE_ENDS.sub("\n", block).strip())]
+def shown_in(page: html.HtmlElement) -> list[str]:
+    """Return the texts of the blocks that a browser shows of a page, with the numbers of lists."""
+    styles = _styles(page)
+    for items in page.iter("ol"):
+        if not any("none" in styles.get((items, name), "") for name in _LIST_STYLES):
+            _number(items)
+    return blocks_of(page, _unseen(styles))
 
 
-def _is_hidden(element: etree._Element) -> bool:
-    return element.get("hidden") is not None or bool(_HIDDEN.search(element.get("style", "")))
+def _unseen(styles: Mapping[tuple[html.HtmlElement, str], str]) -> Skip:
+    """Return a function that tells which elements of a page a browser does not show as its text."""
+    hidden = {element for (element, name), value in styles.items() if value in _HIDDEN.get(name, ())}
+
+    def is_unseen(element: etree._Element) -> bool:
+        return element.tag in _UNSEEN or element in hidden or _is_mark(element)
+
+    return is_unseen
+
+
+def _is_mark(element: etree._Element) -> bool:
+    """Tell whether an element is struck out or the mark of a note, which behind a number would be a digit."""
+    if element.tag == "a" and "#" in (element.get("href") or ""):
+        mark = "".join(map(str, element.itertext())).strip()
+        above = element.getparent()
+        is_raised = element.find(".//sup") is not None or (above is not None and above.tag == "sup")
+        return mark in _BACK_TO_NOTE or (is_raised and _NOTE_MARK.fullmatch(mark) is not None)
+    return element.tag in _STRUCK_OUT
+
+
+def _styles(page: html.HtmlElement) -> dict[tuple[html.HtmlElement, str], str]:
+    """Return what a page and its own style sheets declare of elements, as the cascade has it."""
+    declared: list[tuple[_Weight, html.HtmlElement, str, str]] = [
+        ((False, False, (), 0), element, "display", "none") for element in page.iterfind(".//*[@hidden]")
+    ]
+    for element in page.iterfind(".//*[@style]"):
+        for name, value, is_important in _declarations(element.get("style", "")):
+            declared.append(((is_important, True, (), 0), element, name, value))
+    order = 0
+    for sheet in page.iter("style"):
+        for selector, name, value, is_important in _rules(sheet.text or ""):
+            order += 1
+            with suppress(cssselect.SelectorError, etree.XPathError):
+                for part in cssselect.parse(selector):
+                    path = cssselect.HTMLTranslator().selector_to_xpath(part)
+                    weight = (is_important, False, part.specificity(), order)
+                    elements = page.xpath(path) if part.pseudo_element is None else ()
+                    declared += [(weight, element, name, value) for element in elements]
+    return {(element, name): value for _, element, name, value in sorted(declared, key=lambda one: one[0])}
+
+
+def _rules(sheet: str) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield selectors with what they declare; what a sheet says for other media and states is left out."""
+    if not any(name in sheet for name in _READ):
+        return
+    for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
+        if rule.type == "qualified-rule":
+            selector = tinycss2.serialize(rule.prelude)
+            yield from ((selector, *declared) for declared in _declarations(tinycss2.serialize(rule.content)))
+
+
+def _declarations(style: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the properties that are read, with their values and whether they are important."""
+    if not any(name in style.lower() for name in _READ):
+        return
+    for item in tinycss2.parse_blocks_contents(style):
+        if item.type == "declaration" and item.lower_name in _READ:
+            yield item.lower_name, tinycss2.serialize(item.value).strip().lower(), item.important
+
+
+def _number(items: html.HtmlElement) -> None:
+    """Put the numbers or letters of a list before its items."""
+    shown = [item for item in items if item.tag == "li"]
+    is_reversed = items.get("reversed") is not None
+    number = _integer(items.get("start"), len(shown) if is_reversed else 1)
+    for item in shown:
+        number = _integer(item.get("value"), number)
+        item.text = f"{_numeral(number, items.get('type', '1'))}. {GLUE}{(item.text or '').lstrip()}"
+        number += -1 if is_reversed else 1
+
+
+def _integer(value: str | None, default: int) -> int:
+    return int(value) if value and re.fullmatch(r"\s*[-+]?[0-9]{1,9}\s*", value) else default
+
+
+def _numeral(number: int, kind: str) -> str:
+    """Return the number of an item as a list of this kind (`1`, `a`, `A`, `i`, `I`) shows it."""
+    letters = ""
+    if kind in ("a", "A") and 0 < number <= len(ascii_lowercase):
+        letters = ascii_lowercase[number - 1]
+    elif kind in ("i", "I") and 0 < number < MAX_ROMAN:
+        left = number
+        for worth, sign in _ROMAN:
+            letters += left // worth * sign
+            left %= worth
+    return (letters.upper() if kind.isupper() else letters) or str(number)
 
 
 def _tree(data: bytes | str, charset: str = "") -> html.HtmlElement:
@@ -152,20 +192,26 @@ def _tree(data: bytes | str, charset: str = "") -> html.HtmlElement:
         raise Unreadable(f"it cannot be read as HTML: {error}") from error
 
 
-def _part_rows(page: html.HtmlElement) -> None:
-    """Put a paragraph for each row in place of the tables of facts of a page."""
+def _prepare(page: html.HtmlElement) -> None:
+    """Put plain text in place of what the extraction of main text does not read.
 
-    def cell_text(cell: etree._Element) -> str:
-        return " ".join(" ".join(map(str, cell.itertext())).split())
-
+    A table becomes a paragraph for each row, a formula and raised and lowered letters become characters; what
+    is struck out and the marks of notes go.
+    """
+    for element in list(page.iter("a", *_STRUCK_OUT)):
+        if _is_mark(element):
+            element.drop_tree()
     for element in list(page.iter("table")):
-        if tables.lays_out(element, cell_text):
-            continue
-        lines = list(tables.from_element(element, cell_text, MAX_ROWS).lines())
+        if not tables.lays_out(element, text_of):
+            lines = list(tables.from_element(element, text_of, MAX_ROWS).lines())
+            element.clear(keep_tail=True)
+            element.tag = "div"
+            for line in lines:
+                etree.SubElement(element, "p").text = line
+    for element in list(page.iter("math", "sup", "sub")):
+        text = written(element, whole=True)
         element.clear(keep_tail=True)
-        element.tag = "div"
-        for line in lines:
-            etree.SubElement(element, "p").text = line
+        element.tag, element.text = "span", text
 
 
 def _html_meta(tree: html.HtmlElement) -> dict[str, str]:

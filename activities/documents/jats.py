@@ -16,16 +16,15 @@ from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Identifiers, StandingNotice
 from activities.contracts.identifiers import normal_doi, normal_pmcid, normal_pmid
 from activities.documents import tables
-from activities.documents.xml_text import raw_text, text_of
+from activities.documents.blocks import blocks_of, text_of
 from activities.retractions.rules import Kind
 
 _LEFT_OUT = frozenset(
     {
-        *("ack", "disp-formula", "fig", "fig-group", "fn", "fn-group", "object-id", "ref-list"),
-        *("supplementary-material", "table-wrap", "table-wrap-group", "tex-math"),
+        *("ack", "alt-text", "disp-formula", "fig", "fig-group", "fn", "fn-group", "long-desc", "object-id"),
+        *("ref-list", "supplementary-material", "table-wrap", "table-wrap-group"),
     }
 )
-_BLOCKS = frozenset({"p", "list", "list-item", "def-list", "def-item", "disp-quote", "boxed-text", "sec"})
 _MARK = re.compile(r"[\s\d,;\-–‐*†‡§⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*")  # noqa: RUF001 - typographic dashes are meant
 _EMPTY_BRACKETS = re.compile(r"(?:(?<!\s)\s+)?[\[(][\s,;\-–‐]*[\])]")  # noqa: RUF001
 _FORWARD: dict[str, Kind] = {
@@ -85,7 +84,8 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
 
 
 def _running(element: etree._Element | None) -> str:
-    return "\n".join(line for line in _lines(element) if line) if element is not None else ""
+    blocks = blocks_of(element, _is_no_text) if element is not None else ()
+    return "\n".join(filter(None, (" ".join(_clean(block).split()) for block in blocks)))
 
 
 def _tables(article: etree._Element) -> str:
@@ -115,23 +115,10 @@ def _table_lines(article: etree._Element) -> Iterator[str]:
         rows_left -= len(table.rows)
 
 
-def _lines(element: etree._Element) -> list[str]:
-    """Headings and paragraphs below an element, one a line; blocks inside a paragraph follow it."""
-    lines: list[str] = []
-    for child in element:
-        if not isinstance(child.tag, str) or child.tag in _LEFT_OUT:
-            continue
-        if child.tag == "sec" and child.get("sec-type") == "supplementary-material":
-            continue
-        if child.tag == "title":
-            lines.append(_clean(text_of(child, _skip)))
-        elif child.tag == "p":
-            lines.append(_clean(text_of(child, lambda one: _skip(one) or one.tag in _BLOCKS)))
-            inside = (inner for inner in child if isinstance(inner.tag, str) and inner.tag in _BLOCKS)
-            lines += [line for inner in inside for line in _lines(inner)]
-        elif child.tag in _BLOCKS or len(child):
-            lines += _lines(child)
-    return lines
+def _is_no_text(element: etree._Element) -> bool:
+    """Tell whether an element is no running text: what is left out, and the numbers of sections and items."""
+    of_supplement = element.tag == "sec" and element.get("sec-type") == "supplementary-material"
+    return of_supplement or element.tag == "label" or _skip(element)
 
 
 def _skip(element: etree._Element) -> bool:
@@ -142,11 +129,11 @@ def _is_mark(element: etree._Element) -> bool:
     """Return a numeric mark of a citation, table note or footnote; `(Hites 2004)` is words and stays."""
     if element.tag == "sup":
         marks = [child for child in element if child.tag == "xref"]
-        return bool(marks) and _MARK.fullmatch(raw_text(element)) is not None
+        return bool(marks) and _MARK.fullmatch(text_of(element)) is not None
     return (
         element.tag == "xref"
         and element.get("ref-type") in ("bibr", "fn", "table-fn", "aff", "corresp", "author-notes")
-        and _MARK.fullmatch(raw_text(element)) is not None
+        and _MARK.fullmatch(text_of(element)) is not None
     )
 
 

@@ -10,9 +10,8 @@ import re
 from lxml import etree
 from lxml import html as html_parser
 
-from activities.documents.xml_text import local_name, raw_text, text_of
+from activities.documents.blocks import HEADINGS, lines_of
 
-_HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = frozenset(
     {"p", "sec", "section", "abstract", "list", "list-item", "ul", "ol", "li", "div", "br", "break"}
 )
@@ -22,7 +21,7 @@ _INLINE = (
     "uri|email|dl|dt|dd|table|tbody|thead|tr|td|th|blockquote|pre|center|scp|inline-graphic|graphic|img|"
     "def-list|def-item|def|term|disp-quote|sans-serif"
 )
-_NAMES = "|".join(sorted({*_HEADINGS, *_BLOCKS, *_INLINE.split("|")}, key=len, reverse=True))
+_NAMES = "|".join(sorted({*HEADINGS, *_BLOCKS, *_INLINE.split("|")}, key=len, reverse=True))
 _TAG = re.compile(
     rf"<(/?)((?:jats:)?(?:{_NAMES})|(?:mml:)?(?:math|semantics|annotation(?:-xml)?|m[a-z]+))"
     r"((?:(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))+\s*)?(?:\s*/)?)>",
@@ -31,15 +30,10 @@ _TAG = re.compile(
 _STRAY = re.compile(r"<!--.*?-->|<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-f]{1,5}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
 _WITHOUT_END = frozenset({"p", "br", "li", "break", "hr", "img", "td", "th", "tr", "dt", "dd"})
-_FORMULA_SOURCES = frozenset({"tex-math", "annotation", "annotation-xml"})
-"""A formula a second time, as its source."""
 MAX_TIMES = 2
 """How often a text may have been escaped."""
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Stand for brackets that are no tag's while tags are read."""
-_GLUE = "\ue002"
-"""Stands between a heading and what it is the label of."""
-_GLUED = re.compile(rf"{_GLUE}\s*")
 
 
 def plain(text: str) -> str:
@@ -84,20 +78,7 @@ def _lines(text: str) -> list[str]:
         root = html_parser.fragment_fromstring("".join(pieces), create_parent="div")
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return [html.unescape(_TAG.sub(" ", text))]
-    for element in list(root.iterdescendants()):
-        if not isinstance(element.tag, str):
-            continue
-        name = local_name(element)
-        if name in _HEADINGS:
-            label = text_of(element).rstrip(":")
-            element[:] = ()
-            element.text = f"\n{label}: {_GLUE}" if label.casefold() not in ("", "abstract") else "\n"
-        elif name in _BLOCKS:
-            element.text = f"\n{element.text or ''}"
-            element.tail = f"\n{element.tail or ''}"
-    whole = raw_text(root, lambda element: local_name(element) in _FORMULA_SOURCES)
-    whole = _GLUED.sub("", whole)
-    return [line.replace(_OPEN, "<").replace(_CLOSE, ">") for line in whole.split("\n")]
+    return [line.replace(_OPEN, "<").replace(_CLOSE, ">") for line in lines_of(root)]
 
 
 def _outside(text: str) -> str:

@@ -19,10 +19,10 @@ from urllib.parse import unquote
 from lxml import etree
 
 from activities.documents import tables
+from activities.documents.blocks import MAX_ROWS, script
 from activities.documents.encodings import decode, decoded_page
-from activities.documents.html_page import blocks_of, html_text, html_tree
+from activities.documents.html_page import html_text, html_tree, shown_in
 from activities.documents.text import Text, Unreadable, behind_extra, from_pages
-from activities.documents.xml_text import script
 from activities.plural import counted
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
-MAX_ROWS = 200_000
-"""Rows of one table that are read."""
 OF_THE_LIBRARY = frozenset({"python-docx", "Steve Canny", "openpyxl"})
 """Names that the libraries' own templates give as the author."""
 _TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
@@ -74,12 +72,11 @@ def read_docx(data: bytes) -> Text:
         properties = _properties(document)
     converted = mammoth.convert_to_html(shown, style_map=_WORD_STYLES, convert_image=lambda _: []).value
     page = html_tree(f"<html><body>{converted}</body></html>")
-    for link in list(page.iter("a")):
-        if (link.get("href") or "").startswith(("#footnote-ref", "#endnote-ref")):
-            link.drop_tree()  # from a note back to its place
+    for items in page.iter("ol"):
+        items.tag = "ul"  # mammoth does not know where the numbers of a list go on
     headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
     return from_pages(
-        ["\n\n".join(blocks_of(page))],
+        ["\n\n".join(shown_in(page))],
         title=properties.title or next(filter(None, headings), ""),
         authors=properties.authors,
         meta=properties.meta,

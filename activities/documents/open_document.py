@@ -3,14 +3,14 @@
 import io
 import re
 import zipfile
+from collections.abc import Mapping
 
-from lxml import etree, html
+from lxml import etree
 
 from activities.documents import tables
+from activities.documents.blocks import blocks_of, local_name, script, text_of
 from activities.documents.encodings import decode
-from activities.documents.html_page import blocks_of
 from activities.documents.text import Text, behind_extra, from_pages
-from activities.documents.xml_text import local_name, raise_scripts, script
 
 _NOT_SHOWN = (
     "tracked-changes",
@@ -32,6 +32,7 @@ _TAGS = {
     "table-row": "tr",
     "table-cell": "td",
 }
+_UNSEEN = "template"
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 _RTF_TOKEN = re.compile(r"\\([a-z]+)(-?\d+)? ?|\\'[0-9a-f]{2}|\\.|[{}]|[^\\{}]+", re.DOTALL)
@@ -47,21 +48,24 @@ def read_odt(data: bytes) -> Text:
         about = (
             etree.fromstring(archive.read("meta.xml"), _XML) if "meta.xml" in archive.namelist() else content
         )
-    raised: dict[str, str] = {}
+    styles = {"Title": "h1"}
+    """Names of styles -> the elements of HTML that their words would stand in."""
     for style in content.iter("{*}style"):
+        is_of = _attributes(style)
+        if is_of.get("parent-style-name") == "Title":
+            styles[is_of["name"]] = "h1"
         for properties in style.iterfind("{*}text-properties"):
-            for key, place in _attributes(properties).items():
-                if key == "text-position" and not place.startswith("0"):
-                    raised[_attributes(style)["name"]] = "sub" if place.startswith(("sub", "-")) else "sup"
-    page = html.Element("body")
-    for part in (*content.iterfind("{*}body/{*}text"), *content.iter("{*}note-body")):
-        page.append(_as_html(part, raised))
-    raise_scripts(page)
-    headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
-    field = {local_name(e): " ".join((e.text or "").split()) for e in about.iterfind("{*}meta/{*}*")}
+            place = _attributes(properties).get("text-position", "0")
+            if not place.startswith("0"):
+                styles[is_of["name"]] = "sub" if place.startswith(("sub", "-")) else "sup"
+    texts = [*content.iterfind("{*}body/{*}text"), *content.iter("{*}note-body")]
+    for element in content.iter("{*}*"):
+        _make_html(element, styles)
+    headings = (text_of(heading, _is_not_shown) for text in texts for heading in text.iter("h1"))
+    field = {local_name(e.tag): " ".join((e.text or "").split()) for e in about.iterfind("{*}meta/{*}*")}
     author = field.get("initial-creator", "")
     return from_pages(
-        ["\n\n".join(blocks_of(page))],
+        ["\n\n".join(block for text in texts for block in blocks_of(text, _is_not_shown))],
         title=field.get("title") or next(filter(None, headings), ""),
         authors=(author,) if author else (),
         meta={"date": field["creation-date"][:10]} if field.get("creation-date") else {},
@@ -69,19 +73,20 @@ def read_odt(data: bytes) -> Text:
     )
 
 
-def _as_html(element: etree._Element, raised: dict[str, str]) -> html.HtmlElement:
-    """Return an element of OpenDocument as one of HTML. `raised`: styles of raised and lowered letters."""
-    name = local_name(element)
-    attributes = _attributes(element)
-    tag = raised.get(attributes.get("style-name", ""), _TAGS.get(name, "span"))
-    spans = {_SPANS[key]: value for key, value in attributes.items() if key in _SPANS}
-    made: html.HtmlElement = html.Element(tag, spans)
-    made.text = {"s": " " * int(attributes.get("c", "1")), "tab": "\t"}.get(name, element.text)
-    for child in element:
-        shown = isinstance(child.tag, str) and local_name(child) not in _NOT_SHOWN
-        made.append(_as_html(child, raised) if shown else html.Element("span"))
-        made[-1].tail = child.tail
-    return made
+def _make_html(element: etree._Element, styles: Mapping[str, str]) -> None:
+    """Give an element of OpenDocument the name and the attributes of one of HTML."""
+    name, attributes = local_name(element.tag), _attributes(element)
+    if name in _NOT_SHOWN:
+        element.tag = _UNSEEN
+        return
+    element.tag = styles.get(attributes.get("style-name", ""), _TAGS.get(name, "span"))
+    for key in _SPANS.keys() & attributes.keys():
+        element.set(_SPANS[key], attributes[key])
+    element.text = {"s": " " * int(attributes.get("c", "1")), "tab": "\t"}.get(name, element.text)
+
+
+def _is_not_shown(element: etree._Element) -> bool:
+    return element.tag == _UNSEEN
 
 
 def _attributes(element: etree._Element) -> dict[str, str]:

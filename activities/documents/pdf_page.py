@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from activities.documents.xml_text import script
+from activities.documents.blocks import script
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage

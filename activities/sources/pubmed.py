@@ -15,7 +15,7 @@ from lxml import etree
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.contracts.identifiers import normal_doi, normal_nct, normal_pmcid, normal_pmid
-from activities.documents.xml_text import text_of
+from activities.documents.blocks import text_of
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.reading import XmlReader

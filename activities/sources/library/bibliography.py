@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from activities.documents.blocks import script
 from activities.documents.markup import plain
 from activities.documents.text import behind_extra
-from activities.documents.xml_text import script
 from activities.sources.library.records import SetAside
 
 if TYPE_CHECKING:

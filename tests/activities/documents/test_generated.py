@@ -298,6 +298,12 @@ def test_writer_shows_the_final_text() -> None:
     assert text == "The depth is 10\u00b3 m, not less.\n\nIt lasts.\n\nBy echo."
 
 
+def test_the_title_of_writer_is_a_paragraph_of_that_style() -> None:
+    style = '<style:style style:name="P1" style:parent-style-name="Title"/>'
+    text = writer('<text:p text:style-name="P1">The harbour</text:p><text:p>It is deep.</text:p>', style)
+    assert text.title == "The harbour"
+
+
 def test_rich_text_is_read_without_what_is_deleted_or_hidden() -> None:
     source = (
         rb"{\rtf1\ansi\ansicpg1252 The b\'f6at is {\super 3} m{\deleted  not}{\v  never} long."

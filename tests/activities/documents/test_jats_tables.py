@@ -101,3 +101,16 @@ def test_the_tables_of_a_recorded_article_are_read() -> None:
         "One row of Table 2: Feature: Extreme macrocephaly (\u22654 SD); Score (points): 3"
         in found.text.split("\n\n")
     )
+
+
+def test_terms_stand_before_their_definitions_and_numbers_of_sections_are_left_out() -> None:
+    found = article(
+        "",
+        "<p>We measured <list><list-item><label>1.</label><p>the urate of all men,</p></list-item></list>"
+        "twice.</p><def-list><def-item><term>Flare</term><def><p>Pain that lasted for a day.</p></def>"
+        "</def-item></def-list>",
+    )
+    lines = found.text.split("\n\n")[0].split("\n")
+    assert lines[1:5] == [
+        *("We measured", "the urate of all men,", "twice.", "Flare: Pain that lasted for a day."),
+    ]

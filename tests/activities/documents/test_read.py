@@ -110,3 +110,27 @@ def test_a_page_of_ones_own_keeps_all_that_a_browser_shows() -> None:
         "From 10\u2076 to 10\u00b3, CO\u2082, 10^2.5, said\u00b9,\u00b2.\nNext.",
         "Foot",
     ]
+
+
+def test_lists_are_numbered_as_a_browser_numbers_them() -> None:
+    page = (
+        '<ol start="3"><li>Close it.</li><li value="7"><p>Open it.</p><p>Wait.</p></li></ol>'
+        '<ol type="a"><li>Left.<ol type="I" reversed><li>Two.</li><li>One.</li></ol></li></ol>'
+        '<ol style="list-style: none"><li>Home</li></ol><ul><li>A coat</li></ul>'
+        "<dl><dt>Eyes:</dt><dd>Rinse them.</dd><dd><p>See a doctor.</p></dd><dt>Skin<dd><p>Wash it.</dl>"
+    )
+    assert read_own_html(page).text.split("\n\n") == [
+        *("3. Close it.", "7. Open it.", "Wait.", "a. Left.", "II. Two.", "I. One.", "Home", "A coat"),
+        *("Eyes: Rinse them.", "See a doctor.", "Skin: Wash it."),
+    ]
+
+
+def test_what_a_style_sheet_of_the_page_hides_is_left_out() -> None:
+    page = """<style>@media print { p { display: none } } .tab, p.old > b { display: none }
+    .tab.open { display: block } .far:hover { display: none } .a::before { display: none }
+    #x { visibility: hidden } .kept { display: none !important } [hidden].up { display: block }</style>
+    <p class="far a">Shown.</p><div class="tab">Unseen.</div><div class="tab open">The open tab.</div>
+    <p class="old">Old<b>unseen</b> words.</p><p id="x">Unseen.</p><p hidden>Unseen.</p>
+    <p class="kept" style="display: block">Unseen.</p><p hidden class="up">Up.</p>
+    <p style="DISPLAY:none">Unseen.</p>"""
+    assert read_own_html(page).text.split("\n\n") == ["Shown.", "The open tab.", "Old words.", "Up."]

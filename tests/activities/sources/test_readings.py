@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from activities.contracts.evidence import Evidence
+from activities.documents.blocks import text_of
 from activities.documents.markup import lines, plain
-from activities.documents.xml_text import text_of
 from activities.sources import (
     arxiv,
     clinicaltrials,
