@@ -7,26 +7,24 @@ digits within a name (`IL-6`) are part of its code.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
-from babel import UnknownLocaleError
-from babel.numbers import get_decimal_symbol
+from babel import Locale, UnknownLocaleError
 from text_to_num import find_numbers
 
-from activities.text.language import ENGLISH, language_of
+from activities.text.language import ENGLISH, language_of_question
 from activities.text.layout import rows
-from activities.text.normal_form import normalise
+from activities.text.normal_form import is_unspaced, normalise
 
 Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
 Reading = tuple[Decimal, ...]
 SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl"))
 """Languages whose number words are read."""
-MIN_SCALE = 100
-"""Number words from here on multiply the digits before them: `2.5 million`."""
 MAX_COUNT = 10
 """Up to which a sentence may count what its works list: three groups for groups I to III."""
 MAX_ROUNDED = Decimal("0.05")
@@ -53,7 +51,8 @@ _DATE = re.compile(
 )
 _TIME = re.compile(
     r"(?<![\d:.,])(?:[012]?\d:[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d:])"
-    r"|\d{1,2}(?:[.:]\d\d)?\s?(?:[ap]\.?m\b\.?|Uhr\b)|[012]?\dh[0-5]\d\b)",
+    r"|\d{1,2}(?:[.:]\d\d)?\s?(?:[ap]\.?m\b\.?|Uhr\b(?:\s[0-5]\d\b)?)|[012]?\d\s?h\s?[0-5]\d\b"
+    r"|[\u5348\u4e0a\u6668]\s?\d{1,2}[\u70b9\u65f6](?:\d{1,2}\u5206)?|\d{1,2}[\u70b9\u65f6]\d{1,2}\u5206)",
     re.IGNORECASE,
 )
 _CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
@@ -75,7 +74,16 @@ _OF_INTERVAL = re.compile(
 )
 _INTERVAL_OF = re.compile(r"\b(?:CI|IC|KI)\s(?:(?:de|del|di|do|\u00e0|a)\s)?$", re.IGNORECASE)
 _PAGE = re.compile(r"\b(?:pp?\.|pages?|S\.|Seiten?|p[a\u00e1]g(?:ina)?s?\.?)\s*$", re.IGNORECASE)
+_HAN_DIGITS = "\u96f6\u3007\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d"
+_HAN = re.compile(
+    rf"(?P<order>\u7b2c)?(?P<percent>\u767e\u5206\u4e4b)?(?P<whole>[{_HAN_DIGITS}\u5341]"
+    rf"[{_HAN_DIGITS}\u5341\u767e\u5343\u4e07\u842c\u4ebf\u5104]*)"
+    rf"(?:\u70b9(?P<fraction>[{_HAN_DIGITS}]++)(?![\u5341\u5206\u523b]))?(?P<hour>[\u70b9\u65f6\u5206])?"
+)
+"""A number in Chinese characters; `\u5343\u4e07` alone is as often another word."""
 _GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000, "bn": 1_000_000_000}
+_SCALE = re.compile(r"\s?([^\W\d_](?:[\w ]{0,20}\w)?)")
+_COMPACT = re.compile(r"(0+) ?([^.]+)\.?")
 _SEPARATOR = re.compile(r"[.,\u00b7\u22c5']")
 _TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
 _DIGIT = re.compile(r"\d+")
@@ -98,6 +106,8 @@ class Number:
     """The code that it is where it stands before letters (`3D`)."""
     sign: Literal["", "-", "?"] = ""
     """A minus before it; `?` where that may be a dash, as in `5-7`."""
+    is_scaled: bool = False
+    """A word multiplies it, as in `2.5 million`, and its last reading has this done."""
 
     @property
     def value(self) -> Decimal:
@@ -148,10 +158,14 @@ class Stated:
     codes: frozenset[str]
     signed: frozenset[Decimal]
     """Its values with their signs."""
+    scaled: frozenset[Decimal]
+    """Its values, those that a word multiplies only as multiplied."""
+    times: frozenset[tuple[Decimal, ...]]
+    """Its clock times (`_clock`)."""
 
-    def has(self, value: Decimal, *, percent: bool = False) -> bool:
+    def has(self, value: Decimal, *, percent: bool | None = False, scaled: bool = False) -> bool:
         """Tell whether a value stands in the text, or another one that is rounded to it."""
-        held = self.percents if percent else self.values
+        held = self.percents if percent else self.scaled if scaled else self.values
         return value in held or any(rounds(other, value) for other in held)
 
 
@@ -177,8 +191,8 @@ def read(text: str, language: str = "") -> Read:
 
     `language`: of its number words; empty for that of the text."""
     plain = rest = normalise(text)
-    language = language or language_of(plain) or ENGLISH
-    decimal = _decimal_mark(language)
+    language = language or language_of_question(plain) or ENGLISH
+    decimal = str(_locale(language).number_symbols["latn"]["decimal"])
     numbers: list[Number] = []
     codes: list[Code] = []
     rest = _MARK.sub(_blank, rest)
@@ -195,11 +209,12 @@ def read(text: str, language: str = "") -> Read:
     rest = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], rest)
     for match in _NUMBER.finditer(rest):
         if len(match["digits"]) <= MAX_DIGITS:
-            numbers.append(_number(match, rest, decimal))
+            numbers.append(_number(match, rest, decimal, _scales(language)))
         else:
             codes.append(Code(match["digits"], _joined(match["digits"])))
-    rest = _NUMBER.sub(lambda match: "#" * len(match[0]), rest)
-    numbers = _with_words(rest, numbers, language)
+    for one in numbers:
+        rest = f"{rest[: one.start]}{'#' * (one.end - one.start)}{rest[one.end :]}"
+    numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
     return Read(tuple(sorted(numbers, key=lambda one: one.start)), tuple(codes))
 
 
@@ -234,7 +249,12 @@ def stated(text: str) -> Stated:
     plain = normalise(text)
     codes |= {_joined(match[0]) for match in _WORD_AND_NUMBER.finditer(plain)}
     signed = {value for one in numbers for value in one.signed}
-    return Stated(frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed))
+    bare = {value for one in numbers if one.is_scaled for value in one.readings[0]}
+    scaled = values - (bare - {value for one in numbers if not one.is_scaled for value in one.values})
+    times = frozenset(_clock(one) for one in every.numbers if one.role == "time")
+    return Stated(
+        frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed), frozenset(scaled), times
+    )
 
 
 _WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
@@ -244,8 +264,8 @@ _WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
 def missing_number(text: str, texts: Iterable[str]) -> str:
     """Return the first number of a text that none of the others states; empty where none is missing.
 
-    Times and ordinals are read as the rest of the sentence is, and so is a whole number up to ten, which may
-    count."""
+    Ordinals are read as the rest of the sentence is, so is a whole number up to ten, which may count, and so
+    is a time of day where no work has one in digits."""
     return next((one.shown for one in missing_numbers(text, texts)), "")
 
 
@@ -253,18 +273,37 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     """Return the numbers of a text that none of the others states, as `missing_number` says."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
     for one in read(text).numbers:
+        if one.role == "time":
+            (hour, minute), every = _clock(one), [*map(stated, texts)]
+            times = {time for other in every for time in other.times}
+            hours = {hour, (hour + 1) % 12 if minute else hour}  # half past seven, halb acht
+            in_words = any(value % 12 in hours for other in every for value in other.values)
+            if times and (hour, minute) not in times and not in_words:
+                yield one
         if one.role in ("time", "ordinal", "code"):
             continue
-        percent = one.percent is True
-        if one.role == "figure" and not percent and one.value <= MAX_COUNT and one.value % 1 == 0:
+        counts = one.role == "figure" and not (one.percent or one.is_scaled)
+        if counts and one.value <= MAX_COUNT and one.value % 1 == 0:
             continue
         if one.code and any(one.code in other.codes for other in map(stated, texts)):
             continue
         if not any(
-            all(any(other.has(value, percent=percent) for other in map(stated, texts)) for value in reading)
+            all(
+                any(
+                    other.has(value, percent=one.percent, scaled=one.is_scaled)
+                    for other in map(stated, texts)
+                )
+                for value in reading
+            )
             for reading in one.readings
         ):
             yield one
+
+
+def _clock(time: Number) -> tuple[Decimal, ...]:
+    """Return hour and minute of a time by a clock of twelve hours."""
+    hour, minute, *_ = (*time.readings[0], Decimal(0))
+    return hour % 12, minute
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
@@ -308,12 +347,18 @@ def _joined(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _number(match: re.Match[str], text: str, decimal: str) -> Number:
+def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, int]) -> Number:
     unit, shown = match["unit"] or "", match[0].removesuffix(match["unit"] or "")
-    readings = list(_readings(match["digits"], decimal))
-    if unit in _GLUED:
-        readings += [(reading[0] * _GLUED[unit],) for reading in readings if len(reading) == 1]
-    percent: bool | None = bool(match["percent"])
+    readings, end = list(_readings(match["digits"], decimal)), match.end()
+    word = _SCALE.match(text, match.end("digits"))
+    scale = _GLUED.get(unit, 1)
+    if word and (known := next((one for one in scales if word[1].casefold().startswith(one)), "")):
+        at = word.start(1) + len(known)
+        if is_unspaced(known[0]) or not text[at : at + 1].isalpha():
+            scale, shown, end = scales[known], text[match.start() : at], at
+    if scale > 1:
+        readings += [(reading[0] * scale,) for reading in readings if len(reading) == 1]
+    percent: bool | None = bool(match["percent"]) or text.endswith("\u767e\u5206\u4e4b", 0, match.start())
     fraction = readings[0][0] % 1 != 0
     if not percent and (fraction or _TO_PERCENT.match(text, match.end())):
         percent = None
@@ -330,15 +375,30 @@ def _number(match: re.Match[str], text: str, decimal: str) -> Number:
     sign: Literal["", "-", "?"] = ""
     if before.endswith("-"):
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
-    return Number(shown.strip(), match.start(), match.end(), tuple(readings), percent, role, code, sign)
+    is_scaled = scale > 1
+    return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, is_scaled)
 
 
 @cache
-def _decimal_mark(language: str) -> str:
+def _locale(language: str) -> Locale:
     try:
-        return get_decimal_symbol(language)
+        return Locale.parse(language)
     except (UnknownLocaleError, ValueError):
-        return "."
+        return Locale(ENGLISH)
+
+
+@cache
+def _scales(language: str) -> Mapping[str, int]:
+    """Map the words that multiply a number before them (`million`, `Mrd`), the longest first, to how much."""
+    words: dict[str, int] = {}
+    for name in (*sorted(SPELLED_IN), "zh", language):  # a short text does not always tell its language
+        formats = _locale(name).compact_decimal_formats
+        rows = (row for form in ("short", "long") if form in formats for row in formats[form].values())
+        for size, pattern in (pair for row in rows for pair in row.items()):
+            match = _COMPACT.fullmatch(normalise(pattern.pattern.replace("'", "")))
+            if match and (len(match[2]) > 1 or is_unspaced(match[2])):
+                words[match[2].casefold()] = int(size) // 10 ** (len(match[1]) - 1)
+    return dict(sorted(words.items(), key=lambda pair: -len(pair[0])))
 
 
 def _readings(digits: str, decimal: str) -> Iterator[Reading]:
@@ -363,7 +423,7 @@ def _readings(digits: str, decimal: str) -> Iterator[Reading]:
         if len(groups) == 1 and mark != "'":
             ways.insert(0 if mark == decimal else 1, (Decimal(f"{head}.{groups[0]}"),))
         yield from ways
-        if not grouped and (mark in ",'" or len(groups) > 1):
+        if not grouped and (len(groups) > 1 or (mark in ",'" and mark != decimal)):
             yield separate
     elif len(set(marks[:-1])) == 1 and _are_groups(head, groups[:-1]):
         yield (Decimal(f"{head}{''.join(groups[:-1])}.{groups[-1]}"),)
@@ -396,24 +456,34 @@ class _Word(NamedTuple):
         return False
 
 
-def _with_words(text: str, numbers: list[Number], language: str) -> list[Number]:
-    """Return the numbers of a text, those in words too.
-
-    A word such as `million` gives the digits before it another reading."""
-    if language not in SPELLED_IN:
-        return numbers
+def _in_words(text: str, language: str) -> Iterator[Number]:
+    """Find the numbers in words of a language with blanks between them."""
     words = [_Word(match[0], *match.span()) for match in _TOKEN.finditer(text)]
-    by_end = {number.end: place for place, number in enumerate(numbers)}
-    for one in find_numbers(words, language, 0.0):
+    for one in find_numbers(words, language, 0.0) if language in SPELLED_IN else ():
         start, end, value = words[one.start].start, words[one.end - 1].end, Decimal(str(one.value))
-        place = by_end.get(start - 1) if one.end - one.start == 1 else None
-        if place is not None and value >= MIN_SCALE and not one.is_ordinal:
-            scaled = numbers[place]
-            more = tuple((reading[0] * value,) for reading in scaled.readings if len(reading) == 1)
-            shown = f"{scaled.shown} {words[one.start].word}"
-            numbers[place] = replace(scaled, shown=shown, end=end, readings=(*scaled.readings, *more))
-            continue
         # the word for one is more often no number
         role: Role = "ordinal" if one.is_ordinal or value <= 1 else "figure"
-        numbers.append(Number(text[start:end], start, end, ((value.normalize() + 0,),), None, role))
-    return numbers
+        yield Number(text[start:end], start, end, ((value.normalize() + 0,),), None, role)
+
+
+def _in_han(match: re.Match[str]) -> Number:
+    """Return a number in Chinese characters; two digits without a unit may be a name."""
+    total = part = digit = Decimal(0)
+    for value in _han_digits(match["whole"]):
+        if value < MAX_COUNT:
+            digit = 10 * digit + value
+        elif value < 10_000:
+            part, digit = part + (digit or 1) * value, Decimal(0)
+        else:
+            own, part, digit = part + digit, Decimal(0), Decimal(0)
+            total = total + own * value if total > value else (total + own) * value
+    fraction = "".join(map(str, _han_digits(match["fraction"] or "")))
+    number = total + part + digit + Decimal(f"0.{fraction or 0}")
+    may_be_name = len(match["whole"]) == 2 and digit >= MAX_COUNT
+    is_rank = match["order"] or match["hour"] or number <= 1 or may_be_name
+    role: Role = "ordinal" if is_rank else "figure"
+    return Number(match[0], *match.span(), ((number,),), bool(match["percent"]) or None, role)
+
+
+def _han_digits(text: str) -> list[Decimal]:
+    return [Decimal(int(unicodedata.numeric(sign))) for sign in text.replace("\u4e24", "\u4e8c")]
