@@ -202,7 +202,7 @@ async def test_a_search_that_fails_is_no_news_and_hides_none(case: RefreshCase) 
 
 
 async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: RefreshCase) -> None:
-    """However many of its times the server passes at once, which on a busy machine may be two."""
+    """On a busy machine the server passes two times at once, or leaves one out while a refresh runs."""
     now = datetime.now(UTC)
     made = await schedule_refresh(case.client, await case.request(), case.queue, WEEK, now)
     assert made.every_seconds == WEEK.total_seconds()
@@ -224,7 +224,8 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
             run = case.client.get_workflow_handle(started.action.workflow_id, result_type=RefreshOutcome)
             outcomes.append(await run.result())
             times.append(started.scheduled_at)
-    assert times == [made.next[0] + week * WEEK for week in range(len(times))]
+    assert times == sorted(set(times))
+    assert all((time - made.next[0]) % WEEK == timedelta() for time in times)
     assert [len(one.new) for one in outcomes if one.new] == [1]
     assert [[c.after for c in one.changes] for one in outcomes if one.changes] == [["retracted"]]
     assert [one.claims_lost for one in outcomes if one.claims_lost] == [("s1.1",)]
