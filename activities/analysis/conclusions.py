@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.analysis import figures
 from activities.analysis.certainty import CERTAINTIES, certainty_of, people_of
-from activities.analysis.pooling import LEVEL, pool_all
+from activities.analysis.pooling import LEVEL, pool_all, without_most
 from activities.analysis.scale import no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
     Appraisal,
@@ -215,11 +215,14 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
     if 2 * sum(people[name] for name in names) < sum(people.values()):
         return None, None
     first = members[0]
+    left_out, without = without_most(pool)
     return pool, PooledFigure(
         measure=pool.measure,
         result=pool.random,
         works=names,
         i2=pool.i2,
+        left_out=left_out,
+        without=without,
         counts=first.counts,
         opposite=first.opposite,
         reverse=is_turned(first, first.effect) != first.opposite,

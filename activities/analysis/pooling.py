@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from activities.analysis.scale import NotUsable, Point, agrees_with_counts, interval, point_of, study_interval
+from activities.analysis.scale import (
+    NotUsable,
+    Point,
+    agrees_with_counts,
+    interval,
+    no_effect,
+    point_of,
+    side_of,
+    study_interval,
+    to_scale,
+)
 from activities.contracts.effects import (
     Effect,
     Interval,
@@ -33,6 +43,8 @@ MIN_STUDIES = 2
 MIN_STUDIES_FOR_PREDICTION = 3
 MIN_STUDIES_FOR_EGGER = 10
 LEVEL = 0.95
+MOST_LEFT_OUT = 2
+"""Studies without which a pool is tried."""
 
 
 def pool_all(
@@ -179,6 +191,36 @@ def _prediction(measure: Measure, fit: _Fit, count: int) -> Interval | None:
 
     t = float(stats.t.ppf(0.5 + LEVEL / 2, count - 2))
     return interval(measure, fit.value, t * math.sqrt(fit.tau2 + fit.se**2))
+
+
+def without_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
+    """Leave out the study that carries a pool most, then one more, until another result follows.
+
+    The one left out is that whose loss brings the interval nearest to the other result.
+    """
+    null = no_effect(pool.measure)
+    side = side_of(pool.random, null)
+    rows, left, result = [*pool.rows], list[str](), None
+    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+
+    def rest(row: StudyRow) -> Interval:
+        fit = _fit([point_of(one.effect) for one in rows if one is not row], "PM")
+        return interval(pool.measure, fit.value, z * fit.se)
+
+    def nearness(row: StudyRow) -> float:
+        tried = rest(row)
+        low, high = (
+            to_scale(pool.measure, end) - to_scale(pool.measure, null) for end in (tried.low, tried.high)
+        )
+        return {"lower": high, "higher": -low}.get(side, max(low, -high))
+
+    while len(left) < MOST_LEFT_OUT and len(rows) > MIN_STUDIES:
+        row = max(rows, key=nearness)
+        left, result = [*left, row.effect.evidence_id], rest(row)
+        rows.remove(row)
+        if side_of(result, null) != side:
+            break
+    return tuple(left), result
 
 
 def _without_each(

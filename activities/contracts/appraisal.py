@@ -152,6 +152,11 @@ class PooledFigure(FigureTerms):
     """The random-effects estimate with its normal interval, in the direction in which the works count."""
     works: tuple[str, ...]
     i2: float
+    left_out: tuple[str, ...] = ()
+    """The fewest works, of one and of two that carry it most, without which another result follows; the last
+    ones that were tried where none does."""
+    without: Interval | None = None
+    """What the others give; None for two works."""
 
 
 class Concern(Frozen):

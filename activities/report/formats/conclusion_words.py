@@ -4,6 +4,7 @@ The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -13,6 +14,7 @@ from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_refuted, is_turned
 from activities.analysis.figures import numbers_held
 from activities.analysis.meta_analysis import interval_text
+from activities.analysis.scale import no_effect, side_of
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import (
     AppraisedWork,
@@ -22,7 +24,7 @@ from activities.contracts.appraisal import (
     ConclusionDirection,
     PooledFigure,
 )
-from activities.contracts.effects import MEASURE_NAMES
+from activities.contracts.effects import MEASURE_NAMES, Interval
 from activities.contracts.write import DraftClaim
 from activities.messages import N_, Plural, _, decimals, listed, ngettext, number, percent
 from activities.report.formats.blocks import (
@@ -283,9 +285,10 @@ def figures(one: Conclusion) -> str:
 
 
 def absolute(one: Conclusion) -> str:
-    """Word a risk ratio for a thousand people with the median risk of the comparators.
+    """Word a risk ratio for a thousand people, and as a number needed to treat where a pool has a direction.
 
-    After Cochrane's handbook, 15.4.4. Empty where event or time is not known, and for too uncertain evidence.
+    With the median risk of the comparators, after Cochrane's handbook, 15.4.4. A thousand people need event
+    and time; of too uncertain evidence nothing is said.
     """
     works = [work for work in one.works if work.counted and work.effect and work.effect.measure == "RR"]
     arms = [work.effect.arms for work in works if work.effect and work.effect.arms and not work.opposite]
@@ -295,23 +298,59 @@ def absolute(one: Conclusion) -> str:
         result, turned = one.pooled.result, one.pooled.opposite or one.pooled.reverse
     elif one.pooled is None and len(works) == 1 == sum(work.counted for work in one.works):
         result, turned = works[0].result, is_turned(works[0], works[0].effect)
-    if result is None or turned or not arms or not (event and time) or one.certainty == "very_low":
+    if result is None or turned or not arms or one.certainty == "very_low":
         return ""
+    risk = median(arm.control_events / arm.control_total for arm in arms)
+    treated = _needed(result, risk) if one.pooled is not None and one.direction == one.by_effects else ""
     held = numbers_held(quoted.quote for work in works for quoted in work.support)
-    if not are_stated(time, held):
-        return ""
-    risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
+    if not (event and time and are_stated(time, held)):
+        return treated
     ratios = {"middle": result.estimate, "low": result.low, "high": result.high}
     comparator = clean(one.comparator)
-    text = _(ABSOLUTE if comparator else ABSOLUTE_WITHOUT)
-    return text.format(
+    text = _(ABSOLUTE if comparator else ABSOLUTE_WITHOUT).format(
         people=number(1000),
-        risk=number(round(risk)),
+        risk=number(round(1000 * risk)),
         event=event,
         time=time,
         comparator=comparator,
         group=clean(one.group) or _("the intervention"),
-        **{name: number(round(min(1000, risk * ratio))) for name, ratio in ratios.items()},
+        **{name: number(round(min(1000, 1000 * risk * ratio))) for name, ratio in ratios.items()},
+    )
+    return " ".join(filter(None, (text, treated)))
+
+
+def _needed(ratio: Interval, risk: float) -> str:
+    """Word the number needed to treat, or to examine; empty where the interval includes no effect."""
+    if not risk or ratio.low <= 1 <= ratio.high:
+        return ""
+    ends = sorted(math.ceil(1 / (risk * abs(1 - end))) for end in (ratio.low, ratio.high))
+    return _(
+        "Number needed to treat: {middle} ({low} to {high}), for a median risk of {risk} without."
+    ).format(
+        middle=number(math.ceil(1 / (risk * abs(1 - ratio.estimate)))),
+        low=number(ends[0]),
+        high=number(ends[1]),
+        risk=percent(risk, 1),
+    )
+
+
+def _rests_on(one: Conclusion, quotes: Quotes) -> str:
+    """Name the works without which the pool would show something else; empty where none could be left out."""
+    pooled = one.pooled
+    if pooled is None or pooled.without is None:
+        return ""
+    null = no_effect(pooled.measure)
+    side = side_of(pooled.without, null)
+    if side == side_of(pooled.result, null):
+        return _("Leaving out any one of the works does not change what the pool shows.")
+    text = _("The pooled result rests on {works}; without: {effect}, {direction}.")
+    if len(pooled.left_out) > 1:
+        text = _("No single work decides the pooled result; without {works}: {effect}, {direction}.")
+    turned = pooled.opposite != pooled.reverse
+    return text.format(
+        works=listed(f"[{quotes.number(name)}]" for name in pooled.left_out),
+        effect=f"{pooled.measure} {interval_text(pooled.without)}",
+        direction=found(OTHER_SIDE.get(side, side) if turned else side),
     )
 
 
@@ -342,8 +381,8 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Begin the answer with each conclusion, its figure and its certainty."""
     lines: list[Parts] = []
     for one in leading(report):
-        grounds = (Run(text),) if (text := _grounds(one)) else ()
-        lines.append((*_cited(one, quotes, "bold"), *grounds))
+        grounds = (_grounds(one), "" if one.wording else _rests_on(one, quotes))
+        lines.append((*_cited(one, quotes, "bold"), *map(Run, filter(None, grounds))))
     if len(lines) == 1:
         yield Text(lines[0], "answer")
     elif lines:
@@ -360,6 +399,8 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
         if one.works and (one.pooled is not None or report.length == "full"):
             yield Heading(_("{outcome}: the works").format(outcome=_sentence(clean(one.outcome))))
             yield _table(one, report, quotes)
+            if (text := _rests_on(one, quotes)) and (one.wording or not one.asked):
+                yield Text((Run(text),))
     yield Text((Run(_(NOTE)),), "note")
 
 

@@ -107,7 +107,9 @@ def _problems(one: Conclusion) -> Iterator[str]:
     for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
         if getattr(made, field) != getattr(one, field):
             yield f"conclusion {one.outcome}: its {field.replace('_', ' ')} does not follow from its works"
-    pools = [(pool.measure, pool.works) if pool else None for pool in (made.pooled, one.pooled)]
+    pools = [
+        (pool.measure, pool.works, pool.left_out) if pool else None for pool in (made.pooled, one.pooled)
+    ]
     results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, one.pooled)]
     alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))
     if pools[0] != pools[1] or not all(alike):

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from activities.analysis.pooling import pool_all
+from activities.analysis.pooling import pool_all, without_most
+from activities.analysis.scale import side_of
 from activities.contracts.effects import Arms, Effect, Interval, Pool
 from tests.activities.analysis.studies import aspirin, bcg, stroke
 
@@ -157,3 +158,33 @@ def test_leaving_each_study_out_gives_a_pool_of_the_others() -> None:
         assert left.study == effects[place].study
         assert left.result.estimate == pytest.approx(rest.random.estimate)
     assert len(one(effects).left_out) == len(effects)
+
+
+def test_the_studies_are_named_without_which_a_pool_shows_something_else() -> None:
+    effects = [effect.replace(evidence_id=effect.study) for effect in bcg("RR")]
+    (pool,), _ = pool_all(effects)
+    names, result = without_most(pool)
+    assert len(names) == 2
+    assert result is not None
+    assert side_of(result, 1) == side_of(pool.random, 1) == "lower"
+    rest = [effect for effect in effects if effect.study not in names]
+    assert rounded(logs(pool_all(rest)[0][0].random)) == rounded(logs(result))
+    # two studies with a small effect show none without the third
+    arms = [(10, 100, 25, 100), (20, 100, 27, 100), (18, 100, 24, 100)]
+    small = [
+        Effect(
+            study=str(n),
+            evidence_id=str(n),
+            outcome="x",
+            measure="RR",
+            arms=Arms(events=a, total=b, control_events=c, control_total=d),
+        )
+        for n, (a, b, c, d) in enumerate(arms)
+    ]
+    (pool,), _ = pool_all(small[1:])
+    assert without_most(pool) == ((), None), "of two studies none is left out"
+    (pool,), _ = pool_all(small)
+    names, result = without_most(pool)
+    assert names == ("0",)
+    assert result is not None
+    assert result.high > 1 > pool.random.high

@@ -12,7 +12,7 @@ from activities.contracts.revise import Revised
 from activities.contracts.write import DraftClaim, SectionDraft, SentenceVerdict, Verdicts
 from activities.report import instructions
 from activities.report.assemble import build_report
-from activities.report.formats.conclusion_words import statement
+from activities.report.formats.conclusion_words import differs, statement
 from activities.report.parts import part_of
 from activities.report.schema import Report
 from client.reports.answer import answer_of
@@ -147,6 +147,71 @@ def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
     words = words_of(build_report(step.model_copy(update={"conclusions": appraisal}), WORKS), "md")
     assert "The drug probably lowers mortality" in words
     assert "The model read the works as showing “higher”" in words
+
+
+@pytest.mark.parametrize(
+    ("works", "by_effects", "said"),
+    [
+        (
+            2,
+            "no_difference",
+            "The pooled interval includes no effect; the direction is that of single works.",
+        ),
+        (5, "no_difference", ""),
+        (2, "higher", "The numbers alone point the other way: higher."),
+        (2, "uncertain", ""),
+    ],
+)
+def test_what_the_numbers_alone_show_is_said_only_where_it_contradicts(
+    works: int, by_effects: str, said: str
+) -> None:
+    """A pool of less than half of the works contradicts nothing."""
+    (one,) = CONCLUSIONS.shown(report_of())
+    one = one.model_copy(
+        update={"by_effects": by_effects, "works": (*one.works, *one.works[:1] * (works - 2))}
+    )
+    assert differs(one) == said
+
+
+def test_the_works_of_an_outcome_follow_where_they_were_pooled_else_in_a_full_report() -> None:
+    small = {"effect": None, "result": None, "p": "<.001"}
+    (one,) = CONCLUSIONS.shown(report_of())
+    report = changed(report_of(), pooled=None, works=tuple(w.model_copy(update=small) for w in one.works))
+    assert "## Conclusions" in words_of(report, "md")
+    assert "Lower. By work: lower 2." in words_of(report, "md")
+    assert "the works" not in words_of(report, "md").partition("## Conclusions")[2].partition("##")[0]
+    assert "p < .001" in words_of(report.replace(length="full"), "md")
+    table = words_of(report_of(), "md").partition("Mortality: the works")[2]
+    assert "60 of 400" in table
+
+
+def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
+    (one,) = CONCLUSIONS.shown(report_of())
+    assert one.pooled is not None
+    assert one.pooled.without is None, "of two works none is left out"
+    result = one.pooled.result
+    for name, without, said in (
+        (("pmid:2",), (0.9, 0.7, 1.2), "rests on [2]; without: RR 0.90 (0.70 to 1.20), no difference shown."),
+        (("pmid:2",), (0.6, 0.4, 0.8), "Leaving out any one of the works does not change"),
+        (
+            ("pmid:1", "pmid:2"),
+            (0.9, 0.7, 1.2),
+            "No single work decides the pooled result; without [1] and [2]",
+        ),
+    ):
+        rest = dict(zip(("estimate", "low", "high"), without, strict=True))
+        update = {"left_out": name, "without": result.model_copy(update=rest)}
+        report = changed(report_of(), pooled=one.pooled.model_copy(update=update))
+        assert words_of(report, "md").replace("\\", "").count(said) == 1
+
+
+def test_a_pool_with_a_direction_has_its_number_needed_to_treat() -> None:
+    words = words_of(report_of(), "md")
+    assert "Number needed to treat: 9 (7 to 13), for a median risk of 26.5% without." in words
+    (one,) = CONCLUSIONS.shown(report_of())
+    wide = one.pooled.result.model_copy(update={"high": 1.1}) if one.pooled else None
+    pooled = one.pooled.model_copy(update={"result": wide}) if one.pooled else None
+    assert "needed to treat" not in words_of(changed(report_of(), pooled=pooled), "md")
 
 
 def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:

@@ -8,6 +8,7 @@ from activities.contracts.publish import IterationUse, PrismaCounts
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
+from activities.report.formats.blocks import Chapter, Cite, Mark, Quote, Text, lettered
 from activities.report.formats.references import date_of
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.formats.works_table import whole_clause
@@ -279,6 +280,35 @@ def test_each_quote_stands_once_below_its_work_under_the_letter_that_sentences_n
     assert f'- b: "{stay}"' in references
     assert f'- "{PNEUMONIA}"' in references, "the only quote of a work needs no letter"
     assert [references.count(quote) for quote in (INFECTION, PNEUMONIA, stay)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((1, 2, 3), "[1a, 2a, 3a]"),
+        ((1, 2, 3, 4, 6), "[1\u20134, 6]"),
+        ((1, 2, 5, 6), "[1, 2, 5, 6]"),
+        ((), ""),
+    ],
+)
+def test_many_works_behind_a_sentence_are_one_mark(numbers: tuple[int, ...], said: str) -> None:
+    quotes = [tuple(Quote(str(n), n, "", f"{word} of {n}") for word in ("one", "two")) for n in range(7)]
+    cite = Cite(tuple(Mark(number, quotes[number][:1]) for number in numbers))
+    others = Cite(tuple(Mark(number, quotes[number]) for number in range(1, 7)))
+    chapter = Chapter("x", "X", (Text((cite, *[cite] * 2, others)),))
+    (text,) = lettered((chapter,))[0].blocks
+    assert isinstance(text, Text)
+    assert isinstance(text.parts[0], Cite)
+    assert text.parts[0].text == said
+
+
+def test_a_title_that_says_the_question_is_not_followed_by_it() -> None:
+    asked = "How do chromoscopy and colonoscopy compare in finding polyps and in harm?"
+    for title, times in (
+        ("Chromoscopy and colonoscopy compared: polyps and harm", 0),
+        ("Dye in the bowel", 1),
+    ):
+        assert words_of(REPORT.replace(question=asked, title=title), "md").count(f"*{asked}*") == times
 
 
 def test_a_sentence_shows_of_each_work_the_quote_that_carries_it() -> None:

@@ -91,6 +91,19 @@ def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its
     assert (report.verification.fell, report.verification.replaced) == (2, 1)
 
 
+def test_a_computed_figure_of_a_table_has_an_asterisk_and_the_table_a_note() -> None:
+    row = shaped(("Trial", "Appendectomy"), ("Fewer", "7 points (4% against 11%)"))
+    report = report_of(
+        named(
+            "s1", SectionDraft(paragraphs=(DraftParagraph(claims=(row.replace(computed=("11 - 4 = 7",)),)),))
+        )
+    )
+    words = words_of(report, "md").replace("\\", "")
+    assert "7* points (4% against 11%)" in words
+    assert "* Computed from figures of the cited works." in words
+    assert "Computed from" not in words_of(report_of(DRAFT), "md")
+
+
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_the_computation_of_a_figure_is_shown_once(name: str) -> None:
     computed = TRIAL.replace(computed=("11 - 4 = 7",))

@@ -3,14 +3,15 @@
 import re
 from pathlib import Path
 
-from activities.contracts.evidence import Statement
+from activities.contracts.evidence import MODEL_SILENT, Statement
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PrismaCounts
 from activities.report.formats.statements import WORDING, sentence
+from activities.report.formats.words import not_shown, of_run
 from activities.report.limitations import once
 from activities.roles.prompt import left_out
 from tests.activities.cases import FULL, TRIAL, planned, publish_input, ref_of
-from tests.activities.report.rendered import built
+from tests.activities.report.rendered import built, words_of
 
 ROOT = Path(__file__).parents[3]
 EMITTED = re.compile(r"(?:Statement(?:\.of\(|\(\s*code=)\s*|add_limitation\(\s*|_refusal\()\"([a-z_]+)\"")
@@ -38,6 +39,15 @@ def test_steps_that_could_not_hold_every_item_are_one_statement_and_one_keeps_it
     alone = unshown("judge", 3, 20)
     assert once([alone]) == (alone,)
     assert "Judging the evidence" in sentence(alone)
+
+
+def test_steps_that_no_model_did_are_one_line_of_how_the_report_was_made() -> None:
+    reason = "bridge at http://127.0.0.1:1/v1 cannot be reached"
+    notes = tuple(Statement.of(MODEL_SILENT, step=step, reason=reason) for step in ("judge", "query parser"))
+    report = built(FULL.replace(limitations=notes))
+    assert of_run(report)[0].endswith("sentences: Judging the evidence and Reading the question.")
+    assert not [text for text in (*of_run(report)[1:], *not_shown(report)) if "model" in text]
+    assert "127.0.0.1" not in words_of(report, "md")
 
 
 def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:
