@@ -16,8 +16,8 @@ from activities.contracts.effects import (
     NotPooledReason,
     RunProgramInput,
 )
+from activities.contracts.errors import NotInstalled
 from activities.evidence_store import EvidenceStore
-from activities.extras import NotInstalled
 from activities.heartbeat import reporting_errors
 
 USABLE: frozenset[NotPooledReason] = frozenset({"only_one_study", "same_study", "no_uncertainty"})

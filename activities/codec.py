@@ -21,8 +21,7 @@ from temporalio.converter import PayloadCodec
 
 from activities import credentials
 from activities.configuration.file import ConfigError
-from activities.contracts.errors import DeterminatorError
-from activities.extras import install
+from activities.contracts.errors import DeterminatorError, install
 from activities.settings import secrets_in_files
 
 VARIABLE = "DETERMINATOR_CODEC_KEYS"

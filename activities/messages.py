@@ -1,4 +1,4 @@
-"""Fixed words of reports in the language of a report.
+"""Fixed words of reports in the language of a report, and numbers with their nouns in lines for people.
 
 A message is named by its English text, as gettext does. The catalogues (`activities/report/locale/*.po`) are
 compiled in memory, once a process. Outside `in_language`, and for a language without a catalogue, messages
@@ -185,3 +185,24 @@ def listed(names: Iterable[str]) -> str:
     from babel.lists import format_list
 
     return format_list([*most, last], locale=_locale())
+
+
+def plural(count: int, thing: str) -> str:
+    """`1 claim`, `2 claims`, `2 searches`, `2 studies`; of several words the last is the noun."""
+    if count == 1:
+        return f"1 {thing}"
+    if thing.endswith("y") and thing[-2] not in "aeiou":
+        return f"{count} {thing[:-1]}ies"
+    return f"{count} {thing}{'es' if thing.endswith(('ch', 's')) else 's'}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 claim`, `2,000 claims`; `many` where the plural is not made by an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def clock(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

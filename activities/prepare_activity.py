@@ -13,8 +13,7 @@ from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.profile import Profile
 from activities.heartbeat import reporting_errors
 from activities.messages import ENGLISH
-from activities.models.prices import price_of
-from activities.models.sizing import effort_of
+from activities.models.prices import effort_of, price_of
 from activities.permits import Kind, Permits
 from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings

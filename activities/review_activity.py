@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from temporalio import activity
 
+from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.contracts.step import Role
 from activities.evidence_store import EvidenceStore
-from activities.extras import NotInstalled
 from activities.heartbeat import reporting_errors, seconds_left
 from activities.logs import log
 from activities.private_files import write_whole

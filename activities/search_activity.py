@@ -24,16 +24,15 @@ from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, Sea
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt, reporting_errors, seconds_left
+from activities.messages import plural
 from activities.permits import NotPermitted, Permits
-from activities.plural import plural
 from activities.roles.selection import without_duplicates
-from activities.sources.base import Lister, Listing, Source, exchanges_of, unread
+from activities.sources.base import Lister, Listing, Reading, Source, exchanges_of, reporting, unread
 from activities.sources.choice import best_first
 from activities.sources.filters import in_years
 from activities.sources.http.cache import forgotten_when_malformed, no_older_than
 from activities.sources.http.client import source_clock
 from activities.sources.library.source import WHOLE
-from activities.sources.progress import Reading, reporting
 from activities.sources.publication import read_marks
 
 MAX_LISTED = 40

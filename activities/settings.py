@@ -22,10 +22,9 @@ from pydantic_settings import (
 from activities import credentials
 from activities.configuration.declaration import setting
 from activities.configuration.file import ConfigError, FileSettings, read_bytes, read_settings
-from activities.configuration.folder import allowed, over
+from activities.configuration.folder import allowed, is_trusted, over, user_home
 from activities.configuration.mcp import McpSource
 from activities.configuration.question import OwnPrice, QuestionSettings, Seconds, SourceSettings
-from activities.configuration.trust import is_trusted, user_home
 from activities.configuration.values import nearest
 from activities.contracts.evidence import (
     Effort,

@@ -1,6 +1,6 @@
 """Measurements of the project, each a program: `python -m benchmarks.NAME`."""
 
-from activities.blas import one_blas_thread
+from activities.processes import one_blas_thread
 
 with one_blas_thread():
     import numpy  # noqa: F401 - as in a worker

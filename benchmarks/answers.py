@@ -56,7 +56,7 @@ from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
-from activities.models.sizing import effort_of
+from activities.models.prices import effort_of
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_of, asks_model, judge_batches
 from activities.roles.assessment import MIN_ANSWERS

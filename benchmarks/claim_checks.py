@@ -52,7 +52,7 @@ from activities.contracts.evidence import Evidence, ModelChoice, Support, Vigila
 from activities.contracts.write import DraftClaim, SentenceKind, VerifyInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
-from activities.models.sizing import effort_of
+from activities.models.prices import effort_of
 from activities.profiles.loader import load_profile
 from activities.report.formats import words as report_words
 from activities.roles.allowances import allowance_of

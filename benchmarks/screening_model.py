@@ -20,7 +20,7 @@ from pathlib import Path
 from activities.contracts.evidence import Evidence, ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
-from activities.models.sizing import effort_of
+from activities.models.prices import effort_of
 from activities.profiles.loader import load_profile
 from activities.review.decisions import LETTERS, OPEN
 from activities.review.protocol import Criterion

@@ -25,7 +25,7 @@ from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from activities.contracts.errors import DeterminatorError
-from activities.plural import plural
+from activities.messages import plural
 from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
 from client.connection import Connection, Say, configured, open_client, quiet

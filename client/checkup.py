@@ -10,7 +10,7 @@ from activities.contracts.errors import DeterminatorError, SourceError
 from activities.contracts.evidence import Query
 from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
-from activities.plural import plural
+from activities.messages import plural
 from activities.private_files import write_whole
 from client.connection import configured, open_client
 from client.embedded.binary import check_binary, find_temporal, server_version
@@ -198,9 +198,8 @@ async def model_facts(settings: "Settings", model: str) -> str:
     As `effort small, context 4,096 tokens, 1 call at a time`.
     """
     from activities.models.address import parse
-    from activities.models.prices import OPENAI_URL
+    from activities.models.prices import OPENAI_URL, effort_for, key_for
     from activities.models.server_facts import ask_server
-    from activities.models.sizing import effort_for, key_for
 
     where = parse(settings.openai_base_url or OPENAI_URL)
     facts = await ask_server(where, model, key_for(settings, where.shown))

@@ -22,7 +22,7 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryConfig
 
 from activities.codec import CodecError, codec_of
-from activities.extras import install
+from activities.contracts.errors import install
 from activities.payloads import data_converter
 from activities.proxies import spare_this_machine
 from activities.settings import Settings

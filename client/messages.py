@@ -122,7 +122,7 @@ def _approved(gate: str) -> str:
 
 
 def _extended(budget: "BudgetStatus") -> str:
-    from workflows.progress_rows import budget_rows
+    from workflows.details import budget_rows
 
     return f"may use more: {'; '.join(row.line for row in budget_rows(budget))}"
 

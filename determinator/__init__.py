@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from activities.own_step_activity import OwnStepInput as OwnStepInput
     from activities.own_step_activity import OwnStepOutput as OwnStepOutput
     from activities.own_step_activity import step as step
+    from activities.processes import leave as leave
     from activities.report.formats import Format as Format
     from activities.report.schema import Report as Report
     from activities.roles.own import role as role
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from activities.sources.library.records import read_record as read_record
     from client.api import BlockingDeterminator as BlockingDeterminator
     from client.api import Determinator as Determinator
-    from client.exit import leave as leave
     from client.failures import BadInput as BadInput
     from client.failures import Failure as Failure
     from client.reports.run_report import RunReport as RunReport
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from workflows.modes import mode as mode
     from workflows.run import RunParts as RunParts
     from workflows.state import RunState as RunState
-    from workflows.steps.failures import OutOfBudget as OutOfBudget
+    from workflows.steps.policy import OutOfBudget as OutOfBudget
     from workflows.types import Outcome as Outcome
     from workflows.types import ResearchRequest as ResearchRequest
 

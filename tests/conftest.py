@@ -18,7 +18,7 @@ from hypothesis import settings
 from platformdirs import user_cache_path
 from temporalio.client import Client
 
-from activities.blas import one_blas_thread
+from activities.processes import one_blas_thread
 from client.connection import open_client
 from client.embedded.binary import find_temporal, free_port
 from client.failures import NoConnection
@@ -224,7 +224,7 @@ def file_home(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def sandbox() -> None:
     """Skips what runs generated programs where bubblewrap is missing or may make no sandbox."""
     from activities.analysis.sandbox import bwrap
-    from activities.extras import NotInstalled
+    from activities.contracts.errors import NotInstalled
 
     try:
         bwrap()

@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 from temporalio import workflow
 
-from activities.configuration.keys import sections
+from activities.configuration.file import sections
 from activities.contracts.evidence import SearchStatus, StopReason
 from activities.contracts.parts import MODULES, part_data
 from activities.report.evidence_lines import EvidenceLine

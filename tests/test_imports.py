@@ -20,13 +20,12 @@ MAY_IMPORT = {
         "workflows",
         "activities",
         "client.connection",
-        "client.exit",
         "client.runs.stuck",
         "client.runs.query",
     ),
 }
 """Package -> what its modules may import of ours."""
-COMPOSITION_ROOTS = ("client.cli.worker",)
+COMPOSITION_ROOTS = ("client.cli.local",)
 """Modules that put a process together, and may import every package."""
 LIBRARIES = ("text", "verification", "retractions", "documents")
 """Folders of `activities` that are used by the back ends and therefore depend on none."""

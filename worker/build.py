@@ -7,8 +7,10 @@ processor time (0.53 s for 0.37 s in a replay of six histories, 25 ms a workflow
 which no test of ours has read, run in it.
 """
 
+import asyncio
 import hashlib
 import os
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import cache
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from nexusrpc.handler import service_handler
+from pydantic import ValidationError
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
@@ -29,6 +32,8 @@ from temporalio.worker.workflow_sandbox import (
 )
 
 from activities.hooks import HookInterceptor, load_hooks
+from activities.lanes import Lane
+from activities.logs import log
 from worker.resources import Resources
 from workflows.graph.definition import GraphCheck, GraphDefinition
 from workflows.modes import WORKFLOW_OF_MODE
@@ -206,3 +211,50 @@ def research_worker(client: Client, resources: Resources, queue: str, executes: 
         activities=[*resources.activities, check_graph, *gates] if executes else [],
         interceptors=interceptors,
     )
+
+
+LOOK_SECONDS = 0.5
+"""How often it is looked for new lanes, which reads the names in one folder."""
+USED_SECONDS = 30 * 86_400.0
+"""Lanes that no command has used for so long are not served until one does."""
+MAX_LANES = 20
+"""Lanes that are served, those used last."""
+
+Build = Callable[[str, bool], Worker]
+"""Makes the worker of a queue, with or without activities."""
+
+
+async def serve_lanes(folder: Path, own: Lane, queue: str, build: Build) -> None:
+    """Serve the lanes of a home as they appear.
+
+    Decide what comes next in all of them, and execute the steps of those whose settings are the worker's.
+    Raises what ended one of its workers.
+    """
+    served: dict[str, tuple[Worker, asyncio.Task[None]]] = {}
+    try:
+        while True:
+            for lane in lanes_in(folder):
+                if lane.id not in served and len(served) < MAX_LANES:
+                    worker = build(lane.queue(queue), not own.lacks(lane))
+                    served[lane.id] = worker, asyncio.create_task(worker.run())
+                    log.info("lane_served", lane=lane.id, lacks=own.lacks(lane))
+            for _, task in served.values():
+                if task.done():
+                    task.result()
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        await asyncio.gather(*(worker.shutdown() for worker, task in served.values() if not task.done()))
+        await asyncio.gather(*(task for _, task in served.values()), return_exceptions=True)
+
+
+def lanes_in(folder: Path) -> list[Lane]:
+    """Return the lanes that were used lately, the latest first."""
+    used = {file: file.stat().st_mtime for file in folder.glob("*.json")}
+    since = time.time() - USED_SECONDS
+    lanes = []
+    for file in sorted((file for file, at in used.items() if at > since), key=lambda file: -used[file]):
+        try:
+            lanes.append(Lane.model_validate_json(file.read_bytes()))
+        except (OSError, ValidationError) as error:
+            log.warning("lane_not_read", file=file.name, error=str(error))
+    return lanes

@@ -25,19 +25,18 @@ from temporalio.envconfig import ClientConnectConfig
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from activities.blas import one_blas_thread
 from activities.contracts.errors import DeterminatorError
 from activities.lanes import lane_of
 from activities.logs import log
+from activities.processes import IDLE, leave, one_blas_thread
 from activities.proxies import proxy_fault
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
-from client.exit import IDLE, leave
 from client.runs.stuck import give_up, standstill
 from worker.logs import configure_logging
 
 if TYPE_CHECKING:
-    from worker.lanes import Build
+    from worker.build import Build
 
 
 STUCK_LOOK_SECONDS = 60.0
@@ -196,7 +195,7 @@ async def serve(
 
 async def _serve_lanes(embedded: Embedded | None, queue: str, build: "Build") -> None:
     """Serve the lanes of a home; a worker of a fleet waits. Raises what ended one of its workers."""
-    from worker.lanes import serve_lanes
+    from worker.build import serve_lanes
 
     own = lane_of(embedded.lanes, embedded.lane) if embedded else None
     if embedded is None or own is None:

@@ -14,7 +14,7 @@ from activities.contracts.prepare import Prepared
 from activities.contracts.profile import Profile, Specialist
 from activities.contracts.step import Role
 from activities.messages import ENGLISH
-from activities.profiles.specialists import specialists_of
+from activities.profiles.loader import specialists_of
 from workflows.rules.budget import Budget
 from workflows.state import RunState
 from workflows.types import BudgetStatus, ResearchRequest

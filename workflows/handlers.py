@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import Frozen
 from activities.contracts.plan import Clarified
-from activities.draft_progress import DraftProgress
+from activities.role_activity import DraftProgress
 from workflows.details import progress_of
 from workflows.event_types import AgentEvent
 from workflows.messages import SIGNALS, UPDATES, Declared

@@ -22,7 +22,7 @@ from activities.configuration.values import seconds as duration
 from activities.contracts.evidence import Frozen, Gate, ReportPlan
 from activities.contracts.plan import Clarified
 from activities.contracts.step import Reading
-from activities.plural import plural
+from activities.messages import plural
 from workflows.amounts import ADDED, Addition, described
 from workflows.part_state import CandidatesState, ClarificationState
 from workflows.types import QUESTION_CHARS, BudgetStatus, PlanView

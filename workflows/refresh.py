@@ -23,7 +23,7 @@ from activities.contracts.revise import Instruction, Wanted
 from activities.contracts.search import HitsOfAll, SearchTasks
 from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
-from activities.plural import plural
+from activities.messages import plural
 from activities.prepare_activity import PrepareActivities
 from activities.refresh_activity import (
     RefreshActivities,
@@ -43,7 +43,7 @@ from workflows.rules.budget import worst_cost
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, shown, within
 from workflows.steps import policy
-from workflows.steps.failures import retry_on_worker_loss, search_failure
+from workflows.steps.policy import retry_on_worker_loss, search_failure
 from workflows.steps.search import ask_pubmed, with_hits
 
 PUBMED_SECONDS = 600.0

@@ -1,4 +1,4 @@
-"""A research run: the parts that every mode holds, and the way every run ends.
+"""A research run: the parts that every mode holds, the loop that modes share, and the way every run ends.
 
 A mode is a workflow class that creates a `Run`, executes its steps with the run's parts, and passes its body
 to `run_to_completion`. See `docs/workflows.md`.
@@ -15,19 +15,19 @@ from activities.contracts.evidence import UNPLANNED, ReportPlan, ReportPlanSecti
 from activities.contracts.publish import PlannedSection
 from activities.contracts.step import Role
 from activities.contracts.stop_reasons import STOPS, StopReason
-from activities.plural import plural
-from workflows.context import ModeTraits, RunContext
+from activities.messages import plural
+from workflows.context import ModeTraits, RunContext, RunPart
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.part_state import AnalysisState
 from workflows.parts.rows import Parts
-from workflows.rules.stopping import Happened, NextStep
+from workflows.rules.stopping import Happened, NextStep, decide_next
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
 from workflows.steps.judging import JudgeSteps
-from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
 from workflows.steps.ordering import OrderSteps
+from workflows.steps.policy import OutOfBudget
 from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
@@ -37,6 +37,81 @@ from workflows.types import Outcome, ResearchRequest
 
 if TYPE_CHECKING:
     from workflows.sections.coordinator import SectionCoordinator
+
+
+class ResearchLoop(RunPart):
+    """Decides what is next and begins iterations; the mode executes the steps."""
+
+    async def repeat(
+        self,
+        execute: Callable[[NextStep], Awaitable[Happened]],
+        decide: Callable[[Happened], NextStep] | None = None,
+    ) -> StopReason:
+        """Decide and execute steps until the decision is to write.
+
+        Without `decide` it is `decide_next` that decides. `observe` is the first step of an iteration. A
+        budget that is used up is a reason to stop, not an error.
+        """
+        happened: Happened = "start"
+        while True:
+            await self.gates.checkpoint()
+            self.run.parent.adopt_offered_evidence()
+            self.update()
+            if decide:
+                step = decide(happened)
+            else:
+                step = decide_next(happened, self.state.loop, self.context.profile)
+            if decide is None and self._judges_the_rest(step):
+                step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
+            if step.stop is not None:
+                self.state.loop.memory.closed = self.context.budget.used
+                self.events.emit("stopping", step.reason, stop_reason=step.stop)
+                return step.stop
+            if step.step == "observe":
+                await self.begin_iteration()
+            try:
+                happened = await execute(step)
+            except OutOfBudget as error:
+                self.state.loop.refused = error.reason
+
+    def _judges_the_rest(self, step: NextStep) -> bool:
+        """Whether a loop that has nothing left to search for has evidence that no judge has seen.
+
+        Imported, or offered by other sections.
+        """
+        loop = self.state.loop
+        return step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0
+
+    def update(self) -> None:
+        """Update the loop's state from the run's."""
+        state = self.state
+        loop, control = state.loop, state.people
+        loop.finish, loop.cancelled = control.finish, control.cancelled
+        loop.out_of_time = self.context.is_out_of_time
+        # a section's limit is its lease, which grows on request
+        may_grow = state.sections.job is not None and not state.sections.exhausted
+        loop.nearly_spent = None if may_grow else self.context.budget.nearly_spent()
+        loop.evidence = len(state.evidence.refs)
+        loop.unread_steering = control.steered - state.loop.steering_read
+
+    async def begin_iteration(self) -> None:
+        """Begin an iteration, and continue as new here when the history has grown long."""
+        context, loop = self.context, self.state.loop
+        if context.history_is_long() and loop.iteration > 0:
+            await context.continue_as_new()
+        await self.events.store_older_events()
+        now = context.timestamp()
+        context.state.loop.memory.begin(context.state.current_iteration(now), now, context.budget.used)
+        loop.iteration += 1
+        loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
+        context.budget.iterations = loop.iteration
+        self.events.emit(
+            "looping",
+            f"iteration {loop.iteration} of {loop.max_iterations}",
+            iteration=loop.iteration,
+            max_iterations=loop.max_iterations,
+        )
+
 
 MAX_ID_CHARS = 400
 """Of the id of a run: Temporal allows 1,000, and those of its sections and of what is asked later begin with

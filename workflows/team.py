@@ -13,8 +13,8 @@ from activities.contracts.evidence import StopReason
 from activities.contracts.judge import JudgeAssessment
 from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
 from activities.contracts.step import Member, Role
-from activities.plural import plural
-from activities.profiles.specialists import GENERAL, specialists_of
+from activities.messages import plural
+from activities.profiles.loader import GENERAL, specialists_of
 from activities.role_steps import MANAGE
 from workflows.context import ModeTraits, RunPart
 from workflows.handlers import ResearchHandlers

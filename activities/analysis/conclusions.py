@@ -31,8 +31,8 @@ from activities.contracts.appraisal import (
     WorkFigures,
 )
 from activities.contracts.effects import Effect, Interval, Pool
+from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import fields_of
-from activities.extras import NotInstalled
 
 OTHER_SIDE: Mapping[ConclusionDirection, EffectDirection] = {"higher": "lower", "lower": "higher"}
 OPEN: tuple[ConclusionDirection, ...] = ("uncertain", "not_enough_data")

@@ -36,7 +36,7 @@ from activities.contracts.effects import (
     SmallStudyCheck,
     StudyRow,
 )
-from activities.extras import NotInstalled
+from activities.contracts.errors import NotInstalled
 
 Estimator = Literal["PM", "DL"]
 MIN_STUDIES = 2

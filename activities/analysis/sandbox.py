@@ -28,7 +28,7 @@ from typing import IO
 
 from activities.analysis import harness
 from activities.contracts.effects import RATIOS, Arms, Effect, GeneratedAnalysis, Program
-from activities.extras import NotInstalled
+from activities.contracts.errors import NotInstalled
 from activities.processes import run
 
 MAX_SECONDS = 120

@@ -18,7 +18,9 @@
 Plain libraries raise these; `to_application_error` is the only place that translates them for Temporal.
 """
 
+import sys
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import SearchStatus, Usage
@@ -156,3 +158,32 @@ def to_application_error(error: DeterminatorError) -> "ApplicationError":
         non_retryable=not error.retryable,
         next_retry_delay=next_delay(error) if error.retryable else None,
     )
+
+
+def install(extra: str, prefix: Path | None = None) -> str:
+    """Return the command that adds an extra of the package to this installation.
+
+    Its `prefix` tells pip from the tools that keep an environment of their own, where pip cannot be called.
+    """
+    prefix = prefix or Path(sys.prefix)
+    if (prefix / "uv-receipt.toml").exists():
+        how = f"uv pip install --python {prefix}"
+    else:
+        is_pipx = (prefix / "pipx_metadata.json").exists()
+        how = f"pipx runpip {prefix.name} install" if is_pipx else "pip install"
+    return f"{how} 'determinator[{extra}]'"
+
+
+class NotInstalled(DeterminatorError):
+    """A library or program that a part of the system needs is not there.
+
+    The message says how to install it.
+    """
+
+    def __init__(self, what: str, how: str) -> None:
+        super().__init__(f"{what} not installed; {how}")
+
+    @classmethod
+    def of_extra(cls, what: str, extra: str) -> "NotInstalled":
+        """Return the error for a library behind an extra of the package."""
+        return cls(f"{what} are", install(extra))

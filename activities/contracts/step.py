@@ -50,7 +50,7 @@ Role = Literal[
 
 Member = str
 """A member of a team, beside its manager: `searcher`, `hypothesizer`, `judge`, `analyst`, `reporter`, or a
-specialist by its name (`activities.profiles.specialists`)."""
+specialist by its name (`activities.profiles.loader`)."""
 ROLE_OF_MEMBER: Mapping[str, Role] = {
     "searcher": "tool_selector",
     "hypothesizer": "hypothesis_generator",

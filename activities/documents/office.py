@@ -23,7 +23,7 @@ from activities.documents.blocks import MAX_ROWS, script
 from activities.documents.encodings import decode, decoded_page
 from activities.documents.html_page import html_text, html_tree, shown_in
 from activities.documents.text import Text, Unreadable, behind_extra, from_pages
-from activities.plural import counted
+from activities.messages import counted
 
 if TYPE_CHECKING:
     from pylatexenc.latexwalker import LatexWalker

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from activities.documents.text import Lacking, Text, Unreadable, behind_extra, tidied
-from activities.plural import clock
+from activities.messages import clock
 
 SPEECH_SECONDS = 840.0
 """After which nothing further is transcribed; what was heard is kept."""

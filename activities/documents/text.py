@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from activities.extras import install
+from activities.contracts.errors import install
 
 MAX_CHARS = 4_000_000
 """Characters of one document that are kept: about ten thick books."""

@@ -11,7 +11,7 @@ Invariants:
 * a call may last as long as words arrive; it ends by silence, by its output cap, or with the step's time, and
   what was complete by then is used;
 * a server gets no more calls at once than it serves, and waiting for a turn is not the call's time;
-* a model that is down is not asked again by every step (`activities.models.breaker`);
+* a model that is down is not asked again by every step (`activities.models.servers`);
 * credentials go to the configured address only, and into no message.
 """
 

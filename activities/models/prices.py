@@ -1,4 +1,4 @@
-"""Prices and context windows of models: the user's own table over `genai-prices`.
+"""Prices, context windows and the effort of models: the user's own table over `genai-prices`.
 
 A model is only looked up at the provider its address belongs to. A server at any other address may carry the
 same model name for nothing or for more, so its price is unknown unless the user's table names it.
@@ -11,11 +11,14 @@ from datetime import UTC, datetime
 from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING
 
-from activities.contracts.evidence import ModelChoice, Price, Usage
+from activities.contracts.evidence import Effort, ModelChoice, Price, Usage
+from activities.models.address import parse
 from activities.settings import Settings
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
+
+    from activities.models.server_facts import ServerFacts
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -88,3 +91,48 @@ def _dearest(price: "Decimal | TieredPrices | None") -> float | None:
     if isinstance(price, Decimal):
         return float(price)
     return float(max([price.base, *(tier.price for tier in price.tiers)]))
+
+
+SMALL_MODEL = 4.5
+"""Billions of parameters up to which a model is small."""
+SMALL_CONTEXT = 6_000
+"""Tokens; a model that reads fewer gets a small model's prompts whatever its size."""
+
+
+def effort_for(facts: "ServerFacts") -> Effort:
+    """`small` for a model that is known to be small or to read little, else `normal`.
+
+    `large` is for the user to choose: it costs three times as much.
+    """
+    few = facts.parameters is not None and facts.parameters <= SMALL_MODEL
+    little = facts.context_tokens is not None and facts.context_tokens < SMALL_CONTEXT
+    return "small" if few or little else "normal"
+
+
+async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
+    """Return the effort of a choice: its own, that of the settings, else by what its server says.
+
+    None without a model.
+
+    Raises ModelRefused when the address is not one.
+    """
+    if choice.backend == "extractive":
+        return None
+    if effort := choice.effort or settings.effort:
+        return effort
+    return effort_for(await facts_of(settings, choice))
+
+
+async def facts_of(settings: Settings, choice: ModelChoice) -> "ServerFacts":
+    """Return what the server of a choice says of itself. Raises ModelRefused when the address is not one."""
+    from activities.models.server_facts import ask_server  # imports the HTTP library
+
+    where = parse(address(settings, choice))
+    return await ask_server(where, choice.model, key_for(settings, where.shown))
+
+
+def key_for(settings: Settings, shown: str) -> str:
+    """Return the key for an address: only the configured one is given it; empty for others."""
+    configured = parse(settings.openai_base_url or OPENAI_URL).shown
+    key = settings.openai_api_key
+    return key.get_secret_value() if key is not None and shown == configured else ""

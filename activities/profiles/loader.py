@@ -1,10 +1,11 @@
-"""Profiles from TOML: the built-in ones beside this module, and a user's own.
+"""Profiles from TOML: the built-in ones beside this module, and a user's own; searchers of a team.
 
 A user's profile has the fields of `activities.contracts.profile.Profile`; see `activities/profiles/*.toml`.
 """
 
 import re
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from activities.contracts.errors import DeterminatorError
-from activities.contracts.profile import Profile
+from activities.contracts.profile import Profile, Specialist
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _FOLDER = resources.files(__package__)
@@ -77,3 +78,31 @@ def _read(file: Path | Traversable) -> Profile:
     if len({c.name for c in profile.criteria}) < len(profile.criteria):
         raise ProfileError(f"the profile {file} names a criterion twice")
     return profile
+
+
+GENERAL = "general"
+"""Searches where no kind of question is more fitting; in a team it is the searcher."""
+LITERATURE = ("pubmed", "europepmc")
+SPECIALISTS: tuple[Specialist, ...] = (
+    Specialist(
+        name="mechanism",
+        does="how a drug, gene or pathway acts: targets, binding, expression, models of disease",
+        sources=("opentargets", "chembl", "uniprot", "reactome", *LITERATURE),
+    ),
+    Specialist(
+        name="clinical_trials",
+        does="what was tried in people: designs, arms, outcomes, effects, trials under way",
+        sources=("clinicaltrials", *LITERATURE),
+    ),
+    Specialist(
+        name="drug_data",
+        does="what is known of a drug: approval, label, doses, interactions, adverse events",
+        sources=("openfda", "chembl", *LITERATURE),
+    ),
+    Specialist(name=GENERAL, does="any other question, and one of several kinds"),
+)
+
+
+def specialists_of(profile: Profile) -> Mapping[str, Specialist]:
+    """Return the specialists of a run by name: the profile's in place of built-in ones, or beside them."""
+    return {one.name: one for one in (*SPECIALISTS, *profile.specialists)}

@@ -25,8 +25,8 @@ from activities.contracts.appraisal import (
     WorkFacts,
 )
 from activities.contracts.effects import Arms, Effect, Interval, Measure, NotPooled, Pool
+from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import Frozen
-from activities.extras import NotInstalled
 from activities.review.extraction import DecidedStudy, figure_id, number_of
 from activities.review.protocol import PooledOutcome, ReviewQuestion
 

@@ -13,8 +13,8 @@ from rapidfuzz import fuzz
 from activities.contracts.evidence import Claim, Evidence, Statement
 from activities.contracts.judge import Refused
 from activities.contracts.write import Edited, EditedSentence, EditInput
+from activities.messages import plural
 from activities.models.base import BYTES_PER_TOKEN, estimate
-from activities.plural import plural
 from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, limits
 from activities.roles.prompt import compose, concluded, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec

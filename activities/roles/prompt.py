@@ -18,9 +18,8 @@ from activities.contracts.evidence import ANSWERED, Evidence, SearchRecord, Stat
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
-from activities.messages import english_name
+from activities.messages import counted, english_name
 from activities.models.base import BYTES_PER_TOKEN, estimate
-from activities.plural import counted
 from activities.roles.role import Prompt, evidence_rules, prompt_file
 from activities.text.sentences import Sentence
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.plan import AgentSelectionPlan, AgentTask, SelectInput
 from activities.extractive import searching
-from activities.profiles.specialists import specialists_of
+from activities.profiles.loader import specialists_of
 from activities.roles.fields import Loose, Score, Text, limits
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, prompt_text

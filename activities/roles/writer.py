@@ -15,10 +15,9 @@ from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
-from activities.messages import N_, english_name
+from activities.messages import N_, english_name, plural
 from activities.models.base import Review
 from activities.models.structured import read_so_far
-from activities.plural import plural
 from activities.report.formats.statements import sentence as in_words
 from activities.roles.fields import (
     Fields,

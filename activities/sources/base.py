@@ -7,7 +7,9 @@ Failures are raised as `SourceError`; an answer with nothing in it is not a fail
 A source whose texts cost a request each (`Lister`) lists what matches first, and reads what is chosen of it.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -126,3 +128,40 @@ async def search(source: Source, query: Query) -> SearchResult:
         details += [step.detail] if step.detail else []
     kept = tuple(records[: query.limit])
     return SearchResult(kept, "ok" if kept else "empty", hits, set_aside, sent, tuple(details))
+
+
+Report = Callable[[int, int], None]
+"""Receives how much is done, and of how much."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """The files of a library that are read, for heartbeats."""
+
+    done: int = 0
+    total: int = 0
+
+    def report(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+
+    def details(self) -> dict[str, int] | None:
+        """Return a heartbeat's details: plain JSON; None while there is nothing to read."""
+        return {"files_read": self.done, "files": self.total} if self.total else None
+
+
+_REPORT: ContextVar[Report | None] = ContextVar("report", default=None)
+
+
+@contextmanager
+def reporting(report: Report) -> Iterator[None]:
+    """While the body runs, sources report there."""
+    token = _REPORT.set(report)
+    try:
+        yield
+    finally:
+        _REPORT.reset(token)
+
+
+def current_report() -> Report | None:
+    """Return where to report, None when nobody listens. To be called in the task of the search."""
+    return _REPORT.get()

@@ -16,9 +16,8 @@ from contextlib import nullcontext
 from pydantic import JsonValue
 
 from activities.configuration.mcp import McpSource
-from activities.contracts.errors import Malformed, TooSlow
+from activities.contracts.errors import Malformed, TooSlow, install
 from activities.contracts.evidence import Evidence, Query, SourceInfo
-from activities.extras import install
 from activities.processes import NETWORK, for_python, python, start_async
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter

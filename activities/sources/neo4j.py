@@ -22,9 +22,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable, install
 from activities.contracts.evidence import Evidence, Provenance, Query
-from activities.extras import install
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http

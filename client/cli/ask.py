@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from activities.plural import plural
+from activities.messages import plural
 from activities.settings import user_config_path
 from client.cli.common import (
     Filled,

@@ -12,12 +12,12 @@ from pydantic import BaseModel
 
 from activities.configuration.declaration import declared, flag_of, variable_of
 from activities.configuration.file import ConfigError, read_bytes, read_settings
-from activities.configuration.origins import origins, unknown_variables
-from activities.configuration.trust import trust as trusted
+from activities.configuration.folder import trust as trusted
 from activities.credentials import without_credentials
 from activities.settings import CONFIG_FILE, Settings, config_path, user_config_path
 from client.cli.common import duration, json_option, load_settings, print_json, print_text
 from client.cli.options import default_of
+from client.configuration import origins, unknown_variables
 from client.failures import BadInput
 from client.terminal import harmless
 from workflows.modes import TABLE

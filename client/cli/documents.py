@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from activities.plural import counted
+from activities.messages import counted
 from client.cli.common import Filled, json_option, on_client, print_json, say
 from client.failures import BadInput
 from client.runs.checks import check_library
@@ -101,7 +101,7 @@ async def _of_run(run: "Run") -> OfRun:
 
 def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], int]":
     """Return the files of a folder, and how many of its documents are not encoded yet."""
-    from activities.blas import one_blas_thread
+    from activities.processes import one_blas_thread
 
     with one_blas_thread():
         from activities.sources.library.index import Libraries

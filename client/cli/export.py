@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from activities.plural import plural
+from activities.messages import plural
 from client.cli.common import json_option, on_client, print_json, print_text, run_argument, say
 from client.failures import Exit
 from client.terminal import plain

@@ -10,7 +10,7 @@ import click
 from pydantic import ValidationError
 
 from activities.contracts.evidence import ReportPlan
-from activities.plural import plural
+from activities.messages import plural
 from activities.private_files import file_name, write_whole
 from client.cli.common import (
     changed_run_argument,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from activities.plural import plural
+from activities.messages import plural
 from client.cli.common import (
     changed_run_argument,
     json_option,

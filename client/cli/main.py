@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from activities.configuration.values import did_you_mean
-from client.exit import leave
+from activities.processes import leave
 from client.failures import BadSettings, Exit, Failure, naming
 from client.messages import MESSAGES
 from client.terminal import open_streams, print_error
@@ -50,7 +50,7 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
             "client.cli.documents:documents",
             "List the files of a library: read, found, used, or not, and why.",
         ),
-        "modes": ("client.cli.modes:modes", "List the ways of working and what each is good for."),
+        "modes": ("client.cli.options:modes", "List the ways of working and what each is good for."),
         "up": ("client.cli.local:up", "Start the embedded server and its worker."),
         "down": ("client.cli.local:down", "Stop the embedded worker and server."),
     },
@@ -61,7 +61,7 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
             "Serve runs over HTTP: Responses, chat completions, /runs.",
         ),
         "mcp": ("client.cli.servers:mcp", "Serve search, runs and reports to programs that speak MCP."),
-        "worker": ("client.cli.worker:worker", "Run a worker in the foreground."),
+        "worker": ("client.cli.local:worker", "Run a worker in the foreground."),
     },
     "Advanced": {
         "inspect": ("client.cli.iterations:inspect", "Show each iteration of a run, and what it cost."),

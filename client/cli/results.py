@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from activities.contracts.evidence import Length
-from activities.plural import plural
+from activities.messages import plural
 from activities.report.formats import CHART_FORMATS, CHARTS, FORMATS, format_of
 from activities.report.strength import TYPE_NAMES
 from client.cli.common import Filled, Name, on_client, print_text, run_argument, say

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 from pydantic import BaseModel
 
-from activities.plural import counted
+from activities.messages import counted
 from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput
 from client.terminal import plain

@@ -7,7 +7,7 @@ import click
 
 from activities.contracts.stop_reasons import in_short
 from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
-from client.cli.modes import ModeName
+from client.cli.options import ModeName
 from client.listing import Filter, count_reviews, shortest_name
 from client.terminal import TEMPORALS_VIEW, plain, show_link, shown, to_stdout
 

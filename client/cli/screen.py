@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from activities.plural import counted
+from activities.messages import counted
 from activities.review.decisions import VERDICTS, Made
 from activities.review.decisions import Task as Part
 from activities.review.records import NO_ABSTRACT

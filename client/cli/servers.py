@@ -72,7 +72,7 @@ def packages_of(extra: str, server: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        from activities.extras import install
+        from activities.contracts.errors import install
 
         raise BadInput(f"{server} is not installed ({error.name} is missing): {install(extra)}") from error
 

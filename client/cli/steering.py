@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from activities.plural import plural
+from activities.messages import plural
 from client.cli.common import (
     Filled,
     by_option,

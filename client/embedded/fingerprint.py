@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from activities.configuration.declaration import carried, variable_of
-from activities.configuration.trust import HOME_VARIABLE, user_home
+from activities.configuration.folder import HOME_VARIABLE, user_home
 from activities.lanes import Lane
 from activities.private_files import random_key
 from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables

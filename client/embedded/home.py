@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from activities.lanes import Lane
 from activities.private_files import private_home
-from client.embedded.locks import is_held
+from client.embedded.processes import is_held
 
 
 class Note(BaseModel):

@@ -29,9 +29,8 @@ from activities.settings import Settings
 from client.connection import Connection, Say, open_client, quiet
 from client.embedded.binary import check_binary, find_temporal, server_version
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
-from client.embedded.locks import holder, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
-from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
+from client.embedded.processes import end, end_orphans, holder, is_alive, is_held, last_error, spawn
 from client.embedded.workers import (
     IDLE_SECONDS,
     Answer,

@@ -31,10 +31,10 @@ from pathlib import Path
 from typing import Any
 
 from activities.private_files import write_whole
+from activities.processes import IDLE, leave
 from client.embedded import network
 from client.embedded.binary import free_port, loopback_address
 from client.embedded.forwarder import Session, listening_at, publish, published, remove_socket, serve_owner
-from client.embedded.locks import Locked, LockFile
 from client.embedded.network import Address, Sockets
 from client.embedded.processes import (
     DEATHS_SECONDS,
@@ -43,12 +43,13 @@ from client.embedded.processes import (
     PRIVATE_UMASK,
     PROBE_SECONDS,
     Child,
+    Locked,
+    LockFile,
     WorkerSlot,
     last_error,
     now,
     report,
 )
-from client.exit import IDLE, leave
 
 TEST_SECONDS = 0.2
 """Longer than another process needs to test whether the lock is held, and so short that one that is not

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from activities.lanes import Lane, lane_of
-from activities.plural import plural
+from activities.messages import plural
 from activities.processes import python
 from activities.settings import Settings
 from client.connection import Say, short_path

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from activities.contracts.stop_reasons import STOPS
-from activities.plural import counted
+from activities.messages import counted
 from activities.report.formats.references import best_url
 from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report

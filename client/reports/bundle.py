@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from activities.plural import plural
+from activities.messages import plural
 from activities.private_files import file_name
 from activities.report.audit import examine
 from activities.report.check_bundle import SUMS

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from activities.extras import NotInstalled
+from activities.contracts.errors import NotInstalled
 from activities.processes import run
 from activities.report.parts import parts_of
 from activities.report.schema import Report

@@ -19,7 +19,7 @@ from workflows.types import Progress
 class Heartbeat(BaseModel):
     """The report of a thinking step, or of a search of a library, while it runs.
 
-    See `activities.models.progress` and `activities.sources.progress`.
+    See `activities.models.progress` and `activities.sources.base`.
     """
 
     model_config = ConfigDict(extra="ignore")

@@ -144,7 +144,7 @@ def check_format(output: Path) -> None:
         )
     library, extra = EXTRA_OF.get(ending, ("", ""))
     if library and find_spec(library) is None:
-        from activities.extras import install
+        from activities.contracts.errors import install
 
         raise BadInput(f"{output}: {ending} files need an extra: {install(extra)}")
 

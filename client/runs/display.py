@@ -18,12 +18,12 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from activities.plural import clock
+from activities.messages import clock
 from client.runs.calls import ModelCall, call_line, seconds_left
 from client.terminal import plain, plain_table
+from workflows.details import SECTION_HEAD, Row, progress_rows, section_rows
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
-from workflows.progress_rows import SECTION_HEAD, Row, progress_rows, section_rows
 from workflows.types import Progress
 
 SEARCHES_SHOWN = 8

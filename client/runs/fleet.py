@@ -28,7 +28,7 @@ from activities.sources.registry import build_sources, why_closed
 from client.connection import configured, open_client
 from client.failures import BadInput, Failure
 from workflows.steps import policy
-from workflows.steps.failures import first_detail
+from workflows.steps.policy import first_detail
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ async def fleet(settings: Settings, address: str | None = None) -> Client | None
     """Return a client of the configured server, whose workers ask the limited APIs.
 
     None where none is configured: the processes of one home share an API's rate by themselves
-    (`activities.shared_turns`). Raises NoConnection and BadConnectionSettings.
+    (`activities.sources.http.rate_limiter`). Raises NoConnection and BadConnectionSettings.
     """
     config = configured(address, settings)
     return await open_client(config) if config is not None else None

@@ -27,8 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.contracts.errors import StoreError
 from activities.lanes import Lane, lane_of
 from client.embedded.home import Places, WorkerNote, read_note
-from client.embedded.locks import is_held
-from client.embedded.processes import last_lines
+from client.embedded.processes import is_held, last_lines
 from client.embedded.server import serve, start_embedded, unwritable
 from client.embedded.workers import open_runs
 from client.failures import NoAnswer, NoConnection, NoSuchRun

@@ -133,7 +133,7 @@ def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
     Raises BadInput for a file that cannot be read, and where statistics are not installed.
     """
     if find_spec("statsmodels") is None:
-        from activities.extras import install
+        from activities.contracts.errors import install
 
         raise BadInput(f"statistics are not installed; {install('analysis')}")
     path = options.get("effects")

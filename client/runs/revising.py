@@ -16,7 +16,7 @@ from activities.credentials import without_credentials
 from activities.private_files import file_name, write_whole
 from activities.report.schema import Report
 from client.embedded.home import Places
-from client.embedded.locks import Locked, LockFile
+from client.embedded.processes import Locked, LockFile
 from client.failures import BadInput
 from workflows.messages import By, Message, Text
 

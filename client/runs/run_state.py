@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from client.listing import Row
 from client.run import Run, RunStatus
-from workflows.progress_rows import progress_rows
+from workflows.details import progress_rows
 
 RunId = Annotated[str, Field(description="The run's id, by which every tool takes it")]
 

@@ -11,7 +11,7 @@ from sse_starlette import ServerSentEvent
 
 from activities.contracts.evidence import ReportPlan
 from activities.contracts.prepare import Continued
-from activities.plural import clock, counted
+from activities.messages import clock, counted
 from client.access import Access, line_of
 from client.api import EXPECTED
 from client.failures import NoSuchRun

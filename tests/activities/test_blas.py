@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.blas import VARIABLE, one_blas_thread
+from activities.processes import VARIABLE, one_blas_thread
 
 LIBRARY = """
 import sys
@@ -23,7 +23,7 @@ COUNT = "import os; print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THRE
 @pytest.mark.parametrize(
     "code",
     [
-        "from activities.blas import one_blas_thread\nwith one_blas_thread():\n    import numpy",
+        "from activities.processes import one_blas_thread\nwith one_blas_thread():\n    import numpy",
         LIBRARY,
     ],
     ids=["numpy", "a library"],

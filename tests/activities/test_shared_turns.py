@@ -6,8 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from activities.shared_turns import turns_of
-from activities.sources.http.rate_limiter import RateLimiter
+from activities.sources.http.rate_limiter import RateLimiter, turns_of
 from tests.client.harness import wait_until
 from tests.worker.fleet import busiest_second
 

@@ -117,7 +117,7 @@ def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
         "    try: await found.client.get_workflow_handle('x').describe(rpc_timeout=timedelta(seconds=1))\n"
         "    except Exception: pass\n"
         "asyncio.run(go())\n"
-        "from client.exit import leave; leave(0)\n"
+        "from activities.processes import leave; leave(0)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=90)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.configuration.trust import trust, user_home
+from activities.configuration.folder import trust, user_home
 from activities.private_files import write_whole
 from activities.settings import Settings, config_path, user_config_path
 from client.configuration import ignored_keys, load_settings

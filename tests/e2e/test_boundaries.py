@@ -27,7 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.payloads import DATA_CONVERTER
 from client.embedded.home import Places, ServerNote, read_note
-from client.embedded.locks import holder
+from client.embedded.processes import holder
 from tests.client.harness import living, wait_until
 from tests.e2e.stage import Thorough, Turnstile, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import pytest
 
 from client.embedded.home import Places
-from client.embedded.locks import holder
+from client.embedded.processes import holder
 from client.embedded.server import stop_embedded
 from tests.client.harness import begin, determinator, inside, living, processes_of, wait_until
 from tests.e2e.stage import Clock, Exchange, Thorough, faults, own_id, pubmed, recorded_sources

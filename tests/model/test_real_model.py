@@ -20,8 +20,8 @@ from activities.evidence_store import EvidenceStore
 from activities.models.address import parse
 from activities.models.capabilities import CapabilityMemory
 from activities.models.client import OpenAIModel
+from activities.models.prices import effort_for
 from activities.models.server_facts import ask_server
-from activities.models.sizing import effort_for
 from activities.roles.allowances import allowance_of
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings

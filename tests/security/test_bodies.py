@@ -15,9 +15,8 @@ from activities.contracts.errors import (
     RateLimited,
     next_delay,
 )
-from activities.sources.http.bodies import TooLarge, read_body
 from activities.sources.http.cache import HttpCache
-from activities.sources.http.client import Http
+from activities.sources.http.client import Http, TooLarge, read_body
 from activities.sources.http.pages import is_public
 from activities.sources.http.reading import read_xml
 

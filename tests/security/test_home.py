@@ -13,8 +13,8 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.embedded.fingerprint import worker_environment
 from client.embedded.home import Places, look
-from client.embedded.locks import holder
 from client.embedded.network import has_own_network
+from client.embedded.processes import holder
 from client.embedded.server import start_embedded
 from client.reports import load
 from tests.client.harness import living, wait_until

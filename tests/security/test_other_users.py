@@ -20,8 +20,8 @@ from client.embedded import network
 from client.embedded.forwarder import listening as listening_on
 from client.embedded.forwarder import names_this_machine, publish
 from client.embedded.home import Places, look
-from client.embedded.locks import holder
 from client.embedded.network import Address, Sockets, has_own_network
+from client.embedded.processes import holder
 from client.embedded.server import start_embedded, supervisor_input, why_no_server
 from client.embedded.supervisor import MAX_TAKEN
 from tests.client.harness import determinator, living, processes_of, wait_until

@@ -54,7 +54,6 @@ from activities.contracts.write import (
     Verdicts,
     WriteInput,
 )
-from activities.draft_progress import SIGNAL, DraftProgress
 from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive.planning import manage
@@ -62,6 +61,7 @@ from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTexts, ReadInFull
 from activities.own_step_activity import OwnStepActivities
 from activities.publish_activity import PublishActivities
+from activities.role_activity import SIGNAL, DraftProgress
 from activities.role_steps import ROLE_STEPS, RoleStep
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.role import ROLES, spec_of
@@ -135,7 +135,7 @@ class Fakes:
         return StepAnswer(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")
 
     async def _report(self, step: WriteInput, reports: Sequence[tuple[str, ...]]) -> None:
-        """As `activities.draft_progress` does it."""
+        """As `activities.role_activity` does it."""
         run = activity.client().get_workflow_handle(step.report_to)
         attempt = activity.info().attempt
         for paragraphs in reports:

@@ -9,9 +9,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount
+from client.runs.estimating import estimate
 from workflows.amounts import Addition, Spend
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
-from workflows.rules.estimate import estimate
 from workflows.types import Limits, ResearchRequest
 
 pytestmark = pytest.mark.invariant

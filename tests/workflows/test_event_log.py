@@ -10,7 +10,7 @@ from pathlib import Path
 from temporalio import activity
 
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
-from activities.draft_progress import SIGNAL, DraftProgress
+from activities.role_activity import SIGNAL, DraftProgress
 from activities.settings import Settings
 from client.failures import NoAnswer
 from client.runs.query import read_events

@@ -67,7 +67,7 @@ def test_a_question_imports_no_mode_not_even_its_own() -> None:
     modes = [*(name for name in (AUTO, *MODES) if name != "graph"), "graph"]
     code = (
         "import sys\n"
-        "import client.cli.modes, client.runs.follow, client.runs.start\n"
+        "import client.cli.options, client.runs.follow, client.runs.start\n"
         "from activities.settings import Settings\n"
         "from client.runs.options import AskOptions\n"
         "from client.runs.request import build_request\n"

@@ -8,7 +8,7 @@ from temporalio.exceptions import TimeoutError as TimedOut
 
 from activities.contracts.evidence import Usage
 from tests.workflows.conftest import Stage, a_request, until
-from workflows.steps.failures import MAX_EXECUTIONS, model_failure, retry_on_worker_loss
+from workflows.steps.policy import MAX_EXECUTIONS, model_failure, retry_on_worker_loss
 
 pytestmark = pytest.mark.invariant
 

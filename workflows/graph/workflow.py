@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import StopReason
 from activities.contracts.step import Role
-from activities.plural import plural
+from activities.messages import plural
 from workflows.context import ModeTraits
 from workflows.graph.definition import (
     UNLIMITED,
@@ -40,7 +40,7 @@ from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget
+from workflows.steps.policy import OutOfBudget
 from workflows.steps.writing import run_all
 from workflows.types import Outcome, ResearchRequest
 

@@ -16,7 +16,7 @@ from activities.role_steps import WRITE_PROGRAM
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import Part
 from workflows.steps import policy
-from workflows.steps.failures import reason_of
+from workflows.steps.policy import reason_of
 
 
 class AnalysisPart(Part):

@@ -19,7 +19,7 @@ from activities.contracts.evidence import SourceOption, fields_of
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import Verdicts, VerifyInput
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
@@ -27,8 +27,8 @@ from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
 from workflows.steps import policy
-from workflows.steps.failures import reason_of
 from workflows.steps.ordering import until_finished
+from workflows.steps.policy import reason_of
 from workflows.steps.writing import run_all
 
 

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 
 from activities.contracts.plan import Clarified, ClarifyInput
 from activities.contracts.prepare import Imported
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_steps import CLARIFY
 from workflows.part_state import ClarificationState
 from workflows.parts.rows import Part
-from workflows.steps.failures import OutOfBudget
+from workflows.steps.policy import OutOfBudget
 
 
 class ClarificationPart(Part):

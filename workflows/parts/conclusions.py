@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.evidence import EvidenceRef
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_steps import APPRAISE
 from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS

@@ -7,12 +7,12 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.prepare import Continued, Imported
 from activities.follow_up_activity import FollowUpActivities
-from activities.plural import plural
+from activities.messages import plural
 from workflows.part_state import DialogueState
 from workflows.parts.rows import Part
 from workflows.rules.dedup import merge
 from workflows.steps import policy
-from workflows.steps.failures import reason_of
+from workflows.steps.policy import reason_of
 
 
 class DialoguePart(Part):

@@ -10,12 +10,12 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import EvidenceRef, SourceOption
 from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
-from activities.plural import plural
+from activities.messages import plural
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import FullTextsState
 from workflows.parts.rows import Part
 from workflows.steps import policy
-from workflows.steps.failures import reason_of
+from workflows.steps.policy import reason_of
 
 MIN_SECONDS = 60.0
 """Time left for research below which nothing is read in full."""

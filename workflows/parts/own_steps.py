@@ -9,7 +9,7 @@ from workflows.part_state import CandidatesState, GraphState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
-from workflows.steps.failures import reason_of
+from workflows.steps.policy import reason_of
 
 MAX_WORKS = 30
 """Works that a step is given: those that rank first."""

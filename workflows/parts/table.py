@@ -6,7 +6,7 @@ from activities.analysis.cells import EFFECT_COLUMNS
 from activities.contracts.evidence import EvidenceRef
 from activities.contracts.judge import Table
 from activities.contracts.write import Extracted, ExtractInput
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_steps import EXTRACT
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS

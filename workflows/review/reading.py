@@ -14,7 +14,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import EvidenceRef
-from activities.plural import counted
+from activities.messages import counted
 from activities.review.decisions import OPEN, Decision, ScreenedStage
 from activities.review.protocol import Screener
 from activities.review.state import ToolUse
@@ -22,7 +22,7 @@ from activities.review.steps import ReadDone, ReadStage, ReadStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
 from workflows.steps import policy
-from workflows.steps.failures import reason_of, retry_on_worker_loss
+from workflows.steps.policy import reason_of, retry_on_worker_loss
 
 MAX_UNANSWERED = 3
 """Calls after which a record that a model does not decide on goes to a person."""

@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import Query
 from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
-from activities.plural import counted
+from activities.messages import counted
 from activities.review.protocol import SourceQuery
 from activities.review.state import ReviewState, SearchRow
 from activities.review.steps import Added, AddRecords
@@ -18,7 +18,7 @@ from activities.review_activity import ReviewActivities
 from activities.search_activity import activity_name
 from workflows.review.pace import Pace
 from workflows.steps import policy
-from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
+from workflows.steps.policy import reason_of, retry_on_worker_loss, search_failure
 
 CALL_TOKENS = 1_500
 """Tokens of a call without records."""

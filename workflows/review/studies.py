@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import EvidenceRef
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
-from activities.plural import counted
+from activities.messages import counted
 from activities.review.bias import ASSESSED
 from activities.review.state import NOT_A_TRIAL, study_key
 from activities.review.steps import ReadDone, ReadStep, RecordsStep, SettleStep, TellStep
@@ -19,7 +19,7 @@ from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
 from workflows.review.reading import Reading
 from workflows.steps import policy
-from workflows.steps.failures import reason_of
+from workflows.steps.policy import reason_of
 
 A_FETCH = 20
 """Works whose full texts one step fetches."""

@@ -13,7 +13,7 @@ from activities.contracts.evidence import ANSWERED, Frozen, SearchStatus
 from activities.contracts.judge import JudgeAssessment
 from activities.contracts.profile import Profile
 from activities.contracts.stop_reasons import StopReason
-from activities.plural import plural
+from activities.messages import plural
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
 Happened = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]

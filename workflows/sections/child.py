@@ -19,7 +19,7 @@ from temporalio.exceptions import FailureError
 from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
-from activities.plural import plural
+from activities.messages import plural
 from workflows.context import RunPart
 from workflows.rules.budget import needs
 from workflows.rules.dedup import merge

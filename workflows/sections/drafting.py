@@ -12,7 +12,7 @@ from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection
 from activities.contracts.step import Role
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import SectionDraft, WriteInput
-from activities.plural import plural
+from activities.messages import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.text.tokens import terms

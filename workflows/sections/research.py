@@ -8,14 +8,14 @@ from temporalio.exceptions import FailureError
 from activities.contracts.evidence import UNPLANNED, Mode, ReportPlan, ReportPlanSection
 from activities.contracts.plan import PlanInput
 from activities.contracts.stop_reasons import STOPS, StopReason
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_steps import PLAN
 from workflows.context import RunPart
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
 from workflows.sections.results import SectionResults
-from workflows.steps.failures import OutOfBudget
+from workflows.steps.policy import OutOfBudget
 from workflows.steps.writing import run_all
 from workflows.types import Outcome, SectionProgress
 

@@ -20,7 +20,7 @@ from activities.contracts.judge import (
     OrderInput,
     WorkJudgement,
 )
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_activity import ThinkActivities
 from activities.role_steps import JUDGE
 from activities.roles.allowances import (
@@ -36,8 +36,8 @@ from workflows.context import RunPart
 from workflows.rules.payload_limits import REFS_ROOM, shown, to_order, within
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget, StepFailed
 from workflows.steps.model import PERMANENT
+from workflows.steps.policy import OutOfBudget, StepFailed
 
 MAX_WEAKEST = 30
 """Works that answered, the weakest of them, with which new ones are compared."""

@@ -24,7 +24,7 @@ from workflows.context import RunPart
 from workflows.part_state import ClarificationState
 from workflows.rules.budget import expected, least_tokens, needs, scaled, smaller_allowance
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
+from workflows.steps.policy import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 
 TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""

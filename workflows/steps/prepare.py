@@ -10,12 +10,12 @@ from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.contracts.prepare import Imported, Prepared, PrepareInput, WorkerChoice
 from activities.contracts.profile import Profile
 from activities.prepare_activity import PrepareActivities
-from activities.profiles.specialists import specialists_of
+from activities.profiles.loader import specialists_of
 from activities.role_steps import PARSE
 from workflows.context import RunPart
 from workflows.modes import Available, offered, refusal
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget
+from workflows.steps.policy import OutOfBudget
 from workflows.steps.writing import run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
 

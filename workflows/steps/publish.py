@@ -21,7 +21,7 @@ from activities.contracts.publish import (
     PubMedSaid,
 )
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
-from activities.plural import plural
+from activities.messages import plural
 from activities.publish_activity import PublishActivities, pubmed_check, reaches_out
 from activities.report.schema import Published
 from activities.roles.assessment import MIN_ANSWERS

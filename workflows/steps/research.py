@@ -14,13 +14,13 @@ from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, S
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
 from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
-from activities.plural import plural
+from activities.messages import plural
 from activities.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import remembered, short_rows, shown, within
-from workflows.steps.failures import reason_of
 from workflows.steps.judging import JUDGED_ROOM, best_first
+from workflows.steps.policy import reason_of
 
 OBSERVED_ITEMS = 20
 """Works that the observer, the gap evaluator and the reflector are told of at most."""

@@ -28,7 +28,7 @@ from workflows.event_types import EVENTS
 from workflows.rules.dedup import documents_again, merge
 from workflows.state import Unread
 from workflows.steps import policy
-from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
+from workflows.steps.policy import reason_of, retry_on_worker_loss, search_failure
 
 Answer = tuple[SearchRecord, list[EvidenceRef]]
 """The row of a search, and what it found."""

@@ -24,7 +24,7 @@ from activities.contracts.write import (
     WriteInput,
     named,
 )
-from activities.plural import plural
+from activities.messages import plural
 from activities.report.claims import draft_claims
 from activities.role_steps import EDIT, VERIFY, WRITE
 from activities.roles.allowances import MAX_WRITER_ITEMS

@@ -11,8 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from activities.contracts.errors import DeterminatorError
-from activities.extras import install
+from activities.contracts.errors import DeterminatorError, install
 from activities.plugins import load
 
 if TYPE_CHECKING:

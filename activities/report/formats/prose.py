@@ -9,8 +9,7 @@ from typing import Literal
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim
 from activities.contracts.iterations import IterationRecord
-from activities.messages import N_, _
-from activities.plural import plural
+from activities.messages import N_, _, plural
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import cited, escape_markdown, pipe_table
 from activities.report.schema import Reference, Report, ReportSection

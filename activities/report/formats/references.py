@@ -7,8 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 from activities.contracts.evidence import Claim, Standing, Support
 from activities.contracts.profile import Words
 from activities.contracts.write import DraftClaim
-from activities.messages import N_, _, day
-from activities.plural import clock
+from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence

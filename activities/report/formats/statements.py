@@ -8,9 +8,9 @@ words it.
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from activities.contracts.errors import install
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
 from activities.contracts.stop_reasons import STOPS
-from activities.extras import install
 from activities.messages import N_, Plural, _, day, listed, ngettext, number
 from activities.report.formats.text import clean
 

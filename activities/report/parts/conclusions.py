@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from activities.analysis.conclusions import again, conclude, numbers_stand, unpooled
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect
+from activities.contracts.errors import install
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.contracts.write import DraftClaim
-from activities.extras import install
 from activities.messages import _
 from activities.report.claims import Checks
 from activities.report.formats import conclusion_words

@@ -29,9 +29,8 @@ from activities.documents.read import PDF_TYPES, PLAIN_TYPES
 from activities.documents.readers import readers
 from activities.documents.text import Text, Unreadable
 from activities.settings import Settings
-from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import HttpCache
-from activities.sources.http.client import USER_AGENT
+from activities.sources.http.client import CODINGS, USER_AGENT, TooLarge, read_body
 from activities.sources.http.failures import failure
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

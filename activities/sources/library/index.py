@@ -28,10 +28,10 @@ from platformdirs import user_cache_path
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.documents.readers import Stop
 from activities.logs import log
+from activities.sources.base import Report
 from activities.sources.library.encoding import MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
-from activities.sources.progress import Report
 from activities.text.absence import MIN_WITHIN, absent
 from activities.text.embeddings import embedder
 from activities.text.language import language_of_question

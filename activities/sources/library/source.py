@@ -6,17 +6,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from activities.blas import one_blas_thread
 from activities.contracts.evidence import AbsentWord, Evidence, Provenance, Query, SourceInfo
 from activities.documents.readers import Stop, readers
-from activities.plural import counted
+from activities.messages import counted
+from activities.processes import one_blas_thread
 from activities.settings import Settings
 from activities.sources import names
-from activities.sources.base import Exchange
+from activities.sources.base import Exchange, Report, current_report
 from activities.sources.filters import passes
 from activities.sources.http.client import Http
 from activities.sources.library.store import Changed
-from activities.sources.progress import Report, current_report
 
 if TYPE_CHECKING:
     from activities.sources.library.index import Libraries, LibraryIndex

@@ -21,9 +21,9 @@ from activities.contracts.evidence import Evidence
 from activities.documents.dates import date_of_head
 from activities.documents.readers import Stop, Stopped
 from activities.retractions.rules import worst
+from activities.sources.base import Report
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
-from activities.sources.progress import Report
 from activities.text.language import ENGLISH, language_of, main_languages
 
 BUSY_SECONDS = 60.0

@@ -6,7 +6,7 @@ import pytest
 
 from activities.analysis.meta_analysis import analyse_effects, verdict_of, with_generated
 from activities.contracts.effects import Effect, Expected, GeneratedAnalysis, Interval
-from activities.extras import NotInstalled
+from activities.contracts.errors import NotInstalled
 from tests.activities.analysis.studies import bcg, stroke
 
 

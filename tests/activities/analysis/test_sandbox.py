@@ -12,7 +12,7 @@ from activities.analysis import sandbox
 from activities.analysis.meta_analysis import of_generated
 from activities.analysis.sandbox import run_program
 from activities.contracts.effects import Effect
-from activities.extras import NotInstalled
+from activities.contracts.errors import NotInstalled
 
 REPORT = """
 def tried(name, attempt):

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from activities.configuration.declaration import declared
-from activities.configuration.file import MAX_PROBLEMS, ConfigError, read_settings
-from activities.configuration.keys import sections
-from activities.configuration.origins import explain, origins, unknown_variables
+from activities.configuration.file import MAX_PROBLEMS, ConfigError, read_settings, sections
 from activities.settings import Settings
+from client.configuration import explain, origins, unknown_variables
 from workflows.types import Limits
 
 FIELDS = Settings.model_fields

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.extras import install
+from activities.contracts.errors import install
 from activities.sources.library.reading import SetAside, read_file
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import ModelChoice
-from activities.models.breaker import FAILURES, IN_A_ROW_SECONDS, REST_SECONDS, Breaker
+from activities.models.servers import FAILURES, IN_A_ROW_SECONDS, REST_SECONDS, Breaker
 from tests.activities.models.conftest import GOOD, Asker
 from tests.fake_openai import FakeOpenAI, fails, says
 
@@ -122,7 +122,7 @@ def test_a_server_that_answers_is_not_down(answer: ModelError) -> None:
 async def test_a_model_that_is_down_costs_no_request_while_it_rests(
     ask: Asker, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("activities.models.breaker.REST_SECONDS", 1e9)
+    monkeypatch.setattr("activities.models.servers.REST_SECONDS", 1e9)
     server.script(DOWN)
     for number in range(FAILURES + 2):
         with pytest.raises(ModelDown, match="overloaded"):

@@ -16,7 +16,7 @@ from activities.contracts.errors import ModelDown, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice
 from activities.models import progress
 from activities.models.address import parse
-from activities.models.sizing import effort_of
+from activities.models.prices import effort_of
 from activities.models.stream import repeats_itself
 from activities.settings import Settings
 from tests.activities.models.conftest import GOOD, Asker, Workers

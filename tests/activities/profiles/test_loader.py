@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.profiles.loader import ProfileError, load_profile, profile_names
-from activities.profiles.specialists import SPECIALISTS
+from activities.profiles.loader import SPECIALISTS, ProfileError, load_profile, profile_names
 from activities.roles.role import prompt_text
 from activities.sources.names import SOURCES
 

@@ -11,10 +11,9 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
-from activities import draft_progress
+from activities import role_activity
 from activities.contracts.write import SectionDraft
-from activities.draft_progress import MAX_REPORTS, DraftProgress
-from activities.role_activity import ThinkActivities
+from activities.role_activity import MAX_REPORTS, DraftProgress, ThinkActivities
 from activities.role_steps import WRITE
 from activities.roles.writer import WRITER, paragraphs_so_far
 from tests.activities.roles.conftest import DOCUMENTS, Case
@@ -46,7 +45,7 @@ class Runs:
         return self
 
     async def signal(self, name: str, report: DraftProgress, **_: object) -> None:
-        assert name == draft_progress.SIGNAL
+        assert name == role_activity.SIGNAL
         self.reports.append(report)
         self.received.set()
         if self.failure:
@@ -83,7 +82,7 @@ async def test_paragraphs_are_reported_before_the_answer_ends(
     case: Case, monkeypatch: pytest.MonkeyPatch, failure: Exception | None
 ) -> None:
     """A report that fails costs no draft."""
-    monkeypatch.setattr(draft_progress, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(role_activity, "PAUSE_SECONDS", 0.01)
     runs = Runs(failure)
     case.server.script(slow(runs))
     draft = await written(case, runs)

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from activities.configuration.trust import trust
-from client.cli import main, modes
+from activities.configuration.folder import trust
+from client.cli import main, options
 from tests.client.harness import begin, determinator, inside, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command
 
@@ -158,7 +158,8 @@ def test_help_imports_neither_temporal_nor_a_model_client(home: Path) -> None:
     program = (
         "import sys; from client.cli.main import run; run(['--help']); run(['ask', '--help']);"
         "heavy = {'temporalio', 'openai', 'bm25s', 'httpx', 'lxml', 'numpy', 'rich'} & set(sys.modules);"
-        "from client.exit import leave; print(f'imported {heavy}', file=sys.stderr); leave(bool(heavy))"
+        "from activities.processes import leave; print(f'imported {heavy}', file=sys.stderr);"
+        "leave(bool(heavy))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -171,7 +172,7 @@ def test_an_unexpected_error_is_one_line_and_with_the_debug_variable_a_traceback
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("out of\norder")
 
-    monkeypatch.setattr(modes, "as_row", fails)
+    monkeypatch.setattr(options, "as_row", fails)
     ran = inside("modes", "--json")
     assert ran.code == 1
     (line,) = ran.err.splitlines()

@@ -10,7 +10,7 @@ import pytest
 
 from activities.configuration.declaration import declared, flag_of
 from activities.configuration.file import read_settings
-from activities.configuration.trust import trust
+from activities.configuration.folder import trust
 from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.config import markdown, template

@@ -22,9 +22,16 @@ from client.checkup import check_home
 from client.embedded import home as home_module
 from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
-from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import RETENTION, register_attributes
-from client.embedded.processes import MAX_DEATHS, command_of, end_orphans
+from client.embedded.processes import (
+    MAX_DEATHS,
+    Locked,
+    LockFile,
+    command_of,
+    end_orphans,
+    holder,
+    is_held,
+)
 from client.embedded.server import start_embedded, stop_embedded
 from client.embedded.supervisor import has_room
 from client.failures import NoConnection
@@ -135,7 +142,7 @@ START_WITH_SHORT_IDLE = """
 import asyncio, sys
 from activities.settings import Settings
 from client.embedded import server, workers
-from client.exit import leave
+from activities.processes import leave
 server.IDLE_SECONDS = workers.IDLE_SECONDS = 1.0
 async def main():
     found = await server.start_embedded(Settings(), worker="worker" in sys.argv)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import Claim
-from activities.extras import NotInstalled
 from client.reports.read_aloud import spoken_text, wav
 from tests.client.seen import a_report
 from tests.programs import needs

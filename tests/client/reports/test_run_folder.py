@@ -10,7 +10,7 @@ from activities.evidence_store import EvidenceStore
 from activities.report import run_folder
 from activities.report.run_folder import run_files, words_of, write_files
 from tests.activities.report.wide import ALL, RICH
-from worker.run_folder import RunFolders
+from worker.resources import RunFolders
 
 THREATS = [
     *("../../etc/passwd", "/etc/passwd", "a\\..\\b", "C:\\Windows", "~/.ssh/id", "a\x00b", "a\nb\x1b[2J"),
@@ -52,9 +52,9 @@ async def test_a_disk_that_refuses_harms_no_run(
     async def nothing(*_: object) -> list[object]:
         return []
 
-    monkeypatch.setattr("worker.run_folder.evidence_index", nothing)
-    monkeypatch.setattr("worker.run_folder.iterations", nothing)
-    monkeypatch.setattr("worker.run_folder.activity.client", lambda: None)
+    monkeypatch.setattr("worker.resources.evidence_index", nothing)
+    monkeypatch.setattr("worker.resources.iterations", nothing)
+    monkeypatch.setattr("worker.resources.activity.client", lambda: None)
     monkeypatch.setattr(run_folder, "write_whole", refuse)
     store = EvidenceStore.at(str(tmp_path / "evidence"))
     await RunFolders(tmp_path / "runs", "md", store).leave(RICH)

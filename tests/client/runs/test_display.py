@@ -14,8 +14,8 @@ from client.runs.calls import ModelCall
 from client.runs.display import LivePanel, PlainLines, panel
 from client.runs.run_state import RunState
 from tests.client.seen import progress
+from workflows.details import progress_rows
 from workflows.event_types import AgentEvent
-from workflows.progress_rows import progress_rows
 from workflows.types import BudgetStatus, Limits
 
 
