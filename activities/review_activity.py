@@ -23,9 +23,9 @@ from activities.logs import log
 from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
 from activities.review.archive import Archive, lines
-from activities.review.bias import BiasProposal
+from activities.review.bias import FIELDS
 from activities.review.decisions import LETTERS, OPEN, Decision, Marks, resting_on
-from activities.review.extraction import Extraction, ExtractionDecision, asked_fields
+from activities.review.extraction import Extraction, FieldDecision, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
 from activities.review.records import Merge, Records, added, part
@@ -35,7 +35,6 @@ from activities.review.steps import (
     AddRecords,
     Amended,
     AmendStep,
-    BiasInput,
     ExtractDataInput,
     KeepStep,
     Planned,
@@ -168,8 +167,6 @@ class ReviewActivities:
                 key = await self._archive.put_lines(decisions) if decisions else ""
             elif isinstance(done.output, Extraction):
                 key = await self._archive.put(await self._whole(done.output, step))
-            elif isinstance(done.output, BiasProposal):
-                key = await self._archive.put(done.output)
             return ReadDone(
                 key=key, letters=letters, usage=done.usage, model=done.model, prompt=done.prompt_version
             )
@@ -222,12 +219,12 @@ class ReviewActivities:
         """Compare the extractions of each study, and apply what people decided."""
         async with reporting_errors("extraction_not_settled", run_id=step.run_id):
             fields = asked_fields(await self._archive.get(step.protocol, Protocol))
-            decisions = await self._archive.lines(step.decisions, ExtractionDecision) + [*step.added]
+            decisions = await self._archive.lines(step.decisions, FieldDecision) + [*step.added]
             pending = {}
             for record, keys in step.extracted.items():
                 if all(keys):
-                    _, left = await self._archive.settled(fields, keys, decisions)
-                    pending[record] = tuple(one.field for one in left)
+                    _, left = await self._archive.settled(fields, record, keys, decisions)
+                    pending[record] = tuple(one.field.id for one in left)
             key = await self._archive.put_lines(decisions)
             return SettledFields(decisions=key, pending={n: left for n, left in pending.items() if left})
 
@@ -255,9 +252,7 @@ class ReviewActivities:
                 await asyncio.to_thread(pipe, notice, self._settings.review_command)
             log.info("changes_told", run_id=step.run_id, version=notice.version)
 
-    async def _asked(
-        self, step: ReadStep, refs: Sequence[EvidenceRef]
-    ) -> ScreenInput | ExtractDataInput | BiasInput:
+    async def _asked(self, step: ReadStep, refs: Sequence[EvidenceRef]) -> ScreenInput | ExtractDataInput:
         """Word the question to the role of a stage."""
         info = activity.info()
         protocol = await self._archive.get(step.protocol, Protocol)
@@ -274,11 +269,10 @@ class ReviewActivities:
             "scope": scope,
             "seconds": seconds_left(info),
         }
-        if step.stage == "extraction":
-            fields = [one for one in asked_fields(protocol) if not step.fields or one.id in step.fields]
-            return ExtractDataInput.model_validate({**common, "fields": fields})
-        if step.stage == "bias":
-            return BiasInput.model_validate({**common, "outcome": step.outcome})
+        if step.stage in ("extraction", "bias"):
+            asked = FIELDS if step.stage == "bias" else asked_fields(protocol)
+            fields = [one for one in asked if not step.fields or one.id in step.fields]
+            return ExtractDataInput.model_validate({**common, "fields": fields, "outcome": step.outcome})
         return ScreenInput.model_validate({**common, "criteria": protocol.criteria})
 
     async def _whole(self, new: Extraction, step: ReadStep) -> Extraction:

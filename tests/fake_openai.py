@@ -316,7 +316,7 @@ def sensible(asked: Asked) -> Reply:
         "analyst": {"code": "", "method": ""},
         "full_text_screener": {"decision": "include", "sentences": chosen[:1]},
         "data_extractor": {"values": []},
-        "bias_assessor": {"answers": [{"question": "3.1", "answer": "NI"}]},
+        "bias_assessor": {"values": [{"field": "3.1", "value": "NI", "reason": "it is not said"}]},
         "manager": {
             "facts": ["A question was asked."],
             "plan": ["Search.", "Judge."],

@@ -15,7 +15,7 @@ from activities.review.extraction import (
     DecidedStudy,
     Difference,
     Extraction,
-    ExtractionDecision,
+    FieldDecision,
     decided_study,
 )
 from activities.review.findings import Findings
@@ -89,14 +89,18 @@ class Archive:
         return [one for key in keys for one in await self.lines(key, Decision)]
 
     async def settled(
-        self, fields: Sequence[AskedField], keys: Sequence[str], decisions: Iterable[ExtractionDecision]
+        self,
+        fields: Sequence[AskedField],
+        record: int,
+        keys: Sequence[str],
+        decisions: Iterable[FieldDecision],
     ) -> tuple[DecidedStudy, tuple[Difference, ...]]:
         """Return the row of a study as far as it is decided, and the fields on which a person has to decide.
 
         `keys`: of its two extractions; `decisions`: of people on all studies, oldest first.
         """
         first, second = [await self.get(key, Extraction) for key in keys]
-        own = {one.field: one for one in decisions if one.evidence_id == first.evidence_id}
+        own = {one.field: one for one in decisions if one.record == record}
         return decided_study(fields, first, second, own)
 
     async def publish(self, step: PublishStep) -> ReviewReport:

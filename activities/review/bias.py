@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from activities.contracts.errors import DecisionError
-from activities.contracts.evidence import EvidenceType, Frozen, Support
+from activities.contracts.evidence import EvidenceType, Frozen
 from activities.messages import N_
+from activities.review.extraction import AskedField, Extraction, Value, checked_value
 
 Answer = Literal["Y", "PY", "PN", "N", "NI"]
 """Yes, probably yes, probably no, no, no information."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-ANSWER_NAMES: Mapping[Answer, str] = {
+ANSWER_NAMES: Mapping[str, str] = {
     "Y": N_("yes"),
     "PY": N_("probably yes"),
     "PN": N_("probably no"),
@@ -38,7 +39,7 @@ JUDGEMENT_NAMES: Mapping[Judgement, str] = {
 }
 SOURCE = "RoB 2, version of 22 August 2019 (doi:10.1136/bmj.l4898)"
 LOW, SOME, HIGH = JUDGEMENTS
-CLASSES: Mapping[Answer, str] = {"Y": "yes", "PY": "yes", "PN": "no", "N": "no", "NI": "unknown"}
+CLASSES: Mapping[str, str] = {"Y": "yes", "PY": "yes", "PN": "no", "N": "no", "NI": "unknown"}
 ASSESSED: frozenset[EvidenceType] = frozenset(
     {"randomized_trial", "clinical_trial", "article", "preprint", "document", "web_page"}
 )
@@ -172,14 +173,20 @@ QUESTIONS: Mapping[str, str] = {
 }
 WITHOUT_UNKNOWN = frozenset({"3.2"})
 """Questions that the tool does not let answer with no information."""
+FIELDS: tuple[AskedField, ...] = tuple(
+    AskedField(
+        id=number,
+        label=text,
+        kind="choice",
+        choices=ANSWERS[:-1] if number in WITHOUT_UNKNOWN else ANSWERS,
+        guesses=("PY", "PN", "NI"),
+    )
+    for number, text in QUESTIONS.items()
+)
+"""The questions as fields of a study, whose values are answers."""
 
 
-def allowed(question: str) -> tuple[Answer, ...]:
-    """Return the answers that a question may have."""
-    return ANSWERS[:-1] if question in WITHOUT_UNKNOWN else ANSWERS
-
-
-def judgement(domain: Domain, answers: Mapping[str, Answer]) -> Judgement | None:
+def judgement(domain: Domain, answers: Mapping[str, str]) -> Judgement | None:
     """Judge a domain by its charts; None where a question that decides it is not answered."""
     ends = [_end(chart, answers) for chart in domain.charts]
     if any(isinstance(end, Ask) for end in ends):
@@ -187,13 +194,13 @@ def judgement(domain: Domain, answers: Mapping[str, Answer]) -> Judgement | None
     return max(ends, key=JUDGEMENTS.index)  # type: ignore[arg-type]  # none is a question
 
 
-def open_questions(answers: Mapping[str, Answer]) -> tuple[str, ...]:
+def open_questions(answers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the next question of each chart that still has to be answered, in order."""
     ends = (_end(chart, answers) for domain in DOMAINS for chart in domain.charts)
     return tuple(end.number for end in ends if isinstance(end, Ask))
 
 
-def _end(chart: Ask | Judgement, answers: Mapping[str, Answer]) -> Ask | Judgement:
+def _end(chart: Ask | Judgement, answers: Mapping[str, str]) -> Ask | Judgement:
     """Follow the answers through a chart, to its judgement or the first question without an answer."""
     while isinstance(chart, Ask) and chart.number in answers:
         chart = getattr(chart, CLASSES[answers[chart.number]])
@@ -210,29 +217,12 @@ def overall(judgements: Iterable[Judgement], *, several: bool = False) -> Judgem
     return HIGH if several and every.count(SOME) > 1 else max(every, key=JUDGEMENTS.index)
 
 
-class SignallingAnswer(Frozen):
-    """An answer to a signalling question with what it rests on."""
-
-    question: str
-    answer: Answer
-    reason: str = ""
-    support: tuple[Support, ...] = ()
-
-
-class BiasProposal(Frozen):
-    """The answers that a model proposes; nothing is judged by them."""
-
-    evidence_id: str = ""
-    outcome: str = ""
-    answers: tuple[SignallingAnswer, ...] = ()
-
-
 class BiasAssessment(Frozen):
     """The risk of bias of one result, as a person decided it."""
 
     evidence_id: str
     outcome: str = ""
-    answers: tuple[SignallingAnswer, ...]
+    answers: tuple[Value, ...]
     decided_by: str
     several: bool = False
     """Some concerns in several domains were held to add up to a high risk."""
@@ -242,8 +232,8 @@ class BiasAssessment(Frozen):
     """Questions whose answer is another one than the proposed."""
 
     @property
-    def by_number(self) -> dict[str, Answer]:
-        return {one.question: one.answer for one in self.answers}
+    def by_number(self) -> dict[str, str]:
+        return {one.field: one.text for one in self.answers}
 
     def judged(self) -> Iterator[tuple[str, Judgement]]:
         """Yield the title and the judgement of each domain."""
@@ -258,31 +248,31 @@ class BiasAssessment(Frozen):
 
 
 def decide(
-    proposal: BiasProposal, answers: Mapping[str, str], by: str, *, several: bool = False, reason: str = ""
+    proposal: Extraction,
+    outcome: str,
+    answers: Mapping[str, str],
+    by: str,
+    *,
+    several: bool = False,
+    reason: str = "",
 ) -> BiasAssessment:
     """Take a person's answers; a proposed one stands where the person gives none.
 
     Raises DecisionError where a question is unknown or open, or where concerns are raised without a reason.
     """
-    proposed = {one.question: one for one in proposal.answers}
+    proposed = {one.field: one for one in proposal.values}
     rows = dict(proposed)
     for question, text in answers.items():
-        if question not in QUESTIONS:
-            raise DecisionError(f"{question} is no signalling question; they are {', '.join(QUESTIONS)}")
-        answer = next((one for one in allowed(question) if one == text.upper()), None)
-        if answer is None:
-            raise DecisionError(
-                f"{question} is answered by one of {', '.join(allowed(question))}, not {text}"
-            )
-        if question not in proposed or proposed[question].answer != answer:
-            rows[question] = SignallingAnswer(question=question, answer=answer)
+        answer = checked_value(FIELDS, question, text)
+        if question not in proposed or proposed[question].text != answer:
+            rows[question] = Value(field=question, text=answer)
     if several and not reason.strip():
         raise DecisionError("say why some concerns in several domains add up to a high risk")
-    if missing := open_questions({number: row.answer for number, row in rows.items()}):
+    if missing := open_questions({number: row.text for number, row in rows.items()}):
         raise DecisionError(f"answer {', '.join(missing)} first")
     return BiasAssessment(
         evidence_id=proposal.evidence_id,
-        outcome=proposal.outcome,
+        outcome=outcome,
         answers=tuple(rows[number] for number in QUESTIONS if number in rows),
         decided_by=by,
         several=several,

@@ -201,9 +201,9 @@ def _signals(one: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ..
     for row in one.answers:
         why = row.reason or (_("see the quote") if row.support else "")
         yield (
-            cell(row.question),
-            cell(_(QUESTIONS[row.question])),
-            cell(_(ANSWER_NAMES[row.answer])),
+            cell(row.field),
+            cell(_(QUESTIONS[row.field])),
+            cell(_(ANSWER_NAMES[row.text])),
             _quoted(why, row.support, findings),
         )
 

@@ -1,12 +1,14 @@
-"""Extraction: the protocol's fields of each included study, by two extractors, and a person's decisions.
+"""Extraction: fields of each included study, by two extractors, and a person's decisions.
 
-Two extractions are compared field by field. Where they agree the value stands; where they differ, or where
-only one has a value, both are shown side by side and a person decides. Nothing is filled in by code.
+The fields are the protocol's, or the signalling questions of the risk of bias. Two extractions are compared
+field by field. Where they agree the value stands; where they differ, or where only one has a value, both are
+shown side by side and a person decides. Nothing is filled in by code.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Literal
+
+from pydantic import Field
 
 from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
@@ -32,6 +34,8 @@ FIGURES: Mapping[str, str] = {
 """Figures that are asked of an outcome, beside `measure`, `direction` and `clustered`."""
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 MAX_VALUE_CHARS = 400
+CHOSEN = ("first", "second", "absent")
+"""What a person says of a field in the place of its value."""
 
 
 class AskedField(ExtractionField):
@@ -40,6 +44,8 @@ class AskedField(ExtractionField):
     id: str
     outcome: str = ""
     """Id of the outcome whose figure it is."""
+    guesses: tuple[str, ...] = ()
+    """Choices that may rest on a reason, without words of the study."""
 
 
 class Value(Frozen):
@@ -49,6 +55,7 @@ class Value(Frozen):
     text: str
     support: tuple[Support, ...] = ()
     """Empty for a value that a person typed without a quote."""
+    reason: str = ""
 
 
 class Extraction(Frozen):
@@ -61,14 +68,14 @@ class Extraction(Frozen):
         return next((one for one in self.values if one.field == field), None)
 
 
-class ExtractionDecision(Frozen):
-    """A person's decision on a field. `other`: the value is `text`, with the person's own quote if any."""
+class FieldDecision(Frozen):
+    """A person's decision on a field of a study."""
 
-    evidence_id: str
+    record: int = Field(ge=0)
     field: str
-    choice: Literal["first", "second", "absent", "other"]
-    by: str
-    text: str = ""
+    value: str
+    """`first`, `second`, `absent`, or the value itself, with the person's own quote if any."""
+    by: str = Field(max_length=80)
     quote: str = ""
     reason: str = ""
 
@@ -117,16 +124,14 @@ def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
 class Difference(Frozen):
     """A field of a study on which two extractors differ; None: the study does not state it."""
 
-    evidence_id: str
-    field: str
+    field: AskedField
     first: Value | None = None
     second: Value | None = None
 
 
 class DecidedValue(Value):
     by: str
-    """`agreed`, or the name of the person who decided."""
-    reason: str = ""
+    """`agreed`, or the name of the person who decided, whose reason it has."""
 
 
 AGREED = "agreed"
@@ -171,34 +176,35 @@ def differences(
 ) -> tuple[Difference, ...]:
     """List the fields on which two extractions of a study differ, for a person to decide."""
     return tuple(
-        Difference(evidence_id=first.evidence_id, field=field.id, first=one, second=other)
+        Difference(field=field, first=one, second=other)
         for field in fields
         if not is_same(field, one := first.value(field.id), other := second.value(field.id))
     )
 
 
-def checked_value(fields: Sequence[AskedField], name: str, text: str | None) -> str:
-    """Check a value that a person gives to a field; None for one that is chosen. Raises DecisionError."""
+def checked_value(fields: Sequence[AskedField], name: str, text: str, also: Sequence[str] = ()) -> str:
+    """Check a value that a person gives to a field; they may say one of `also`. Raises DecisionError."""
     field = next((one for one in fields if one.id == name), None)
     if field is None:
-        raise DecisionError(f"{name} is no field; they are {', '.join(one.id for one in fields)}")
-    if text is None:
-        return ""
+        raise DecisionError(f"{name} is not asked; what is asked: {', '.join(one.id for one in fields)}")
     text = text.strip()
+    if text in also:
+        return text
     if not text:
         raise DecisionError(f"say the value of {name}, or choose `absent`")
-    if field.kind == "choice" and text not in field.choices:
+    choice = next((one for one in field.choices if one.casefold() == text.casefold()), None)
+    if field.kind == "choice" and choice is None:
         raise DecisionError(f"{name} is one of {', '.join(field.choices)}, not {text}")
     if field.kind == "number" and number_of(text) is None:
         raise DecisionError(f"{name} is one number, not {text!r}")
-    return text
+    return choice or text
 
 
 def decided_study(
     fields: Sequence[AskedField],
     first: Extraction,
     second: Extraction,
-    decisions: Mapping[str, ExtractionDecision],
+    decisions: Mapping[str, FieldDecision],
 ) -> tuple[DecidedStudy, tuple[Difference, ...]]:
     """Return the row of a study as far as it is decided, and the fields that are still open.
 
@@ -207,13 +213,12 @@ def decided_study(
     values: list[DecidedValue] = []
     absent: list[str] = []
     pending: list[Difference] = []
-    differing = {one.field: one for one in differences(fields, first, second)}
+    differing = {one.field.id: one for one in differences(fields, first, second)}
     for field in fields:
-        pair = first.value(field.id), second.value(field.id)
         decision = decisions.get(field.id)
         if decision is None and field.id in differing:
             pending.append(differing[field.id])
-        elif value := _decided(decision, *pair):
+        elif value := _decided(decision, field.id, first, second):
             values.append(value)
         else:
             absent.append(field.id)
@@ -222,16 +227,18 @@ def decided_study(
 
 
 def _decided(
-    decision: ExtractionDecision | None, first: Value | None, second: Value | None
+    decision: FieldDecision | None, field: str, first: Extraction, second: Extraction
 ) -> DecidedValue | None:
     """Return the value that both agree on, or that a person chose or typed; None where there is none."""
-    if decision is None:
-        return DecidedValue(**first.model_dump(), by=AGREED) if first else None
-    if decision.choice == "other":
+    if decision is None or decision.value in CHOSEN:
+        stands = {"second": second.value(field), "absent": None}
+        value = stands.get(decision.value, first.value(field)) if decision else first.value(field)
+    else:
         quote = decision.quote.strip()
-        support = (Support(evidence_id=decision.evidence_id, quote=quote),) if quote else ()
-        return DecidedValue(
-            field=decision.field, text=decision.text, support=support, by=decision.by, reason=decision.reason
-        )
-    chosen = {"first": first, "second": second, "absent": None}[decision.choice]
-    return DecidedValue(**chosen.model_dump(), by=decision.by, reason=decision.reason) if chosen else None
+        support = (Support(evidence_id=first.evidence_id, quote=quote),) if quote else ()
+        value = Value(field=field, text=decision.value.strip(), support=support)
+    if value is None:
+        return None
+    if decision is None:
+        return DecidedValue(**dict(value), by=AGREED)
+    return DecidedValue(**{**dict(value), "by": decision.by, "reason": decision.reason})

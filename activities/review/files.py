@@ -32,7 +32,7 @@ def read_records_file(path: Path) -> Iterator[Evidence | SetAside]:
     """
     kind = path.suffix.casefold()
     if kind not in ENDINGS:
-        raise UnreadableRecords(f"{path.name} is no file of records; export one of {', '.join(ENDINGS)}")
+        raise UnreadableRecords(f"{path} is no file of records; export one of {', '.join(ENDINGS)}")
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise UnreadableRecords(f"{path.name} is over {MAX_FILE_BYTES // 2**20} MB; export it in parts")
@@ -52,11 +52,12 @@ def read_records_file(path: Path) -> Iterator[Evidence | SetAside]:
 def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
     try:
         return read_record(row, name).replace(full_text=False)
-    except Unreadable as error:
+    except Unreadable:
         titled = isinstance(row, dict) and {key.casefold(): value for key, value in row.items()}
         title = next((titled[key] for key in TITLES if titled and titled.get(key)), None)
         if not isinstance(row, dict) or not isinstance(title, str):
-            return SetAside(f"{name}, record {number}", str(error))
+            has = ", ".join(key for key, value in row.items() if value) if isinstance(row, dict) else "none"
+            return SetAside(f"{name}, record {number}", f"it has no `title`; its fields are {has[:200]}")
     read = read_record(
         {**{k: v for k, v in row.items() if k.casefold() not in TEXTS}, "abstract": title}, name
     )

@@ -9,7 +9,7 @@ from activities.report.formats.references import family_first
 from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
 from activities.review.decisions import Decision
-from activities.review.extraction import AGREED, AskedField, DecidedStudy, ExtractionDecision, asked_fields
+from activities.review.extraction import AGREED, AskedField, DecidedStudy, FieldDecision, asked_fields
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState
@@ -118,10 +118,10 @@ async def findings_of(
         for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
     ]
     fields = asked_fields(protocol)
-    decisions = await archive.lines(state.studies.decisions, ExtractionDecision)
-    pairs = [state.studies.extracted.get(number, ()) for number in included]
+    decisions = await archive.lines(state.studies.decisions, FieldDecision)
+    pairs = [(number, state.studies.extracted.get(number, ("",))) for number in included]
     rows = tuple(
-        [(await archive.settled(fields, pair, decisions))[0] for pair in pairs if pair and all(pair)]
+        [(await archive.settled(fields, number, pair, decisions))[0] for number, pair in pairs if all(pair)]
     )
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}

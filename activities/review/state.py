@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
 from activities.review.decisions import OPEN, Decision, Marks, ScreenedStage
-from activities.review.extraction import ExtractionDecision
+from activities.review.extraction import FieldDecision
 from activities.review.protocol import Amendment, Protocol
 
 Phase = Literal["ranked", "sample", "done"]
@@ -212,7 +212,7 @@ class StudiesState(Carried):
     """`place/record` -> fields that the extractor reads again, since the protocol changed them."""
     pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
     """Record -> fields on which a person has to decide."""
-    decided: list[ExtractionDecision] = Field(default_factory=list)
+    decided: list[FieldDecision] = Field(default_factory=list)
     """Decisions of people that were not applied yet."""
     decisions: str = ""
     """Key of those that were."""

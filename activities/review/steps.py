@@ -10,7 +10,7 @@ from pydantic import Field
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Usage
 from activities.contracts.step import StepContext
 from activities.review.decisions import Decision, Marks, Verdict
-from activities.review.extraction import AskedField, ExtractionDecision
+from activities.review.extraction import AskedField, FieldDecision
 from activities.review.protocol import Criterion
 from activities.review.state import Course, ReviewState
 
@@ -45,13 +45,8 @@ class ExtractDataInput(StepContext):
 
     evidence: tuple[EvidenceRef, ...] = ()
     fields: tuple[AskedField, ...] = ()
-
-
-class BiasInput(StepContext):
-    """One result of one trial."""
-
-    evidence: tuple[EvidenceRef, ...] = ()
     outcome: str = ""
+    """The outcome whose risk of bias the fields ask about."""
 
 
 class AddRecords(Compact):
@@ -185,7 +180,7 @@ class SettleStep(Compact):
     protocol: str
     extracted: dict[int, tuple[str, ...]]
     decisions: str = ""
-    added: tuple[ExtractionDecision, ...] = ()
+    added: tuple[FieldDecision, ...] = ()
 
 
 class SettledFields(Frozen):

@@ -1,17 +1,20 @@
-"""Data extractor: the fields of a review's protocol for one study, each value with the words that state it.
+"""Those who read a study for a review: the data extractor and, of the risk of bias, the bias assessor.
 
-A number stands where the quote has it; another text is copied from the quote; a choice is one of the
-protocol's and rests on a quote. What the checks refuse is absent, which the comparison of both extractors
-shows.
+Each value has the words that state it. A number stands where the quote has it; another text is copied from
+the quote; a choice is one of the field's and rests on a quote, or, where it is only probable, on a reason.
+What the checks refuse is absent, which the comparison of both extractors shows; of the risk of bias a person
+decides every question.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from activities.contracts.evidence import Evidence
+from activities.contracts.step import Role
 from activities.review.extraction import MAX_VALUE_CHARS, AskedField, Extraction, Value
 from activities.review.steps import ExtractDataInput
 from activities.roles.fields import Loose, Text, limits
-from activities.roles.full_texts import QuotedAnswer, compose_full_text
+from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of
@@ -19,7 +22,7 @@ from activities.text.numbers import missing_number, single, stated
 from activities.verification import gate
 
 MAX_FIELDS = 80
-TASK = "Fill the fields that the work states. Answer with JSON."
+TASK = "Fill the fields for the work shown. Answer with JSON."
 
 
 class ValueAnswer(QuotedAnswer):
@@ -31,14 +34,17 @@ class DataAnswer(Loose):
     values: list[ValueAnswer] = limits(items=MAX_FIELDS, default_factory=list)
 
 
-def render(step: ExtractDataInput, documents: Sequence[Evidence], room: int) -> Prompt:
+def render(role: Role, step: ExtractDataInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    inputs = [listed("Fields", [_described(field) for field in step.fields], MAX_FIELDS, 400)]
+    if role == "bias_assessor":
+        inputs.insert(0, listed("The result", [step.outcome or "the main outcome of the review"]))
     prompt = compose_full_text(
-        "data_extractor",
+        role,
         step,
         documents[:1],
         room=room,
-        inputs=[listed("Fields", [_described(field) for field in step.fields], MAX_FIELDS, 400)],
-        about=[f"{field.label} {field.hint}" for field in step.fields],
+        inputs=inputs,
+        about=[*(f"{field.label} {field.hint}" for field in step.fields), step.outcome],
         task=TASK,
     )
     prompt.choices["values.field"] = tuple(field.id for field in step.fields)
@@ -61,10 +67,11 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
         text = line(row.value, MAX_VALUE_CHARS)
         if name is None or name in values or not text:
             continue
-        support = row.quotes(prompt, document)
+        support, reason = row.quotes(prompt, document), line(row.reason, MAX_REASON_CHARS)
         value = one_of(text, fields[name].choices) if fields[name].kind == "choice" else text
-        if value and is_stated(fields[name], value, [one.quote for one in support]):
-            values[name] = Value(field=name, text=value, support=support)
+        guessed = bool(reason) and value in fields[name].guesses
+        if value and (guessed or is_stated(fields[name], value, [one.quote for one in support])):
+            values[name] = Value(field=name, text=value, support=support, reason=reason)
     return Accepted(
         Extraction(
             evidence_id=document.evidence_id,
@@ -88,13 +95,18 @@ def fallback(step: ExtractDataInput, documents: Sequence[Evidence]) -> Extractio
     return Extraction(evidence_id=step.evidence[0].evidence_id)
 
 
-DATA_EXTRACTOR = RoleSpec(
-    "data_extractor",
-    "Extracting the data",
-    DataAnswer,
-    render,
-    accept,
-    fallback,
-    reads=True,
-    idle=lambda step, documents: not (step.fields and documents),
-)
+def _spec(role: Role, does: str) -> RoleSpec[ExtractDataInput, DataAnswer, Extraction]:
+    return RoleSpec(
+        role,
+        does,
+        DataAnswer,
+        partial(render, role),
+        accept,
+        fallback,
+        reads=True,
+        idle=lambda step, documents: not (step.fields and documents),
+    )
+
+
+DATA_EXTRACTOR = _spec("data_extractor", "Extracting the data")
+BIAS_ASSESSOR = _spec("bias_assessor", "Proposing the risk of bias")

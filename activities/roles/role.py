@@ -113,6 +113,7 @@ FILES: dict[Role, str] = {
     "observer": "rounds",
     "gap_evaluator": "rounds",
     "reflector": "rounds",
+    "bias_assessor": "data_extractor",
     "full_text_screener": "screener",
 }
 """Files of roles that share one."""

@@ -292,8 +292,8 @@ async def differences(target: "Review", as_json: bool) -> None:
     def shown(one: "OpenField") -> Iterator[tuple[int, str]]:
         yield 0, f"{one.record}  {one.title}"
         yield 2, f"{one.field.id}: {one.field.label}"
-        yield 4, f"first:  {said(one.difference.first)}"
-        yield 4, f"second: {said(one.difference.second)}"
+        yield 4, f"first:  {said(one.first)}"
+        yield 4, f"second: {said(one.second)}"
 
     show_rows(as_json, rows, shown, "no field waits for a decision")
 
@@ -345,11 +345,11 @@ async def bias(target: "Review", as_json: bool) -> None:
 
     def shown(one: "OpenBias") -> Iterator[tuple[int, str]]:
         yield 0, f"{one.record}  {one.title}{f': {one.outcome}' if one.outcome else ''}"
-        for row in one.proposal.answers:
-            yield 2, f"{row.question} {QUESTIONS[row.question]} {ANSWER_NAMES[row.answer]}"
+        for row in one.proposal.values:
+            yield 2, f"{row.field} {QUESTIONS[row.field]} {ANSWER_NAMES[row.text]}"
             for ground in [f'"{one.quote}"' for one in row.support] or filter(None, (row.reason,)):
                 yield 6, ground
-        for number in open_questions({row.question: row.answer for row in one.proposal.answers}):
+        for number in open_questions({row.field: row.text for row in one.proposal.values}):
             yield 2, f"{number} {QUESTIONS[number]} open"
 
     show_rows(as_json, rows, shown, "no risk of bias waits for a decision")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from temporalio.client import WorkflowUpdateFailedError
@@ -15,14 +15,13 @@ from activities.contracts.errors import DecisionError, Refused
 from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
 from activities.review.archive import Archive, Published
-from activities.review.bias import BiasAssessment, BiasProposal, decide
+from activities.review.bias import BiasAssessment, decide
 from activities.review.decisions import Decision, Made, ScreenedStage, latest
 from activities.review.decisions import Task as Part
 from activities.review.extraction import (
-    AskedField,
     Difference,
     Extraction,
-    ExtractionDecision,
+    FieldDecision,
     Value,
     asked_fields,
     checked_value,
@@ -45,7 +44,6 @@ from workflows.review.types import (
     Amend,
     Assessed,
     Decide,
-    DecideFields,
     Extracted,
     PartCopy,
     ProvideFullText,
@@ -56,17 +54,13 @@ if TYPE_CHECKING:
     from activities.review.files import Provided
 
 UPDATE_SECONDS = 60.0
-CHOSEN: tuple[Literal["first", "second", "absent"], ...] = ("first", "second", "absent")
-"""What a person says of a field in the place of its value."""
 
 
-class OpenField(Frozen):
+class OpenField(Difference):
     """A field of a study on which a person has to decide."""
 
     record: int
     title: str
-    field: AskedField
-    difference: Difference
 
 
 class OpenBias(Frozen):
@@ -75,7 +69,7 @@ class OpenBias(Frozen):
     record: int
     title: str
     outcome: str
-    proposal: BiasProposal
+    proposal: Extraction
 
 
 class Review:
@@ -248,41 +242,24 @@ class Review:
         """Return the fields on which two extractors differ, side by side."""
         view = await self.view()
         fields = asked_fields(view.protocol)
-        by_id = {field.id: field for field in fields}
-        decisions = await self.archive.lines(view.studies.decisions, ExtractionDecision)
+        decisions = await self.archive.lines(view.studies.decisions, FieldDecision)
         decisions += view.studies.decided
         rows: list[OpenField] = []
-        for record in view.included():
-            if view.studies.pending.get(record):
-                _, left = await self.archive.settled(fields, view.studies.extracted[record], decisions)
-                title = view.studies.texts[record].title
-                rows += [
-                    OpenField(record=record, title=title, field=by_id[one.field], difference=one)
-                    for one in left
-                ]
+        for record in filter(view.studies.pending.get, view.included()):
+            keys, title = view.studies.extracted[record], view.studies.texts[record].title
+            _, left = await self.archive.settled(fields, record, keys, decisions)
+            rows += [OpenField(record=record, title=title, **dict(one)) for one in left]
         return rows
 
     async def decide_field(
         self, record: int, field: str, value: str, *, by: str, quote: str = "", reason: str = ""
     ) -> None:
         """Decide on a field: `first`, `second`, `absent`, or the value itself."""
-        view, text = await self._study(record)
-        choice = next((one for one in CHOSEN if one == value), "other")
-        own = value if choice == "other" else None
-        with refusals():
-            own = checked_value(asked_fields(view.protocol), field, own)
+        made = FieldDecision(record=record, field=field, value=value, by=by, quote=quote, reason=reason)
         if quote:
+            _, text = await self._study(record)
             _check_quote(await self.archive.store.get(text), quote)
-        made = ExtractionDecision(
-            evidence_id=text.evidence_id,
-            field=field,
-            choice=choice,
-            by=by,
-            text=own,
-            quote=quote,
-            reason=reason,
-        )
-        await self.send("decide_fields", DecideFields(decisions=(made,)))
+        await self.send("decide_field", made)
 
     async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
         """Give what a person, as one of the two extractors, read of a study: field -> value."""
@@ -330,7 +307,7 @@ class Review:
         if not not_a_trial:
             proposal = await self._proposal(view, record, outcome)
             with refusals():
-                made = decide(proposal, answers, by, several=several, reason=reason)
+                made = decide(proposal, outcome, answers, by, several=several, reason=reason)
             key = await self.archive.put(made)
         await self.send("assess", Assessed(by=by, record=record, outcome=outcome, key=key))
         return made
@@ -342,12 +319,12 @@ class Review:
             raise BadInput(f"record {record} is not included by its full text")
         return view, view.studies.texts[record]
 
-    async def _proposal(self, view: ReviewState, record: int, outcome: str) -> BiasProposal:
+    async def _proposal(self, view: ReviewState, record: int, outcome: str) -> Extraction:
         """Return the answers that a model proposes; without answers where none was asked."""
         stored = view.studies.proposed.get(study_key(record, outcome))
         if stored is None:
-            return BiasProposal(evidence_id=view.studies.texts[record].evidence_id, outcome=outcome)
-        return await self.archive.get(stored, BiasProposal)
+            return Extraction(evidence_id=view.studies.texts[record].evidence_id)
+        return await self.archive.get(stored, Extraction)
 
     # what it has come to
 

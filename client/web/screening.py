@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from activities.review.bias import ANSWER_NAMES, QUESTIONS, allowed
+from activities.review.bias import ANSWER_NAMES, FIELDS, QUESTIONS
 from activities.review.decisions import VERDICTS, Made, ScreenedStage
 from client.access import unknown_run
 from client.failures import BadInput
@@ -135,7 +135,7 @@ class Screening:
             "url": self._url,
             "fields": (await review.open_fields())[:SHOWN] if by and seen.gate == "extraction" else [],
             "results": (await review.open_bias())[:SHOWN] if by and seen.gate == "bias" else [],
-            "questions": [(number, text, allowed(number)) for number, text in QUESTIONS.items()],
+            "questions": FIELDS,
             "answers": ANSWER_NAMES,
         }
 

@@ -181,7 +181,7 @@ HISTORIES: Mapping[str, History] = {
     ),
     "review-studies": History(
         "test_review_studies.py::test_a_review_goes_from_full_texts_to_a_pooled_conclusion",
-        "assess decide_fields provide_full_text read_for_review settle_fields",
+        "assess decide_field provide_full_text read_for_review settle_fields",
     ),
     "revision": History(
         "test_refresh.py::test_a_report_is_changed_as_it_was_asked",

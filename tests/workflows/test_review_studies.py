@@ -106,8 +106,8 @@ def model(asked: Asked) -> Reply:
         case "bias_assessor":
             by = of("A central computer allocated")
             answers = {
-                "answers": [
-                    {"question": number, "answer": answer, "reason": "as told", "sentences": by}
+                "values": [
+                    {"field": number, "value": answer, "reason": "as told", "sentences": by}
                     for number, answer in BEST.items()
                     if number != "5.3"
                 ]
@@ -192,9 +192,9 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await desk.until(review, lambda seen: seen.gate == "extraction")
     (row,) = await review.open_fields()
     assert (row.record, row.field.id) == (2, "dose")
-    assert row.difference.first is not None
-    assert row.difference.second is not None
-    assert (row.difference.first.text, row.difference.second.text) == ("12 mg", "12 mg once a day")
+    assert row.first is not None
+    assert row.second is not None
+    assert (row.first.text, row.second.text) == ("12 mg", "12 mg once a day")
     with pytest.raises(BadInput, match="word for word"):
         await review.decide_field(2, "dose", "13 mg", by="Ada", quote="words that do not stand in the text")
     await review.decide_field(2, "dose", "second", by="Ada", reason="as printed")

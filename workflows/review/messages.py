@@ -11,8 +11,9 @@ Invariants:
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.contracts.errors import DecisionError
 from activities.review.decisions import LETTERS, OPEN, Decision, Made, Task
-from activities.review.extraction import asked_fields
+from activities.review.extraction import CHOSEN, FieldDecision, asked_fields, checked_value
 from activities.review.protocol import ProtocolError, amendment
 from activities.review.state import ReviewState, study_key
 from workflows.handlers import query, signal
@@ -23,7 +24,6 @@ from workflows.review.types import (
     Amend,
     Assessed,
     Decide,
-    DecideFields,
     Extracted,
     PartCopy,
     ProvideFullText,
@@ -200,12 +200,20 @@ class ReviewMessages:
             raise refused(f"the full text of record {message.record} is not sought")
 
     @workflow.update
-    async def decide_fields(self, message: DecideFields) -> Accepted:
-        """Decide on fields of which two extractors differ."""
-        self.state.studies.decided += message.decisions
+    async def decide_field(self, message: FieldDecision) -> Accepted:
+        """Decide on a field on which two extractors differ, or that both read wrongly."""
+        self.state.studies.decided.append(message)
         self.state.studies.unsettled = True
         self.state.changes += 1
-        return Accepted(text=f"{len(message.decisions)} taken")
+        return Accepted(text=f"record {message.record}, {message.field}: {message.value}")
+
+    @decide_field.validator
+    def _check_field(self, message: FieldDecision) -> None:
+        self._check_study(message.record)
+        try:
+            checked_value(asked_fields(self.state.protocol), message.field, message.value, CHOSEN)
+        except DecisionError as error:
+            raise refused(str(error)) from error
 
     @workflow.update
     async def extract(self, message: Extracted) -> Accepted:

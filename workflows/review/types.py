@@ -6,7 +6,6 @@ from pydantic import Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen
 from activities.review.decisions import Made, ScreenedStage, Task
-from activities.review.extraction import ExtractionDecision
 from activities.review.protocol import Protocol
 from activities.review.state import FileOfRecords, Flow, ReviewState, Validation
 
@@ -81,12 +80,6 @@ class Assessed(OfRecord):
     outcome: str = ""
     key: str
     """Of the assessment; `-` for a study that is no randomised trial."""
-
-
-class DecideFields(Frozen):
-    """A person's decisions on fields of which two extractors differ, or that both read wrongly."""
-
-    decisions: tuple[ExtractionDecision, ...] = Field(min_length=1, max_length=MAX_AT_ONCE)
 
 
 class PartCopy(Message):

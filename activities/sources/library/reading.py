@@ -212,7 +212,7 @@ def entries_of(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAsi
 
 def _rows(text: str, name: str) -> Iterator[JsonValue | SetAside]:
     rows = iter(table_rows(text))
-    header = next(rows)
+    header = next(rows, [])
     for number, row in enumerate(rows, start=1):
         if any(cell.strip() for cell in row[len(header) :]):
             more = f"it has {len(row)} cells below {len(header)} headings"

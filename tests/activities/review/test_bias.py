@@ -9,19 +9,18 @@ from activities.contracts.evidence import Support
 from activities.review.bias import (
     ANSWERS,
     DOMAINS,
+    FIELDS,
     Answer,
-    BiasProposal,
     Domain,
     Judgement,
-    SignallingAnswer,
     decide,
     judgement,
     open_questions,
     overall,
 )
-from activities.review.steps import BiasInput
-from activities.roles import bias_assessor
-from activities.roles.bias_assessor import SignalAnswers
+from activities.review.extraction import Extraction, Value
+from activities.review.steps import ExtractDataInput
+from activities.roles.data_extractor import BIAS_ASSESSOR, DataAnswer
 from tests.activities.review.studies import STEP, TRIAL
 
 BY_ID = {domain.id: domain for domain in DOMAINS}
@@ -120,13 +119,10 @@ def test_the_whole_is_as_high_as_its_highest_domain() -> None:
     assert overall(["some_concerns", "low", "low", "low", "low"], several=True) == "some_concerns"
 
 
-PROPOSAL = BiasProposal(
+PROPOSAL = Extraction(
     evidence_id="pmid:1",
-    outcome="mortality",
-    answers=tuple(
-        SignallingAnswer(
-            question=number, answer=answer, support=(Support(evidence_id="pmid:1", quote=number * 12),)
-        )
+    values=tuple(
+        Value(field=number, text=answer, support=(Support(evidence_id="pmid:1", quote=number * 12),))
         for number, answer in BEST.items()
         if number != "5.3"
     ),
@@ -134,21 +130,21 @@ PROPOSAL = BiasProposal(
 
 
 def test_a_person_decides_and_what_was_changed_is_recorded() -> None:
-    made = decide(PROPOSAL, {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
+    made = decide(PROPOSAL, "mortality", {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
     assert made.by_number["1.2"] == "NI"
     assert made.changed == ("1.2",)
     assert (dict(made.judged())["Randomisation process"], made.overall) == ("some_concerns", "some_concerns")
-    kept = next(one for one in made.answers if one.question == "1.1")
+    kept = next(one for one in made.answers if one.field == "1.1")
     assert kept.support  # an answer that is confirmed stands by its quote
-    assert not next(one for one in made.answers if one.question == "1.2").support
+    assert not next(one for one in made.answers if one.field == "1.2").support
 
 
 @pytest.mark.parametrize(
     ("answers", "more", "message"),
     [
         ({}, {}, "answer 5.3 first"),
-        ({"9.9": "Y"}, {}, "9.9 is no signalling question"),
-        ({"3.2": "NI"}, {}, "3.2 is answered by one of Y, PY, PN, N"),
+        ({"9.9": "Y"}, {}, "9.9 is not asked"),
+        ({"3.2": "NI"}, {}, "3.2 is one of Y, PY, PN, N, not NI"),
         ({"5.3": "N"}, {"several": True}, "say why"),
     ],
 )
@@ -156,7 +152,7 @@ def test_a_decision_that_leaves_something_open_is_refused(
     answers: dict[str, Answer], more: dict[str, bool], message: str
 ) -> None:
     with pytest.raises(DecisionError, match=message):
-        decide(PROPOSAL, answers, "Ada", **more)  # type: ignore[arg-type]
+        decide(PROPOSAL, "mortality", answers, "Ada", **more)  # type: ignore[arg-type]
 
 
 def test_there_are_twenty_two_questions() -> None:
@@ -164,23 +160,23 @@ def test_there_are_twenty_two_questions() -> None:
     assert ANSWERS[-1] == "NI"
 
 
-def proposed(*answers: dict[str, object]) -> BiasProposal:
-    step = BiasInput.model_validate({**STEP, "outcome": "death from any cause"})
-    prompt = bias_assessor.render(step, [TRIAL], 14_000)
-    return bias_assessor.accept(step, prompt, SignalAnswers.model_validate({"answers": answers})).output
+def proposed(*values: dict[str, object]) -> Extraction:
+    step = ExtractDataInput.model_validate({**STEP, "fields": FIELDS, "outcome": "death from any cause"})
+    prompt = BIAS_ASSESSOR.render(step, [TRIAL], 14_000)
+    assert "death from any cause" in prompt.user
+    return BIAS_ASSESSOR.accept(step, prompt, DataAnswer.model_validate({"values": values})).output
 
 
 def test_a_firm_answer_rests_on_words_of_the_trial_and_a_probable_one_on_a_reason() -> None:
     made = proposed(
-        {"question": "1.1", "answer": "Y", "sentences": ["S1"]},
-        {"question": "1.2", "answer": "Y", "reason": "a central computer"},
-        {"question": "1.3", "answer": "PN", "reason": "no difference is named"},
-        {"question": "2.1", "answer": "PN"},
-        {"question": "3.1", "answer": "NI"},
-        {"question": "3.2", "answer": "NI"},
-        {"question": "7.7", "answer": "Y", "sentences": ["S1"]},
-        {"question": "4.1", "answer": "maybe", "sentences": ["S1"]},
+        {"field": "1.1", "value": "Y", "sentences": ["S1"]},
+        {"field": "1.2", "value": "Y", "reason": "a central computer"},
+        {"field": "1.3", "value": "PN", "reason": "no difference is named"},
+        {"field": "2.1", "value": "PN"},
+        {"field": "3.1", "value": "NI", "reason": "it is not said"},
+        {"field": "3.2", "value": "NI", "reason": "it is not said"},
+        {"field": "7.7", "value": "Y", "sentences": ["S1"]},
+        {"field": "4.1", "value": "maybe", "sentences": ["S1"]},
     )
-    assert {one.question: one.answer for one in made.answers} == {"1.1": "Y", "1.3": "PN", "3.1": "NI"}
-    assert made.answers[0].support[0].quote in TRIAL.text
-    assert made.outcome == "death from any cause"
+    assert {one.field: one.text for one in made.values} == {"1.1": "Y", "1.3": "PN", "3.1": "NI"}
+    assert made.values[0].support[0].quote in TRIAL.text

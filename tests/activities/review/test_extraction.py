@@ -9,7 +9,7 @@ from activities.contracts.errors import DecisionError
 from activities.review.export import Names, extraction_csv
 from activities.review.extraction import (
     Extraction,
-    ExtractionDecision,
+    FieldDecision,
     Value,
     asked_fields,
     checked_value,
@@ -19,8 +19,7 @@ from activities.review.extraction import (
 from activities.review.findings import Study
 from activities.review.protocol import PooledOutcome
 from activities.review.steps import ExtractDataInput
-from activities.roles import data_extractor
-from activities.roles.data_extractor import DataAnswer
+from activities.roles.data_extractor import DATA_EXTRACTOR, DataAnswer
 from tests.activities.review.studies import PROTOCOL, STEP, TRIAL
 from tests.activities.review.test_report import FINDINGS, PUBLISHED
 
@@ -30,8 +29,8 @@ BY_ID = {field.id: field for field in FIELDS}
 
 def extracted(*values: dict[str, object]) -> Extraction:
     step = ExtractDataInput.model_validate({**STEP, "fields": FIELDS})
-    prompt = data_extractor.render(step, [TRIAL], 14_000)
-    return data_extractor.accept(step, prompt, DataAnswer.model_validate({"values": values})).output
+    prompt = DATA_EXTRACTOR.render(step, [TRIAL], 14_000)
+    return DATA_EXTRACTOR.accept(step, prompt, DataAnswer.model_validate({"values": values})).output
 
 
 def by(**values: str) -> Extraction:
@@ -88,12 +87,12 @@ def test_a_value_that_its_words_do_not_state_is_refused(row: dict[str, object]) 
 def test_extractors_are_compared_by_value_and_not_by_spelling() -> None:
     one = by(dose="20 mg once a day", adults="1,204", blinding="open")
     other = by(dose="20 mg once a day.", adults="1204", blinding="double blind")
-    assert [row.field for row in differences(FIELDS, one, other)] == ["blinding"]
-    assert [row.field for row in differences(FIELDS, one, by(dose="20 mg once a day"))] == [
+    assert [row.field.id for row in differences(FIELDS, one, other)] == ["blinding"]
+    assert [row.field.id for row in differences(FIELDS, one, by(dose="20 mg once a day"))] == [
         "adults",
         "blinding",
     ]
-    assert [row.field for row in differences(FIELDS, by(adults="-2"), by(adults="2"))] == ["adults"]
+    assert [row.field.id for row in differences(FIELDS, by(adults="-2"), by(adults="2"))] == ["adults"]
 
 
 def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
@@ -102,18 +101,18 @@ def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
     (row,) = pending
     assert row.first is not None
     assert row.second is not None
-    assert (row.field, row.first.text, row.second.text) == ("adults", "400", "399")
+    assert (row.field.id, row.first.text, row.second.text) == ("adults", "400", "399")
     assert (study.text("dose"), study.text("adults")) == ("20 mg", "")
     assert "blinding" in study.absent
-    chosen = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="second", by="Ada")
-    typed = ExtractionDecision(evidence_id="pmid:1", field="dose", choice="other", text="25 mg", by="Ada")
+    chosen = FieldDecision(record=1, field="adults", value="second", by="Ada")
+    typed = FieldDecision(record=1, field="dose", value="25 mg", by="Ada")
     study, pending = decided_study(FIELDS, one, other, {"adults": chosen, "dose": typed})
     assert pending == ()
     assert {row.field: (row.text, row.by) for row in study.values} == {
         "dose": ("25 mg", "Ada"),
         "adults": ("399", "Ada"),
     }
-    absent = chosen.replace(choice="absent")
+    absent = chosen.replace(value="absent")
     study, _ = decided_study(FIELDS, one, other, {"adults": absent})
     assert "adults" in study.absent
 
@@ -121,7 +120,7 @@ def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
 @pytest.mark.parametrize(
     ("field", "text", "message"),
     [
-        ("weight", "4", "weight is no field"),
+        ("weight", "4", "weight is not asked"),
         ("adults", " ", "say the value"),
         ("adults", "many", "one number"),
         ("blinding", "triple", "one of double blind, open"),
@@ -135,7 +134,7 @@ def test_a_value_that_fits_no_field_is_refused(field: str, text: str, message: s
 
 def test_the_table_is_a_spreadsheet_without_names_unless_asked() -> None:
     one = by(dose="=20 mg", adults="400")
-    chosen = ExtractionDecision(evidence_id="pmid:1", field="adults", choice="first", by="Ada")
+    chosen = FieldDecision(record=1, field="adults", value="first", by="Ada")
     study, _ = decided_study(FIELDS, one, by(dose="=20 mg"), {"adults": chosen})
     findings = FINDINGS.replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
     data = extraction_csv(findings, Names(PUBLISHED, shown=False))

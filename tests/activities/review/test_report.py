@@ -12,11 +12,11 @@ from activities.contracts.evidence import Identifiers, Support, Usage
 from activities.messages import CATALOGUES
 from activities.report.formats import WRITTEN, render_document
 from activities.review.archive import Published
-from activities.review.bias import SOURCE, BiasAssessment, SignallingAnswer
+from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import limitations
 from activities.review.checklist import ITEMS, NOT_REPORTED, checklist
 from activities.review.export import Names
-from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, asked_fields
+from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study
 from activities.review.page import document, flow_steps, rendered
 from activities.review.protocol import Amendment, Protocol
@@ -84,7 +84,7 @@ FINDINGS = Findings(
         BiasAssessment(
             evidence_id="pmid:1",
             outcome="death from any cause",
-            answers=tuple(SignallingAnswer(question=one, answer=answer) for one, answer in BEST.items()),
+            answers=tuple(Value(field=one, text=answer) for one, answer in BEST.items()),
             decided_by="Ada Lovelace",
         ),
     ),

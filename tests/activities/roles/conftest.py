@@ -43,9 +43,10 @@ from activities.contracts.write import (
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
+from activities.review.bias import FIELDS
 from activities.review.extraction import AskedField
 from activities.review.protocol import Criterion
-from activities.review.steps import BiasInput, ExtractDataInput, ScreenInput
+from activities.review.steps import ExtractDataInput, ScreenInput
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
@@ -208,7 +209,7 @@ class Case:
             ),
             "full_text_screener": (ScreenInput, {"criteria": (Criterion(id="I1", text="Adults."),)}),
             "data_extractor": (ExtractDataInput, {"fields": (AskedField(id="dose", label="Dose"),)}),
-            "bias_assessor": (BiasInput, {"outcome": "dementia"}),
+            "bias_assessor": (ExtractDataInput, {"fields": FIELDS, "outcome": "dementia"}),
             "manager": (
                 ManagerInput,
                 {

@@ -74,11 +74,16 @@ async def test_a_draft_of_a_model_is_a_protocol_that_can_be_read(tmp_path: Path)
     [
         (PROTOCOL.replace("population", "poplation"), "did you mean population?"),
         (PROTOCOL.replace("a.csv", "b.csv"), "cannot read"),
+        (PROTOCOL.replace("a.csv", "."), "is no file of records"),
+        (PROTOCOL.replace("a.csv", "empty.csv"), "empty.csv has no record that can be read"),
+        (PROTOCOL.replace("a.csv", "german.csv"), "its fields are Titel, Jahr"),
         (PROTOCOL.replace('name = "bob"', 'name = "bob"\nkind = "model"'), "no model is connected"),
     ],
 )
 def test_a_wrong_protocol_is_refused_in_a_line(home: Path, text: str, named: str) -> None:
     Path("a.csv").write_text("title,abstract\nOne,It was tried.\n")
+    Path("empty.csv").touch()
+    Path("german.csv").write_text("Titel;Jahr\nEine Studie;2020\n")
     Path("protocol.toml").write_text(text)
     done = inside("review", "start", "protocol.toml")
     assert (done.code, named in done.err) == (2, True), done
