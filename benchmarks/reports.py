@@ -23,7 +23,7 @@ from tests.activities.report.rendered import words_of as text_of
 FORMATS = ("md", "html", "docx", "pdf")
 MIN_REPEATED_WORDS = 6
 """Words of a sentence from which its second occurrence is a repetition."""
-CITATION = r"\[\d+[a-z]*(?:, \d+[a-z]*)*\]"
+CITATION = r"\[\d+[a-z]*(?:(?:, |\u2013)\d+[a-z]*)*\]"
 FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 

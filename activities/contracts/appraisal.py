@@ -84,10 +84,6 @@ class Proposed(Frozen):
     """Whether a difference that matters is excluded; None where the model does not say."""
     plural: bool = False
     """Whether the name of the group is a plural."""
-    event: str = ""
-    """What people with the outcome did, in the past tense (`died`); empty for an outcome that is no event."""
-    time: str = ""
-    """Until when they were counted (`within 12 months`)."""
     asked: bool = True
     """Whether group and outcome are those that the question names."""
 

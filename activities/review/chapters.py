@@ -23,7 +23,7 @@ from activities.report.formats.blocks import (
     filled,
     table,
 )
-from activities.report.formats.conclusion_words import found, line, reasons
+from activities.report.formats.conclusion_words import differs, found, line, reasons
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.strength import TYPE_NAMES
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
@@ -94,7 +94,7 @@ def _results(findings: Findings) -> Iterator[Block]:
     for one in findings.syntheses:
         yield Heading(clean(one.conclusion.outcome))
         yield from paragraph(line(one.conclusion))
-        yield from bullets(reasons(one.conclusion))
+        yield from bullets(filter(None, (differs(one.conclusion), reasons(one.conclusion))))
         yield from _pool(one)
         yield _effects(one, findings)
         yield from bullets(

@@ -34,7 +34,7 @@ from activities.roles.works import compose_works
 MAX_EFFECTS = 40
 MAX_NAME_CHARS = 120
 """Characters of an outcome, a group or a comparator."""
-MAX_EVENT_CHARS = 60
+MAX_COUNTS_CHARS = 60
 TASK = "Give the effects of every work shown, then your conclusions. Answer with JSON."
 
 
@@ -71,7 +71,7 @@ class EffectAnswer(Loose):
     control_se: Figure = ""
     p: Figure = ""
     n: Figure = ""
-    counts: Text = limits(length=MAX_EVENT_CHARS, default="")
+    counts: Text = limits(length=MAX_COUNTS_CHARS, default="")
     opposite: Truth = None
     reverse: Truth = None
     clustered: Truth = None
@@ -87,8 +87,6 @@ class ConclusionAnswer(Loose):
     certainty: Text = ""
     reasons: Texts = limits(items=3, length=120, default_factory=list)
     plural: Truth = None
-    event: Text = limits(length=MAX_EVENT_CHARS, default="")
-    time: Text = limits(length=MAX_EVENT_CHARS, default="")
     asked: Truth = None
 
 
@@ -133,7 +131,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             comparator=line(row.comparator, MAX_NAME_CHARS),
             direction=direction,
             support=supports(own),
-            counts=line(row.counts, MAX_EVENT_CHARS),
+            counts=line(row.counts, MAX_COUNTS_CHARS),
             opposite=bool(row.opposite),
             reverse=bool(row.reverse),
             clustered=bool(row.clustered),
@@ -179,8 +177,6 @@ def _proposed(row: ConclusionAnswer) -> Proposed | None:
         reasons=lines((clip(text, 160) for text in row.reasons), 3, 160),
         excludes=row.excludes,
         plural=bool(row.plural),
-        event=line(row.event, MAX_EVENT_CHARS),
-        time=line(row.time, MAX_EVENT_CHARS),
         asked=row.asked is not False,
     )
 

@@ -12,7 +12,6 @@ from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_refuted, is_turned
-from activities.analysis.figures import numbers_held
 from activities.analysis.meta_analysis import interval_text
 from activities.analysis.scale import no_effect, side_of
 from activities.contracts.appraisal import PART as CONCLUSIONS
@@ -24,7 +23,7 @@ from activities.contracts.appraisal import (
     ConclusionDirection,
     PooledFigure,
 )
-from activities.contracts.effects import MEASURE_NAMES, Interval
+from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.write import DraftClaim
 from activities.messages import N_, Plural, _, decimals, listed, ngettext, number, percent
 from activities.report.formats.blocks import (
@@ -45,7 +44,6 @@ from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean, ended
 from activities.report.formats.works_table import named
 from activities.report.schema import Report
-from activities.text.numbers import are_stated
 
 TITLE = N_("Conclusions")
 SUMMARY_HEAD = (
@@ -104,12 +102,12 @@ SENTENCES: Mapping[tuple[str, Sure], Plural] = {
 }
 """A direction as a sentence, as certain as it is, of one group or of several."""
 ABSOLUTE = N_(
-    "Of {people} people, {risk} {event} {time} with {comparator}, and {middle} ({low} to {high}) with "
-    "{group}."
+    "Per {people} people: {risk} (median) with {comparator}, {middle} ({low} to {high}) with {group}."
 )
 ABSOLUTE_WITHOUT = N_(
-    "Of {people} people, {risk} {event} {time} without {group}, and {middle} ({low} to {high}) with {group}."
+    "Per {people} people: {risk} (median) without, {middle} ({low} to {high}) with {group}."
 )
+NEEDED = N_("Number needed to treat: {middle} ({low} to {high}).")
 NOT_SHOWN = N_(
     "no difference in {outcome} was shown with {group}{sides}{doubt}; an important difference is not ruled "
     "out."
@@ -285,14 +283,12 @@ def figures(one: Conclusion) -> str:
 
 
 def absolute(one: Conclusion) -> str:
-    """Word a risk ratio for a thousand people, and as a number needed to treat where a pool has a direction.
+    """Word a risk ratio for a thousand people, and as number needed to treat where it includes an effect.
 
-    With the median risk of the comparators, after Cochrane's handbook, 15.4.4. A thousand people need event
-    and time; of too uncertain evidence nothing is said.
+    With the median risk of the comparators (Cochrane's handbook, 15.4.4). Empty for too uncertain evidence.
     """
     works = [work for work in one.works if work.counted and work.effect and work.effect.measure == "RR"]
     arms = [work.effect.arms for work in works if work.effect and work.effect.arms and not work.opposite]
-    event, time = (clean(one.proposed.event), clean(one.proposed.time)) if one.proposed else ("", "")
     result, turned = None, False
     if one.pooled is not None and one.pooled.measure == "RR":
         result, turned = one.pooled.result, one.pooled.opposite or one.pooled.reverse
@@ -301,37 +297,19 @@ def absolute(one: Conclusion) -> str:
     if result is None or turned or not arms or one.certainty == "very_low":
         return ""
     risk = median(arm.control_events / arm.control_total for arm in arms)
-    treated = _needed(result, risk) if one.pooled is not None and one.direction == one.by_effects else ""
-    held = numbers_held(quoted.quote for work in works for quoted in work.support)
-    if not (event and time and are_stated(time, held)):
-        return treated
     ratios = {"middle": result.estimate, "low": result.low, "high": result.high}
-    comparator = clean(one.comparator)
-    text = _(ABSOLUTE if comparator else ABSOLUTE_WITHOUT).format(
+    text = _(ABSOLUTE if clean(one.comparator) else ABSOLUTE_WITHOUT).format(
         people=number(1000),
         risk=number(round(1000 * risk)),
-        event=event,
-        time=time,
-        comparator=comparator,
+        comparator=clean(one.comparator),
         group=clean(one.group) or _("the intervention"),
         **{name: number(round(min(1000, 1000 * risk * ratio))) for name, ratio in ratios.items()},
     )
-    return " ".join(filter(None, (text, treated)))
-
-
-def _needed(ratio: Interval, risk: float) -> str:
-    """Word the number needed to treat, or to examine; empty where the interval includes no effect."""
-    if not risk or ratio.low <= 1 <= ratio.high:
-        return ""
-    ends = sorted(math.ceil(1 / (risk * abs(1 - end))) for end in (ratio.low, ratio.high))
-    return _(
-        "Number needed to treat: {middle} ({low} to {high}), for a median risk of {risk} without."
-    ).format(
-        middle=number(math.ceil(1 / (risk * abs(1 - ratio.estimate)))),
-        low=number(ends[0]),
-        high=number(ends[1]),
-        risk=percent(risk, 1),
-    )
+    if not risk or one.direction != one.by_effects or result.low <= 1 <= result.high:
+        return text
+    middle, *ends = (math.ceil(1 / (risk * abs(1 - ratio))) for ratio in ratios.values())
+    low, high = map(number, sorted(ends))
+    return f"{text} {_(NEEDED).format(middle=number(middle), low=low, high=high)}"
 
 
 def _rests_on(one: Conclusion, quotes: Quotes) -> str:

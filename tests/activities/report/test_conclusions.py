@@ -49,8 +49,6 @@ def a_step(works: dict[str, Evidence] = WORKS) -> PublishInput:
         direction="lower",
         certainty="high",
         group="the drug",
-        event="died",
-        time="within a year",
     )
     return publish_input(
         planned("s1", quoting(QUOTES[0], ("pmid:1", QUOTES[0]))),
@@ -114,16 +112,7 @@ def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> N
     assert "The drug may lower mortality, but the evidence is very uncertain." in words
     assert "Mortality | 2 | 1,570 | Lower." in words, "a row is read alone"
     assert "| Very low:" in words
-    assert "Of 1,000 people" not in words
-
-
-def test_a_number_of_a_thousand_people_has_its_event_and_its_time() -> None:
-    words = words_of(report_of(), "md")
-    assert "Of 1,000 people, 265 died within a year without the drug, and 147" in words
-    (one,) = CONCLUSIONS.shown(report_of())
-    for field, text in (("event", ""), ("time", ""), ("time", "within 7 years")):
-        proposed = one.proposed.model_copy(update={field: text}) if one.proposed else None
-        assert "Of 1,000 people" not in words_of(changed(report_of(), proposed=proposed), "md")
+    assert "Per 1,000 people" not in words
 
 
 def test_a_certainty_is_the_sum_of_its_reasons() -> None:
@@ -205,13 +194,17 @@ def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
         assert words_of(report, "md").replace("\\", "").count(said) == 1
 
 
-def test_a_pool_with_a_direction_has_its_number_needed_to_treat() -> None:
+def test_a_risk_ratio_is_said_for_a_thousand_people_and_as_a_number_needed_to_treat() -> None:
     words = words_of(report_of(), "md")
-    assert "Number needed to treat: 9 (7 to 13), for a median risk of 26.5% without." in words
+    people = "Per 1,000 people: 265 (median) with placebo, 147 (118 to 184) with the drug."
+    assert people.replace("with placebo", "without") in words
+    assert "Number needed to treat: 9 (7 to 13)." in words
+    assert people in words_of(changed(report_of(), comparator="placebo"), "md")
     (one,) = CONCLUSIONS.shown(report_of())
-    wide = one.pooled.result.model_copy(update={"high": 1.1}) if one.pooled else None
-    pooled = one.pooled.model_copy(update={"result": wide}) if one.pooled else None
-    assert "needed to treat" not in words_of(changed(report_of(), pooled=pooled), "md")
+    assert one.pooled is not None
+    wide = one.pooled.result.model_copy(update={"high": 1.1})
+    words = words_of(changed(report_of(), pooled=one.pooled.model_copy(update={"result": wide})), "md")
+    assert "needed to treat" not in words
 
 
 def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
