@@ -38,6 +38,8 @@ MAX_TITLES = 600
 """Documents of a folder whose titles are compared until all is encoded: three seconds, once."""
 MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
 """Documents, and letters of their texts, that are encoded before an answer: four seconds."""
+MAX_LETTERS_ACROSS = 150_000
+"""The letters before a question in another language, which shares no words with them: a minute, once."""
 SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors.npz"
 """Vectors of the bundled sample (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
@@ -63,8 +65,11 @@ class Encoding:
         """How many documents have their vectors. Raises sqlite3.Error."""
         return len(self._numbers) - len(self._missing())
 
-    def prepare(self) -> None:
-        """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
+    def prepare(self, *, across: bool = False) -> None:
+        """Encode what is missing where that is little. Raises sqlite3.Error, Changed.
+
+        `across`: the question is in another language than the documents."""
+        most = MAX_LETTERS_ACROSS if across else MAX_LETTERS_BEFORE
         with self._lock:
             missing = self._missing() if self._thread is None else []
             if missing and self._is_sample and self._model.name == MODEL:
@@ -73,8 +78,8 @@ class Encoding:
                     {n: vectors[digest] for n, digest in digests if n in missing and digest in vectors}
                 )
                 missing = self._missing()
-            few = self._store.documents(missing) if len(missing) <= MAX_ENCODED_BEFORE else None
-            if missing and few is not None and sum(map(_letters, few)) <= MAX_LETTERS_BEFORE:
+            few = self._store.documents(missing) if across or len(missing) <= MAX_ENCODED_BEFORE else None
+            if missing and few is not None and sum(map(_letters, few)) <= most:
                 self._encode_missing(self._model.encode)
 
     def start(self) -> None:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
+from activities.contracts.errors import Refused
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.documents.readers import Stop
 from activities.logs import log
@@ -56,6 +57,8 @@ KEPT_DAYS = 30
 """After which an index that nobody has used is removed."""
 ATTEMPTS = 3
 """To open a folder that another process reads at the same time."""
+TOLD_BY, MIN_TOLD, MAX_TOLD = 8, 200, 2_000_000
+"""Files by which the languages of a folder are told before it is indexed, and their bytes."""
 LOGGED = 100
 """Items set aside that are logged one by one."""
 
@@ -114,7 +117,7 @@ class LibraryIndex:
         likeness = None
         encoding = self.encoding_of(query)
         if encoding is not None:
-            encoding.prepare()
+            encoding.prepare(across=language_of_question(query) not in ("", *self.languages))
             likeness = encoding.likeness(query)
         order = [int(n) for n in np.argsort(-scores, kind="stable")[: max(CHOSEN, limit)] if scores[n] > 0]
         if likeness is not None:
@@ -209,11 +212,16 @@ class Libraries:
             self._ready.pop(folder.expanduser().absolute(), None)
 
     def languages(self, folder: Path) -> tuple[str, ...]:
-        """List the languages of a folder as it was indexed last; none before."""
-        place = self._place(folder.expanduser().absolute())
+        """List the languages of a folder as it was indexed last; before that those of its smallest texts."""
+        key = folder.expanduser().absolute()
         try:
-            return Store(place, self._speech_model).languages() if place.is_file() else ()
-        except (OSError, sqlite3.Error):
+            store = Store(self._place(key), self._speech_model)
+            if not store.rows("SELECT 1 FROM documents LIMIT 1"):
+                listing = list_folder(key)
+                texts = [one for one in listing.files if MIN_TOLD <= one.size <= MAX_TOLD]
+                store.update(replace(listing, files=tuple(sorted(texts, key=lambda one: one.size)[:TOLD_BY])))
+            return store.languages()
+        except (OSError, sqlite3.Error, Refused):
             return ()
 
     def _place(self, key: Path) -> Path:

@@ -191,10 +191,30 @@ def test_what_a_library_cannot_hold_is_said(
     assert "a library holds at most 2" in left_out.reason
 
 
-async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(library: LibrarySource) -> None:
+async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(
+    library: LibrarySource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "MAX_ENCODED_BEFORE", 0)
+    assert "not encoded yet" in (await ask(library, "How is gout treated in old people?")).detail
     found = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
     assert found.records
     assert found.detail == ""
+
+
+async def test_the_languages_of_a_new_folder_are_told_before_it_is_searched(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "heart.txt").write_text(
+        "Colchicin senkte die Zahl der Herzinfarkte in f\u00fcnf Jahren nicht. " * 5
+    )
+    counting = Counting(monkeypatch)
+    library = source(tmp_path, folder)
+    monkeypatch.setattr(index, "TOLD_BY", 1)
+    assert library.languages(folder) == ("de",)
+    assert counting.files == ["heart.txt"]
+    assert (await ask(library, "Colchicin Herzinfarkt")).records
+    assert counting.files == ["heart.txt", "bone.txt", "old.jsonl"], "what was read is not read again"
+    assert library.languages(tmp_path / "missing") == ()
 
 
 async def test_reading_a_folder_reports_how_far_it_is(library: LibrarySource, folder: Path) -> None:
