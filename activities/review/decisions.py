@@ -34,36 +34,32 @@ NAME_CHARS = 80
 REASON_CHARS = 1_000
 
 
-class Decision(Frozen):
-    """One decision on one record."""
+class Made(Frozen):
+    """A person's decision on one record, as it is sent."""
 
-    record: int
+    record: int = Field(ge=0)
     """Number of the record in the review, from 0."""
+    verdict: Verdict
+    criterion: str = Field(default="", max_length=60)
+    """Id of the criterion that it rests on."""
+    reason: str = Field(default="", max_length=REASON_CHARS)
+
+
+class Decision(Made):
+    """A decision as it is kept in the log."""
+
     stage: ScreenedStage = "titles"
     part: Task = "screener"
     by: str
     """Name of the screener or the person."""
-    verdict: Verdict
-    criterion: str = ""
-    """Id of the criterion that it rests on."""
     words: tuple[str, ...] = ()
     """Sentences of the record that it rests on, word for word."""
-    reason: str = ""
     at: str = ""
     protocol: int = 1
     """Version of the protocol that it was made under."""
     model: str = ""
     """Name of the model; empty for a person."""
     prompt: str = ""
-
-
-class Made(Frozen):
-    """A person's decision as it is sent."""
-
-    record: int = Field(ge=0)
-    verdict: Verdict
-    criterion: str = Field(default="", max_length=60)
-    reason: str = Field(default="", max_length=REASON_CHARS)
 
 
 def _packed(letters: str) -> str:

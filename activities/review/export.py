@@ -15,6 +15,7 @@ from activities.review.archive import Published
 from activities.review.decisions import Decision, State, latest
 from activities.review.extraction import AGREED
 from activities.review.findings import Findings
+from activities.review.state import SearchRow
 
 ASREVIEW = ("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords")
 """Columns that ASReview reads, before its own `asreview_label` (1, 0 or empty), `asreview_time` and
@@ -49,12 +50,17 @@ def files(published: Published, items: Sequence[Evidence], names: Names) -> dict
         "decisions-log.csv": log_csv(published, names),
         "records.ris": records_ris(published, items),
         "merged.csv": merged_csv(published),
-        "searches.csv": as_csv(SEARCHES, (row.model_dump() for row in published.state.searches)),
+        "searches.csv": as_csv(SEARCHES, map(_search, published.state.searches)),
         "protocol.json": published.protocol.model_dump_json(indent=2).encode(),
     }
     if published.findings is not None and published.findings.rows:
         made["extraction.csv"] = extraction_csv(published.findings, names)
     return made
+
+
+def _search(row: SearchRow) -> Row:
+    """Return a search as a line; a file goes by its name."""
+    return {**dict(row), "source": row.origin if row.source == "file" else row.source}
 
 
 def final_states(published: Published) -> list[State]:

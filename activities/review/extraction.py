@@ -71,7 +71,7 @@ class Extraction(Frozen):
 class FieldDecision(Frozen):
     """A person's decision on a field of a study."""
 
-    record: int = Field(ge=0)
+    record: int
     field: str
     value: str
     """`first`, `second`, `absent`, or the value itself, with the person's own quote if any."""

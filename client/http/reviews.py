@@ -1,18 +1,18 @@
 """`/reviews`: systematic reviews over HTTP. A caller sees those it started, screens or decides in."""
 
 import asyncio
+import inspect
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Declared
 
 from activities.contracts.evidence import Frozen
-from activities.review.decisions import Made, ScreenedStage, Task
 from activities.review.protocol import MAX_BYTES, ProtocolError, parse_protocol
 from client.access import unknown_run
 from client.failures import BadInput
@@ -21,7 +21,7 @@ from client.http.tokens import Scope, Token
 from client.reviews.review import OpenBias, OpenField, Review
 from client.reviews.tasks import Task as Waiting
 from client.reviews.tasks import may_open
-from workflows.review.types import MAX_AT_ONCE, ReviewProgress
+from workflows.review.types import ReviewProgress
 
 Name = Annotated[str, Declared(pattern=r"\S", max_length=80, description="Who decides")]
 MEDIA = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
@@ -37,40 +37,24 @@ class Start(Body):
     ]
 
 
-class By(Body):
-    by: Name | None = None
-    """Where callers are users, it is the user of the token."""
-
-
-class Decisions(By):
-    decisions: Annotated[tuple[Made, ...], Declared(min_length=1, max_length=MAX_AT_ONCE)]
-    task: Task = "screener"
-    """`label`: records of the random sample; `word`: overrule what holds, with a reason."""
-    stage: ScreenedStage = "titles"
-
-
 class ReviewState(Frozen):
     review: str
     status: str
     progress: ReviewProgress
 
 
-class Field(By):
-    record: int
-    field: str
-    value: str
-    """`first`, `second`, `absent`, or the value itself."""
-    quote: str = ""
-    reason: str = ""
-
-
-class Bias(By):
-    record: int
-    outcome: str = ""
-    answers: dict[str, str] = {}
-    several: bool = False
-    reason: str = ""
-    not_a_trial: bool = False
+ACTS: Mapping[str, Callable[..., Awaitable[object]]] = {
+    "decide": Review.decide,
+    "field": Review.decide_field,
+    "extract": Review.extract,
+    "assess": Review.assess,
+    "approve": Review.approve,
+    "pause": Review.pause,
+    "resume": Review.resume,
+    "finish": Review.finish,
+    "cancel": Review.cancel,
+}
+"""Route below a review -> what it does; its arguments are the body."""
 
 
 class OpenStudies(Frozen):
@@ -144,39 +128,28 @@ def reviews(desk: Desk) -> APIRouter:
         fields, bias = await review.open_fields(), await review.open_bias()
         return OpenStudies(fields=tuple(fields), bias=tuple(bias))
 
-    @router.post("/{review_id}/field")
-    async def field(body: Field, review: Review = deciding, token: Token = decider) -> ReviewState:
-        """Decide on a field of a study."""
-        values = body.model_dump(exclude={"by"})
-        await review.decide_field(**values, by=person(token, body.by))
-        return await state_of(review)
+    def route_of(act: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        """Return the route of an act: who decides is the user of the token, where callers are users."""
+        arguments = inspect.signature(act).parameters
+        types: dict[str, Any] = get_type_hints(act, include_extras=True) | {"by": Name | None}
+        defaults = {name: ... if one.default is one.empty else one.default for name, one in arguments.items()}
+        fields: dict[str, Any] = {
+            name: (types[name], value) for name, value in defaults.items() if name != "self"
+        }
+        form = create_model(act.__name__, __base__=Body, **fields | {"by": (Name | None, None)})
 
-    @router.post("/{review_id}/assess")
-    async def assess(body: Bias, review: Review = deciding, token: Token = decider) -> ReviewState:
-        """Decide on the risk of bias of a result; what is not answered stands as proposed."""
-        values = body.model_dump(exclude={"by"})
-        await review.assess(**values, by=person(token, body.by))
-        return await state_of(review)
+        async def route(body, review=deciding, token=decider):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            values = {name: getattr(body, name) for name in type(body).model_fields if name in arguments}
+            if "by" in arguments:
+                values["by"] = person(token, body.by)
+            made = await act(review, **values)
+            return list(made) if isinstance(made, tuple) else await state_of(review)
 
-    @router.post("/{review_id}/decide")
-    async def decide(body: Decisions, review: Review = deciding, token: Token = decider) -> list[str]:
-        """Decide on records, as a screener, on a conflict or on the random sample; what became of each."""
-        values = body.model_dump(exclude={"by", "decisions"})
-        return list(await review.decide(body.decisions, **values, by=person(token, body.by)))
+        route.__annotations__ = {"body": form, "review": Review, "token": Token}
+        return route
 
-    @router.post("/{review_id}/{act}")
-    async def act(
-        act: Literal["approve", "pause", "resume", "finish", "cancel"],
-        body: By,
-        review: Review = deciding,
-        token: Token = decider,
-    ) -> ReviewState:
-        """Approve what waits, or send it a message."""
-        if act == "approve":
-            await review.approve(by=person(token, body.by))
-        else:
-            await getattr(review, act)()
-        return await state_of(review)
+    for name, act in ACTS.items():
+        router.post(f"/{{review_id}}/{name}", summary=act.__doc__)(route_of(act))
 
     @router.get("/{review_id}/report", response_class=Response)
     async def report(

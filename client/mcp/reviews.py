@@ -7,13 +7,13 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
 from activities.contracts.evidence import Frozen
-from activities.review.decisions import Made, ScreenedStage
+from activities.review.decisions import ScreenedStage
 from activities.review.decisions import Task as Part
 from client.api import Determinator
 from client.mcp.answers import clearly
 from client.mcp.research import CHANGES, READS
 from client.reviews.tasks import Task
-from workflows.review.types import MAX_AT_ONCE
+from workflows.review.types import Batch
 
 AnyReview = Annotated[str, Field(min_length=1, max_length=200, description="A review's id, or `last`")]
 Person = Annotated[str, Field(min_length=1, max_length=80, description="Who decides")]
@@ -64,7 +64,7 @@ class Reviews:
         self,
         review: AnyReview,
         by: Person,
-        decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)],
+        decisions: Batch,
         task: Annotated[
             Part, Field(description="label: records of the random sample; word: overrule, with a reason")
         ] = "screener",

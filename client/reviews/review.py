@@ -1,7 +1,7 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
 from activities.review.archive import Archive, Published
 from activities.review.bias import BiasAssessment, decide
-from activities.review.decisions import Decision, Made, ScreenedStage, latest
+from activities.review.decisions import Decision, ScreenedStage, latest
 from activities.review.decisions import Task as Part
 from activities.review.extraction import (
     Difference,
@@ -43,6 +43,7 @@ from workflows.review.types import (
     Accepted,
     Amend,
     Assessed,
+    Batch,
     Decide,
     Extracted,
     PartCopy,
@@ -176,7 +177,7 @@ class Review:
 
     async def decide(
         self,
-        decisions: Sequence[Made],
+        decisions: Batch,
         *,
         by: str,
         task: Part = "screener",

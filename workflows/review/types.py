@@ -1,6 +1,7 @@
 """The input, messages and answers of a systematic review."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,6 +18,7 @@ ReviewGate = Literal[
 full texts, decides on extracted fields and on the risk of bias, or approves the report; for a model that is
 down; for a budget that is used up."""
 MAX_AT_ONCE = 200
+Batch = Annotated[Sequence[Made], Field(min_length=1, max_length=MAX_AT_ONCE)]
 """Decisions of one message."""
 
 
@@ -47,7 +49,7 @@ class Decide(Message):
     one whose word holds. `label`: on records of the random sample. `word`: on settled ones, with a reason.
     """
 
-    decisions: tuple[Made, ...] = Field(min_length=1, max_length=MAX_AT_ONCE)
+    decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)]
     stage: ScreenedStage = "titles"
     task: Task = "screener"
 

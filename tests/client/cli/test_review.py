@@ -120,6 +120,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     log = list(csv.DictReader(Path("out/decisions-log.csv").read_text().splitlines()))
     assert {row["by"] for row in log} == {"person 1", "person 2", "person 3"}
     assert sum(row["record"] == number for row in log) == 4, "what was changed stays in the log"
+    assert "\na.csv," in Path("out/searches.csv").read_text()
     report = determinator("review", "report", review).out
     assert "ada" not in report.replace("metadata", "")
     assert "ada" in determinator("review", "report", review, "--names").out

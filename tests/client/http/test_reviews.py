@@ -62,6 +62,11 @@ def test_a_review_is_screened_over_http_by_who_may(library: Path, file_home: Pat
             assert bob.post(f"{at}/decide", json={**mine, "by": "ada"}).json() == ["included"]
             refused = bob.post(f"{at}/decide", json={"decisions": [{"record": 999, "verdict": "include"}]})
             assert (refused.status_code, "no record 999" in refused.text) == (400, True)
+            none = ada.post(f"{at}/decide", json={"decisions": []})
+            assert none.status_code == 400, none.text
+            early = ada.post(f"{at}/field", json={"record": -1, "field": "dose", "value": "first"})
+            assert (early.status_code, "not included by its full text" in early.text) == (400, True)
+            assert ada.post(f"{at}/assess", json={"record": 0, "answer": {}}).status_code == 400
             assert ada.post(f"{at}/finish", json={}).status_code == 200
             waits(ada, at, "report")
             report = bob.get(f"{at}/report").text
