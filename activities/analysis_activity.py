@@ -89,9 +89,9 @@ def _analysis(step: AnalyseInput, texts: dict[str, str]) -> Analysis:
 def _for_program(analysis: Analysis) -> tuple[NotPooled, ...]:
     """Effects with sound numbers that were not pooled, without their quotes; none where fewer than two."""
     effects = [
-        NotPooled(effect=one.effect.replace(quote=""), reason=one.reason)
-        for one in analysis.not_pooled
-        if one.reason in USABLE and (one.effect.estimate is not None or one.effect.arms is not None)
+        NotPooled(effect=pooled.effect.replace(quote=""), reason=pooled.reason)
+        for pooled in analysis.not_pooled
+        if pooled.reason in USABLE and (pooled.effect.estimate is not None or pooled.effect.arms is not None)
     ]
     return tuple(effects[:MAX_ANALYST_EFFECTS]) if len(effects) > 1 else ()
 

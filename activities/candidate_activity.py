@@ -32,5 +32,5 @@ class CandidateActivities:
                     raise passing
             findings = answered.findings
             blob = await self._store.put_bytes(findings.model_dump_json().encode())
-            found = sum(entry.status == "found" for entry in findings.fields)
-            return LookedUp(name=findings.name, blob=blob, found=found, silent=tuple(findings.silent))
+            present = sum(entry.status == "found" for entry in findings.fields)
+            return LookedUp(name=findings.name, blob=blob, found=present, silent=tuple(findings.silent))

@@ -32,16 +32,16 @@ class FollowUpActivities:
             usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
             texts = await self._store.read_all(usable)
             readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
-            room, kept = MAX_BYTES, list[EvidenceRef]()
+            room, refs = MAX_BYTES, list[EvidenceRef]()
             for ref in readable:
                 ref = ref.replace(sections=(), from_run=ref.from_run or earlier.run_id)
                 room -= len(ref.model_dump_json())
                 if room < 0:
                     break
-                kept.append(ref)
+                refs.append(ref)
             missing = len(usable) - len(readable)
             question, answer = await self._answered(earlier.run_id)
-            return Imported(items=tuple(kept), unreadable=missing, question=question, answer=answer)
+            return Imported(items=tuple(refs), unreadable=missing, question=question, answer=answer)
 
     async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
         """Return the question of a run and what its report says first.

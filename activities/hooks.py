@@ -215,15 +215,15 @@ def _calls_of(args: Sequence[object]) -> list[Call]:
     info = activity.info()
     return [
         Call(
-            kind="search" if isinstance(one, SearchTask) else "model",
-            name=activity_name(one.source) if isinstance(one, SearchTask) else info.activity_type,
-            run_id=one.run_id,
+            kind="search" if isinstance(own_step, SearchTask) else "model",
+            name=activity_name(own_step.source) if isinstance(own_step, SearchTask) else info.activity_type,
+            run_id=own_step.run_id,
             attempt=info.attempt,
             workflow_id=info.workflow_id or "",
-            step=one,
+            step=own_step,
         )
-        for one in steps
-        if isinstance(one, SearchTask | StepContext)
+        for own_step in steps
+        if isinstance(own_step, SearchTask | StepContext)
     ]
 
 

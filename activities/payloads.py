@@ -55,7 +55,11 @@ class CompactConverter(PydanticJSONPlainPayloadConverter):
 
 
 CONVERTERS = (
-    *(one for one in PydanticPayloadConverter().converters.values() if one.encoding != "json/plain"),
+    *(
+        converter
+        for converter in PydanticPayloadConverter().converters.values()
+        if converter.encoding != "json/plain"
+    ),
     CompactConverter(),
 )
 """Shared, because they have no state but the validators of the types they have met: the SDK makes a converter

@@ -44,8 +44,8 @@ def variables(*names: str, **more: str) -> dict[str, str]:
 
 def for_python(*names: str, **more: str) -> dict[str, str]:
     """Return the same for a Python of our own: our packages come first, and no relative folder has any."""
-    own = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = [ROOT, *(path for path in own if Path(path).is_absolute() and path != ROOT)]
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [ROOT, *(path for path in entries if Path(path).is_absolute() and path != ROOT)]
     return variables(*names, *BYTE_CODE, **{"PYTHONPATH": os.pathsep.join(paths), **more})
 
 

@@ -66,7 +66,9 @@ def is_here(url: str) -> bool:
     if parts.scheme in ("http", "https"):
         return is_this_machine(parts.hostname or "")
     served = (os.environ[name] for name in ENDPOINTS if os.environ.get(name))
-    return parts.scheme == "file" or any(is_this_machine(urlsplit(one).hostname or "") for one in served)
+    return parts.scheme == "file" or any(
+        is_this_machine(urlsplit(address).hostname or "") for address in served
+    )
 
 
 def spare_this_machine() -> None:
@@ -78,7 +80,7 @@ def spare_this_machine() -> None:
     names = [name for name in ("no_proxy", "NO_PROXY") if name in os.environ] or ["NO_PROXY"]
     for name in names if getproxies() else ():
         spared = [entry.strip() for entry in os.environ.get(name, "").split(",") if entry.strip()]
-        os.environ[name] = ",".join([*spared, *(one for one in THIS_MACHINE if one not in spared)])
+        os.environ[name] = ",".join([*spared, *(host for host in THIS_MACHINE if host not in spared)])
 
 
 def proxy_fault() -> str:

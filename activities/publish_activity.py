@@ -82,18 +82,18 @@ class PublishActivities:
         A workflow publishes under its own id only.
         """
         async with reporting_errors("publish_failed", run_id=step.run_id):
-            own = activity.info().workflow_id or "an activity without a run"
-            if step.run_id != own:  # its owner trusts what is stored there
-                raise NotPermitted(f"{own[:200]} publishes no report of another run")
+            run_id = activity.info().workflow_id or "an activity without a run"
+            if step.run_id != run_id:  # its owner trusts what is stored there
+                raise NotPermitted(f"{run_id[:200]} publishes no report of another run")
             return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
 
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
-        kept = await self._store.put_bytes(step.model_dump_json().encode(), "json")
+        inputs_key = await self._store.put_bytes(step.model_dump_json().encode(), "json")
         documents, lost = await read_documents(self._store, step, patient=patient)
         verdicts, silent = await self._look_up(documents, step)
         report = await assembled(self._store, step, documents, verdicts, [*lost, *silent], patient=patient)
-        report = report.replace(made_from=kept)
+        report = report.replace(made_from=inputs_key)
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(

@@ -131,8 +131,8 @@ class RefreshActivities:
             report, versions = await newest(archive, first)
             cited = references_of(report)
             refs = list(await refs_in(archive.store, request.known_blob)) or cited
-            found = (work for version in versions for work in version.new)
-            refs += [EvidenceRef(**fields_of(Work, one), blob="") for one in found]
+            works = (work for version in versions for work in version.new)
+            refs += [EvidenceRef(**fields_of(Work, work), blob="") for work in works]
             pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
             return RefreshPlan(
                 searches=self._searches(first, request) if request.search else (),
@@ -158,8 +158,8 @@ class RefreshActivities:
                 offered, source, text, request.run_id, limit=method.results_per_search, filters=method.filters
             )
             if source == "library":
-                own = {"library": request.library, "library_signature": request.library_signature}
-                search = search.replace(task=search.task.model_copy(update=own))
+                scope = {"library": request.library, "library_signature": request.library_signature}
+                search = search.replace(task=search.task.model_copy(update=scope))
             searches.append(search)
         return tuple(searches)
 
@@ -222,7 +222,7 @@ def unanswered(verdict: StandingVerdict) -> bool:
 
 def references_of(report: Report) -> list[EvidenceRef]:
     """Return a report's references as the standing is asked for, with the standing they have in it."""
-    return [EvidenceRef(**fields_of(Work, one), blob="") for one in report.references]
+    return [EvidenceRef(**fields_of(Work, reference), blob="") for reference in report.references]
 
 
 async def first_of(archive: Archive, run_id: str) -> Report:
@@ -242,8 +242,8 @@ async def first_of(archive: Archive, run_id: str) -> Report:
 def _brief(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     """Return references with what a work is recognized by, within the payload limit: titles go first."""
     brief = [ref.replace(blob="", sections=(), queries=(), url=None) for ref in refs]
-    room, kept = KNOWN_BYTES, list[EvidenceRef]()
+    room, fitting = KNOWN_BYTES, list[EvidenceRef]()
     for ref in brief:
         room -= len(ref.model_dump_json())
-        kept.append(ref if room > 0 else ref.replace(title=""))
-    return tuple(kept)
+        fitting.append(ref if room > 0 else ref.replace(title=""))
+    return tuple(fitting)

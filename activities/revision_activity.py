@@ -105,12 +105,12 @@ class RevisionActivities:
         asked = _instruction(request)
         first = await first_of(archive, request.run_id)
         report, versions = await newest(archive, first)
-        kept = await archive.published_from(report)
+        inputs = await archive.published_from(report)
         standing = standings(report, versions)
-        refs = list(await refs_in(archive.store, request.known_blob)) or list(kept.evidence)
+        refs = list(await refs_in(archive.store, request.known_blob)) or list(inputs.evidence)
         corpus = _within(
             ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
-            for ref in {ref.evidence_id: ref for ref in (*refs, *kept.evidence)}.values()
+            for ref in {ref.evidence_id: ref for ref in (*refs, *inputs.evidence)}.values()
             if standing.get(ref.evidence_id, ref.standing) != "retracted"
         )
         common = {
@@ -118,7 +118,7 @@ class RevisionActivities:
             "question": report.question,
             "profile": step.profile,
             "language": report.language,
-            "is_foreign": report.language != ENGLISH or any(one.language for one in report.contexts),
+            "is_foreign": report.language != ENGLISH or any(context.language for context in report.contexts),
         }
         plan = RevisionPlan(question=report.question, known=corpus)
         if asked.kind == "tell":
@@ -129,13 +129,13 @@ class RevisionActivities:
             return plan.replace(write=WriteInput.model_validate(write))
         if asked.kind == "change":
             searches = self._searches(asked.text, request.run_id)
-            return plan.replace(revise=_to_revise(report, kept, asked, common), searches=searches)
-        sentence = _sentence(report, kept, asked)
+            return plan.replace(revise=_to_revise(report, inputs, asked, common), searches=searches)
+        sentence = _sentence(report, inputs, asked)
         if asked.kind == "decide":
             return plan
         read = sentence.replace(state="ask", disputed=asked.text)
         cited = {support.evidence_id for support in sentence.support}
-        works = tuple(ref for ref in kept.evidence if ref.evidence_id in cited)
+        works = tuple(ref for ref in inputs.evidence if ref.evidence_id in cited)
         check = VerifyInput.model_validate({**common, "sentences": (read,), "evidence": works})
         return plan.replace(read=check)
 
@@ -171,10 +171,10 @@ class RevisionActivities:
         )
         if asked.kind == "tell":
             step = _answer(await archive.published_from(report), findings)
-            told = await made_again.published_again(
+            message = await made_again.published_again(
                 archive, step, standings(report, versions), at=findings.at
             )
-            blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
+            blob = await archive.store.put_bytes(message.model_dump_json(indent=2).encode(), "json")
             return outcome.replace(blob=blob)
         if asked.kind == "change" and not findings.revised.touches:
             return outcome
@@ -194,8 +194,8 @@ class RevisionActivities:
                     text=asked.text,
                 )
                 return opening, version.replace(
-                    claims_lost=tuple(one.id for one in differ if not one.after),
-                    claims_changed=tuple(one.id for one in differ if one.after),
+                    claims_lost=tuple(change.id for change in differ if not change.after),
+                    claims_changed=tuple(change.id for change in differ if change.after),
                     asked=asked,
                     calls=findings.usage.calls,
                 )
@@ -217,14 +217,14 @@ def _instruction(request: RefreshRequest) -> Instruction:
 
 
 def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:
-    room, kept = MAX_REFS_BYTES, list[EvidenceRef]()
+    room, fitting = MAX_REFS_BYTES, list[EvidenceRef]()
     for ref in refs:
         bare = ref.replace(sections=(), queries=(), fingerprint="", first_author="", figures="", url=None)
         room -= len(bare.model_dump_json())
         if room < 0:
             break
-        kept.append(bare)
-    return tuple(kept)
+        fitting.append(bare)
+    return tuple(fitting)
 
 
 def _meant(report: Report, text: str) -> list[str]:
@@ -234,24 +234,26 @@ def _meant(report: Report, text: str) -> list[str]:
     ids = [name for name in _NAMED.findall(text) if name in every]
     places = [int(number) for number in _NUMBERED.findall(text)]
     named = [every[name] for name in ids] or [claims[n - 1] for n in places if 0 < n <= len(claims)]
-    return [f"{one.id}: {one.text}" for one in dict.fromkeys((*named, *report.answer))]
+    return [f"{sentence.id}: {sentence.text}" for sentence in dict.fromkeys((*named, *report.answer))]
 
 
 def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
     """Return the sentences that the page shows in their own words."""
     shown = {claim.id for claim in report.sentences()}
     return [
-        one for one in sentences if one.state == "stands" and (one.id in shown or one.kind == "reservation")
+        sentence
+        for sentence in sentences
+        if sentence.state == "stands" and (sentence.id in shown or sentence.kind == "reservation")
     ]
 
 
 def _to_revise(
-    report: Report, kept: PublishInput, asked: Instruction, common: Mapping[str, object]
+    report: Report, inputs: PublishInput, asked: Instruction, common: Mapping[str, object]
 ) -> ReviseInput:
     from activities.report.parts import parts_of
 
-    drafted = [one for planned in kept.sections for one in planned.draft.sentences]
-    edited: Sequence[EditedSentence] = kept.edited.sentences if kept.edited else ()
+    drafted = [sentence for planned in inputs.sections for sentence in planned.draft.sentences]
+    edited: Sequence[EditedSentence] = inputs.edited.sentences if inputs.edited else ()
     number = {reference.evidence_id: reference.number for reference in report.references}
     standing = {reference.evidence_id: reference.standing for reference in report.references}
     return ReviseInput.model_validate(
@@ -260,18 +262,18 @@ def _to_revise(
             "wanted": asked.text,
             "sections": {section.id: section.title for section in report.sections},
             "sentences": tuple(_printed(report, drafted)),
-            "edited": tuple(one for one in edited if one.state == "stands"),
+            "edited": tuple(sentence for sentence in edited if sentence.state == "stands"),
             "lines": tuple(line for part in parts_of(report) for line in part.sentences(report)),
             "evidence": tuple(
                 ref.replace(standing=standing[ref.evidence_id])
-                for ref in sorted(kept.evidence, key=lambda ref: number.get(ref.evidence_id, 0))
+                for ref in sorted(inputs.evidence, key=lambda ref: number.get(ref.evidence_id, 0))
                 if ref.evidence_id in number
             ),
         }
     )
 
 
-def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftClaim:
+def _sentence(report: Report, inputs: PublishInput, asked: Instruction) -> DraftClaim:
     """Return the sentence of a dispute.
 
     Raises NoSuchSentence.
@@ -279,7 +281,7 @@ def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftCl
     from activities.report.instructions import sentence_of
 
     shown = [claim.id for claim in report.sentences()]
-    sentence = sentence_of(kept, asked.sentence)
+    sentence = sentence_of(inputs, asked.sentence)
     if sentence is None and report.written_by == "extractive":
         raise NoSuchSentence(
             f"{report.run_id} has quotes only, word for word as they stand in their works: no sentence of a "
@@ -292,22 +294,22 @@ def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftCl
             ]
         )
     if asked.kind == "decide" and not any(
-        d.sentence == asked.sentence and not d.decision for d in kept.disputes
+        d.sentence == asked.sentence and not d.decision for d in inputs.disputes
     ):
         raise NoSuchSentence(f"no dispute of {asked.sentence} in {report.run_id} waits for a decision")
     return sentence
 
 
-def _answer(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
+def _answer(inputs: PublishInput, findings: RevisionFindings) -> PublishInput:
     """Return the answer to a question about a report, as a report of one section."""
     from activities.verification.verdicts import with_verdicts
 
     text = _instruction(findings.request).text
     return PublishInput(
-        run_id=kept.run_id,
+        run_id=inputs.run_id,
         question=text,
-        mode=kept.mode,
-        profile=kept.profile,
+        mode=inputs.mode,
+        profile=inputs.profile,
         title=text,
         sections=(
             PlannedSection(
@@ -316,27 +318,31 @@ def _answer(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
             ),
         ),
         evidence=findings.written_from,
-        searches=kept.searches,
+        searches=inputs.searches,
         usage=findings.usage,
         models=findings.models,
         written_by="model" if findings.by_model else "extractive",
-        continues=Continued(run_id=kept.run_id, question=kept.question),
-        words=kept.words,
-        language=kept.language,
+        continues=Continued(run_id=inputs.run_id, question=inputs.question),
+        words=inputs.words,
+        language=inputs.language,
         generated_at=findings.at,
     )
 
 
-def _next(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
+def _next(inputs: PublishInput, findings: RevisionFindings) -> PublishInput:
     from activities.report import instructions
 
     asked = _instruction(findings.request)
-    models = tuple(dict.fromkeys((*kept.models, *findings.models)))
-    kept = kept.replace(usage=kept.usage + findings.usage, models=models)
+    models = tuple(dict.fromkeys((*inputs.models, *findings.models)))
+    inputs = inputs.replace(usage=inputs.usage + findings.usage, models=models)
     if asked.kind == "change":
-        used = {name for one in findings.draft.sentences for name in (s.evidence_id for s in one.support)}
+        used = {
+            name
+            for sentence in findings.draft.sentences
+            for name in (s.evidence_id for s in sentence.support)
+        }
         works = (*findings.new, *(ref for ref in findings.written_from if ref.evidence_id in used))
-        return instructions.changed(kept, findings.revised, findings.draft, findings.verdicts, works)
+        return instructions.changed(inputs, findings.revised, findings.draft, findings.verdicts, works)
     if asked.kind == "dispute":
-        return instructions.disputed(kept, asked, findings.at, findings.verdicts)
-    return instructions.decided(kept, asked)
+        return instructions.disputed(inputs, asked, findings.at, findings.verdicts)
+    return instructions.decided(inputs, asked)

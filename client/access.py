@@ -70,10 +70,10 @@ class Access:
         """
         if name in self._handles:
             return name
-        own = [row.run_id for row in await self.runs(user)]
-        if name == "last" and own:
-            return own[0]
-        fitting = matching(own, name) if name else []
+        run_ids = [row.run_id for row in await self.runs(user)]
+        if name == "last" and run_ids:
+            return run_ids[0]
+        fitting = matching(run_ids, name) if name else []
         if len(fitting) > 1:
             raise SeveralRuns(name[:100], fitting)
         return fitting[0] if fitting else name

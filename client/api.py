@@ -237,8 +237,8 @@ class Determinator:
         from client.messages import MESSAGES
         from client.runs.revising import revise
 
-        said = cast("Asked | Decided", MESSAGES[message].read(content))
-        return await revise(self, name, cast("Kind", message), said, by=by, model=model, max_cost=max_cost)
+        answer = cast("Asked | Decided", MESSAGES[message].read(content))
+        return await revise(self, name, cast("Kind", message), answer, by=by, model=model, max_cost=max_cost)
 
     async def tell(
         self, name: str, question: str, *, by: str | None = None, model: str | None = None
@@ -318,9 +318,9 @@ class Determinator:
         from workflows.review.types import ReviewRequest
 
         read, key, files = await read_all(Archive(EvidenceStore.at(self.settings.evidence_url)), protocol)
-        check_sources(tuple(one.source for one in read.sources))
+        check_sources(tuple(source.source for source in read.sources))
         if read.models and self.settings.model_choices()["default"].backend == "extractive":
-            named = ", ".join(one.name for one in read.models)
+            named = ", ".join(model.name for model in read.models)
             raise BadInput(f"{named} is a model, and no model is connected; set DETERMINATOR_MODEL")
         self._connection = connection = await self.connect(for_run=True)
         request = ReviewRequest(protocol=read, protocol_key=key, files=files)

@@ -73,7 +73,9 @@ def _said(location: list[str], errors: list[ErrorDetails]) -> str:
     """Return what is wrong, with the nearest name where one of several had to be given."""
     first = errors[0]
     if first["type"] == "literal_error":
-        choices = [name for one in errors for name in _QUOTED.findall(one.get("ctx", {}).get("expected", ""))]
+        choices = [
+            name for error in errors for name in _QUOTED.findall(error.get("ctx", {}).get("expected", ""))
+        ]
         return f"{first['input']!r} is not known{nearest(str(first['input']), choices)}"
     if first["type"] == "extra_forbidden" and location[-2:-1] == ["filters"]:
         return f"there is no such key{nearest(location[-1], SourceFilters.model_fields)}"

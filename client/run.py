@@ -302,8 +302,8 @@ class Run:
 
     async def choose_candidates(self, names: Sequence[str], *, by: str | None = None) -> list[str]:
         """Keep these candidates, which opens the gate; return their names."""
-        kept: list[str] = await self.send("candidates", by, names=names)
-        return kept
+        chosen: list[str] = await self.send("candidates", by, names=names)
+        return chosen
 
     async def answer(self, answers: Sequence[str], *, by: str | None = None) -> tuple[Reading, ...]:
         """Answer what it asks back before it searches; return how the question is meant now.

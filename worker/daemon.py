@@ -197,11 +197,11 @@ async def _serve_lanes(embedded: Embedded | None, queue: str, build: "Build") ->
     """Serve the lanes of a home; a worker of a fleet waits. Raises what ended one of its workers."""
     from worker.build import serve_lanes
 
-    own = lane_of(embedded.lanes, embedded.lane) if embedded else None
-    if embedded is None or own is None:
+    lane = lane_of(embedded.lanes, embedded.lane) if embedded else None
+    if embedded is None or lane is None:
         await asyncio.Event().wait()
     else:
-        await serve_lanes(embedded.lanes, own, queue, build)
+        await serve_lanes(embedded.lanes, lane, queue, build)
 
 
 async def until_idle(client: Client, seconds: float | None) -> None:

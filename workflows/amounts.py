@@ -78,4 +78,4 @@ ADDED: Mapping[str, Dimension] = {
 def described(more: Addition) -> str:
     """Return an extension in words."""
     added = {name: getattr(more, name) for name in ADDED}
-    return "budget extended by " + ", ".join(ADDED[n].words(one) for n, one in added.items() if one)
+    return "budget extended by " + ", ".join(ADDED[n].words(amount) for n, amount in added.items() if amount)

@@ -81,10 +81,12 @@ class AutoResearch(ResearchHandlers):
         What was added to the budget meanwhile stays added.
         """
         request, budget = self.research.request, self.research.context.budget
-        own = {name: value for name, value in MODES[mode].defaults.items() if name in request.open_limits}
+        defaults = {
+            name: value for name, value in MODES[mode].defaults.items() if name in request.open_limits
+        }
         added = budget.limits.max_iterations - request.limits.max_iterations
-        limits = request.limits.model_copy(update=own)
+        limits = request.limits.model_copy(update=defaults)
         budget.limits = budget.limits.model_copy(
-            update={**own, "max_iterations": limits.max_iterations + added}
+            update={**defaults, "max_iterations": limits.max_iterations + added}
         )
         return request.replace(limits=limits, open_limits=())

@@ -263,7 +263,9 @@ class RunContext:
         That of the folder where it alone is searched, else English.
         """
         prepared = self.prepared
-        names = self.request.sources or tuple(one.info.name for one in prepared.sources if one.searchable)
+        names = self.request.sources or tuple(
+            source.info.name for source in prepared.sources if source.searchable
+        )
         alone = set(names) <= {"library"}
         languages = prepared.library_languages if alone else (ENGLISH,)
         return () if prepared.asked_in in languages else languages
@@ -279,7 +281,7 @@ class RunContext:
     def wordings_in(self) -> tuple[str, ...]:
         """The languages of sources that the question is not in."""
         names = self.request.sources or tuple(
-            one.info.name for one in self.prepared.sources if one.searchable
+            source.info.name for source in self.prepared.sources if source.searchable
         )
         languages = dict.fromkeys(language for name in names for language in self.languages_of(name))
         return tuple(language for language in languages if language != self.prepared.asked_in)

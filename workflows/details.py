@@ -153,8 +153,8 @@ def _waiting(state: RunState) -> Iterator[str]:
             yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"
     elif state.people.waiting_for == "clarification":
         yield 'or update `answer` with `{"answers": ["..."]}`; an empty answer leaves what is assumed:'
-        for one in state.part(ClarificationState).readings:
-            yield f"1. {escaped(one.question)} ({escaped(one.assumed)})"
+        for reading in state.part(ClarificationState).readings:
+            yield f"1. {escaped(reading.question)} ({escaped(reading.assumed)})"
     elif state.people.waiting_for == "candidates":
         for candidate in state.part(CandidatesState).candidates[:MAX_ROWS]:
             why = escaped(candidate.proposed_mechanism or candidate.mechanism)

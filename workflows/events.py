@@ -68,7 +68,9 @@ class EventLog(RunPart):
         state, control = self.state, self.state.people
         most = PARAGRAPH_CHARS if kind == "streaming" else MESSAGE_CHARS
         cut = {name: value[:most] if isinstance(value, str) else value for name, value in data.items()}
-        said = {name: value for name, value in cut.items() if value not in (None, "") and value is not False}
+        values = {
+            name: value for name, value in cut.items() if value not in (None, "") and value is not False
+        }
         control.events.append(
             AgentEvent(
                 seq=self.context.next_seq(),
@@ -76,7 +78,7 @@ class EventLog(RunPart):
                 message=message[:MESSAGE_CHARS],
                 iteration=state.loop.iteration,
                 section=self.context.section_id,
-                data=said,
+                data=values,
                 timestamp=self.context.timestamp(),
             )
         )

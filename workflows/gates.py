@@ -37,9 +37,9 @@ class Gates(RunPart):
             raise asyncio.CancelledError  # the SDK absorbs a cancel that meets the end of a step
         if self.context.was_rewound:
             self.context.was_rewound = False
-            kept = self.state.loop.iteration
-            where = f"after iteration {kept}" if kept else "before the first iteration"
-            self.events.emit("rewound", f"the run was rewound and goes on {where}", iteration=kept)
+            iteration = self.state.loop.iteration
+            where = f"after iteration {iteration}" if iteration else "before the first iteration"
+            self.events.emit("rewound", f"the run was rewound and goes on {where}", iteration=iteration)
         if not control.paused:
             return
         before = control.phase

@@ -65,8 +65,8 @@ class SubTeamResearch(ResearchHandlers):
         judged = state.loop.judged
         if judged is not None and judged is not before and not state.loop.judge_failures:
             attempt = Attempt(iteration=state.loop.iteration, judged=judged, relevant=judged.relevant)
-            own = state.part(SubTeamState)
-            own.best = better(own.best, attempt)
+            part = state.part(SubTeamState)
+            part.best = better(part.best, attempt)
         return happened
 
     async def _conclude(self, stop: StopReason) -> Outcome:
@@ -76,7 +76,7 @@ class SubTeamResearch(ResearchHandlers):
         if best is not None and best.judged != state.loop.judged:
             state.loop.judged = best.judged
             state.evidence.relevant = list(best.relevant)
-            kept, last = best.iteration, state.loop.iteration
-            message = f"attempt {kept} of {last} is kept: it has the best score"
-            self.research.events.emit("best_attempt", message, attempt=kept)
+            iteration, last = best.iteration, state.loop.iteration
+            message = f"attempt {iteration} of {last} is kept: it has the best score"
+            self.research.events.emit("best_attempt", message, attempt=iteration)
         return await self._team.conclude(stop)

@@ -114,8 +114,8 @@ class LoopMemory(BaseModel, defer_build=True):
         first: dict[str, int] = {}
         for record in records:
             first[record.section] = min(first.get(record.section, record.iteration), record.iteration)
-        kept = [r for r in self.records if r.section not in first or r.iteration < first[r.section]]
-        self.records = [*kept, *records][-RECORDS_KEPT:]
+        remaining = [r for r in self.records if r.section not in first or r.iteration < first[r.section]]
+        self.records = [*remaining, *records][-RECORDS_KEPT:]
 
 
 def _cut(text: str, limit: int = TEXT_CHARS) -> str:

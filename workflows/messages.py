@@ -228,12 +228,13 @@ async def answer(run: "RunParts", reply: Answers) -> tuple[Reading, ...]:
 
     {"answers": ["..."], "by": "..."}
     """
-    own = run.state.part(ClarificationState)
-    texts = [*reply.answers, *[""] * len(own.readings)]
+    part = run.state.part(ClarificationState)
+    texts = [*reply.answers, *[""] * len(part.readings)]
     readings = tuple(
-        one.replace(answer=" ".join(text.split())) for one, text in zip(own.readings, texts, strict=False)
+        reading.replace(answer=" ".join(text.split()))
+        for reading, text in zip(part.readings, texts, strict=False)
     )
-    own.clarified = Clarified(readings=readings)
+    part.clarified = Clarified(readings=readings)
     run.gates.record_decision("clarification", "answered", reply.by)
     return readings
 
@@ -264,12 +265,12 @@ async def choose_candidates(run: "RunParts", choice: ChooseCandidates) -> tuple[
     """Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}."""
     state = run.state
     names = {name.casefold() for name in choice.names}
-    own = state.part(CandidatesState)
-    others = [c for c in own.candidates if c.name.casefold() not in names]
+    part = state.part(CandidatesState)
+    others = [c for c in part.candidates if c.name.casefold() not in names]
     state.people.left_out += [name for c in others for name in (c.name, c.generic_name) if name]
-    own.candidates = [c for c in own.candidates if c.name.casefold() in names]
-    own.hypotheses = [h for h in own.hypotheses if h.drug.casefold() in names]
-    state.people.chosen = [c.name for c in own.candidates]
+    part.candidates = [c for c in part.candidates if c.name.casefold() in names]
+    part.hypotheses = [h for h in part.hypotheses if h.drug.casefold() in names]
+    state.people.chosen = [c.name for c in part.candidates]
     run.gates.record_decision("candidates", "chosen", choice.by, ", ".join(state.people.chosen))
     return tuple(state.people.chosen)
 

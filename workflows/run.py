@@ -212,11 +212,11 @@ class RunParts:
 
     async def analyse_now(self) -> str:
         """Analyse the works that have been judged so far, and say the result in a few words."""
-        own = self.state.part(AnalysisState)
-        own.requested = True
+        part = self.state.part(AnalysisState)
+        part.requested = True
         await self.parts.table.extract(use_model=True)
         await self.parts.analysis.analyse(use_model=True)
-        done = own.done
+        done = part.done
         if done is None or done.failed:
             return "nothing was analysed"
         return (

@@ -82,9 +82,9 @@ class SimpleResearch(ResearchHandlers):
         question, parsed = context.question, state.question.parsed
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
         if state.loop.iteration == 1:
-            own = parsed.research_questions if parsed and question == context.run_question else ()
-            improved = (parsed.improved_query,) if parsed and own else ()
-            first = tuple(dict.fromkeys((question, *own, *improved)))
+            questions = parsed.research_questions if parsed and question == context.run_question else ()
+            improved = (parsed.improved_query,) if parsed and questions else ()
+            first = tuple(dict.fromkeys((question, *questions, *improved)))
         else:
             first = tuple(state.loop.recommended)
         asked_for = state.people.searches_asked_for

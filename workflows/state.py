@@ -107,7 +107,7 @@ class PeopleState(BaseModel, defer_build=True):
 
         Those that no model has read, restrictions, and others where they concern it.
         """
-        kinds = {text: one.kind for text, one in self.instructions.items()}
+        kinds = {text: instruction.kind for text, instruction in self.instructions.items()}
         return tuple(text for text in self.steering if role in CONCERNED.get(kinds.get(text), (role,)))
 
 
@@ -225,7 +225,7 @@ class SectionsState(BaseModel, defer_build=True):
         A part of the question without an answer counts. None where no model judged.
         """
         confidences = [f.confidence for f in self.findings.values()]
-        judged = [one for one in confidences if one is not None]
+        judged = [confidence for confidence in confidences if confidence is not None]
         return sum(judged) / len(confidences) if judged else None
 
 
@@ -309,7 +309,9 @@ class RunState(BaseModel, defer_build=True):
 
     def left_open(self, section: str = "") -> tuple[str, ...]:
         """Return what the last iteration of a loop left open."""
-        return next((one.open for one in reversed(self.iterations) if one.section == section), ())
+        return next(
+            (iteration.open for iteration in reversed(self.iterations) if iteration.section == section), ()
+        )
 
     def carried(self) -> "RunState":
         """Return this state as the next run gets it.

@@ -129,7 +129,11 @@ class Team(RunPart):
         specialists = specialists_of(run.context.profile).values()
         return {
             **{name: does for name, does in MEMBERS.items() if name != "analyst" or run.request.analyse},
-            **{one.name: one.does for one in specialists if offered.intersection(one.sources)},
+            **{
+                specialist.name: specialist.does
+                for specialist in specialists
+                if offered.intersection(specialist.sources)
+            },
         }
 
     async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:

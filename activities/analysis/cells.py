@@ -50,7 +50,9 @@ def effects_of(
         if effect is not None:
             effects.append(effect)
         elif not refused:
-            stating = (one.quote for one in split(row.evidence_id, text) if states_effect(one.quote))
+            stating = (
+                sentence.quote for sentence in split(row.evidence_id, text) if states_effect(sentence.quote)
+            )
             if quote := next(stating, ""):
                 unread.append(Unread(study=name, evidence_id=row.evidence_id, reason="not_read", quote=quote))
     return tuple(effects), tuple(unread)
@@ -62,10 +64,12 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
     Groups and participants that fail are left out; the estimate with its interval stands without them."""
     cells = {column: row.cells[column] for column in EFFECT_COLUMNS if _is_filled(row.cells.get(column))}
     refused = {column: _refusal(row.evidence_id, column, cell, text) for column, cell in cells.items()}
-    kept = {column: cell for column, cell in cells.items() if not refused[column]}
-    found = {column: value_of(cell.text, _held(cell)) for column, cell in kept.items() if column in MEASURED}
-    numbers = {column: value for column, value in found.items() if value is not None}
-    if {"outcome", *INTERVAL} <= kept.keys() and not _stand_together(kept, numbers):
+    accepted = {column: cell for column, cell in cells.items() if not refused[column]}
+    values = {
+        column: value_of(cell.text, _held(cell)) for column, cell in accepted.items() if column in MEASURED
+    }
+    numbers = {column: value for column, value in values.items() if value is not None}
+    if {"outcome", *INTERVAL} <= accepted.keys() and not _stand_together(accepted, numbers):
         refused["estimate"] = "interval_elsewhere"
         numbers = {column: value for column, value in numbers.items() if column not in INTERVAL}
     unread = [
@@ -81,18 +85,18 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
         if (reason := refused.get(column))
     ]
     arms = made(Arms, numbers, COUNTED)
-    if "outcome" not in kept or "measure" not in kept or (unread and arms is None):
+    if "outcome" not in accepted or "measure" not in accepted or (unread and arms is None):
         return None, unread
     n = numbers.get("n")
     effect = Effect(
         study=name,
-        outcome=kept["outcome"].text.strip(),
-        measure=measure_of(kept["measure"].text) or "RR",
+        outcome=accepted["outcome"].text.strip(),
+        measure=measure_of(accepted["measure"].text) or "RR",
         **{field: float(numbers[field]) for field in INTERVAL if field in numbers},
         n=int(n) if n is not None and 1 <= n <= MAX_COUNT and n == int(n) else None,
         arms=arms,
         evidence_id=row.evidence_id,
-        quote=" ".join(dict.fromkeys(map(_quote, kept.values()))),
+        quote=" ".join(dict.fromkeys(map(_quote, accepted.values()))),
     )
     return effect, unread
 
@@ -109,9 +113,9 @@ def _held(cell: Cell) -> frozenset[Decimal]:
     return stated(_quote(cell)).signed
 
 
-def _stand_together(kept: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> bool:
+def _stand_together(cells: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> bool:
     """Tell whether the numbers of a row are those of one effect that its sentence states."""
-    quotes = {_quote(kept[column]) for column in INTERVAL}
+    quotes = {_quote(cells[column]) for column in INTERVAL}
     return len(quotes) == 1 and has_interval(quotes.pop(), *(numbers[column] for column in INTERVAL))
 
 

@@ -47,7 +47,7 @@ def certainty_of(
     Each concern counts once, by what shows it most; levels below the lowest are no concern's."""
     if not used:
         return "very_low", (), "very_low"
-    facts = [one.facts for one in used]
+    facts = [work.facts for work in used]
     starts: Certainty = "high" if any(fact.randomized for fact in facts) else "low"
     left = CERTAINTIES.index(starts)
     concerns: list[Concern] = []
@@ -85,15 +85,15 @@ def people_of(used: Sequence[AppraisedWork]) -> list[float]:
 
     One that does not say how many is taken to have had as many as the median of the others. Empty where none
     says."""
-    counts = [one.n for one in used if one.n]
-    return [one.n or median(counts) for one in used] if counts else []
+    counts = [work.n for work in used if work.n]
+    return [work.n or median(counts) for work in used] if counts else []
 
 
 def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
     """Return what shows most that a body of evidence is imprecise.
 
     Too few people or events, or the intervals."""
-    numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
+    numbers = [(work.result, work.effect.measure) for work in used if work.result and work.effect]
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
     shown = [_size(used)]
@@ -110,9 +110,9 @@ def _size(used: Sequence[AppraisedWork]) -> tuple[CertaintyReason, int]:
     """Tell whether events are too few, where most works give them, or else participants.
 
     Works that do not say how many are taken to have had as many as the others."""
-    arms = [one.effect.arms for one in used if one.effect and one.effect.arms]
+    arms = [work.effect.arms for work in used if work.effect and work.effect.arms]
     if 2 * len(arms) >= len(used):
-        events = sum(one.events + one.control_events for one in arms)
+        events = sum(arm.events + arm.control_events for arm in arms)
         return "few_events", _too_few(events * len(used) / len(arms), MIN_EVENTS)
     people = people_of(used)
     return "few_participants", _too_few(sum(people), MIN_PARTICIPANTS) if people else 0
@@ -148,6 +148,6 @@ def _excludes(result: Interval, pool: Pool) -> bool:
 
 
 def _inconsistency(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
-    if {"higher", "lower"} <= {one.direction for one in used}:
+    if {"higher", "lower"} <= {work.direction for work in used}:
         return "opposite", 1
     return "inconsistent", int(pool is not None and pool.i2 >= INCONSISTENT)

@@ -49,25 +49,32 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
     `works`: the sound works by id; effects of others count for nothing. Without the statistics library
     nothing is pooled."""
     by_outcome: dict[str, dict[str, StudyEffect]] = {}
-    proposed = {_key(one.outcome): one for one in appraisal.proposed}
+    proposed = {_key(proposal.outcome): proposal for proposal in appraisal.proposed}
     for effect in appraisal.effects:
         if effect.evidence_id in works:
             by_outcome.setdefault(_key(effect.outcome), {}).setdefault(effect.evidence_id, effect)
     made = []
     for key in dict.fromkeys((*by_outcome, *proposed)):
         effects = list(by_outcome.get(key, {}).values())[:MAX_WORKS]
-        one = proposed.get(key)
-        named = one if one is not None else effects[0]
+        proposal = proposed.get(key)
+        named = proposal if proposal is not None else effects[0]
         used = [_appraised(effect, works[effect.evidence_id]) for effect in effects]
-        asked = one.asked if one is not None else not proposed
-        made.append(_conclusion(named.outcome, named.group, named.comparator, used, one, asked=asked))
+        asked = proposal.asked if proposal is not None else not proposed
+        made.append(_conclusion(named.outcome, named.group, named.comparator, used, proposal, asked=asked))
     return tuple(made)
 
 
 def again(conclusion: Conclusion) -> Conclusion:
     """Return the conclusion that follows from the works it names: a check makes it a second time."""
-    one = conclusion
-    return _conclusion(one.outcome, one.group, one.comparator, one.works, one.proposed, asked=one.asked)
+    verified = conclusion
+    return _conclusion(
+        verified.outcome,
+        verified.group,
+        verified.comparator,
+        verified.works,
+        verified.proposed,
+        asked=verified.asked,
+    )
 
 
 def _key(outcome: str) -> str:
@@ -119,32 +126,38 @@ def is_refuted(conclusion: Conclusion) -> bool:
 # the works
 
 
-def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
-    quotes = [support.quote for support in one.support]
-    numbers = figures.read_effect(one.figures, quotes, one.evidence_id, one.outcome, clustered=one.clustered)
+def _appraised(study_effect: StudyEffect, facts: WorkFacts) -> AppraisedWork:
+    quotes = [support.quote for support in study_effect.support]
+    numbers = figures.read_effect(
+        study_effect.figures,
+        quotes,
+        study_effect.evidence_id,
+        study_effect.outcome,
+        clustered=study_effect.clustered,
+    )
     effect, result = numbers.effect, None
     if effect is not None:
         result = study_interval(effect, point_of(effect), LEVEL)
-    read = fields_of(WorkFigures, one)
+    read = fields_of(WorkFigures, study_effect)
     if effect and result:
-        read["direction"] = _side(effect, result, turned=is_turned(one, effect))
+        read["direction"] = _side(effect, result, turned=is_turned(study_effect, effect))
     return AppraisedWork(
         **read,
         effect=effect,
         result=result,
         p=numbers.p,
         n=numbers.people or facts.participants or None,
-        facts=facts.replace(randomized=facts.randomized or one.randomised),
+        facts=facts.replace(randomized=facts.randomized or study_effect.randomised),
     )
 
 
-def is_turned(one: StudyEffect | AppraisedWork, effect: Effect | None) -> bool:
+def is_turned(study_effect: StudyEffect | AppraisedWork, effect: Effect | None) -> bool:
     """Tell whether a higher effect is a lower outcome.
 
     The work counts the opposite, or gives the estimate of the comparator against the group. Events by group
     are of the groups by their names."""
     by_group = effect is not None and (effect.arms is not None or effect.measure == "SMD")
-    return one.opposite != (one.reverse and not by_group)
+    return study_effect.opposite != (study_effect.reverse and not by_group)
 
 
 def _side(effect: Effect, result: Interval, *, turned: bool) -> EffectDirection:
@@ -242,8 +255,8 @@ def by_effects_of(used: Sequence[AppraisedWork], pooled: PooledFigure | None) ->
         side = side_of(pooled.result, no_effect(pooled.measure))
         return OTHER_SIDE.get(side, side) if pooled.opposite != pooled.reverse else side
     sides: Counter[EffectDirection] = Counter()
-    for one, people in zip(used, people_of(used) or [1] * len(used), strict=True):
-        sides[one.direction] += people  # type: ignore[assignment]
+    for work, people in zip(used, people_of(used) or [1] * len(used), strict=True):
+        sides[work.direction] += people  # type: ignore[assignment]
     if {"higher", "lower"} <= sides.keys():
         return "uncertain"
     most, weight = sides.most_common(1)[0]

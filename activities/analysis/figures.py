@@ -92,7 +92,7 @@ class Numbers:
 def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
     """Every number that sentences state, with the events of a group in which there were none, or one."""
     rows = [(stated(quote).signed, _FEW.finditer(quote)) for quote in quotes]
-    return frozenset(n for held, few in rows for n in (*held, *(Decimal(not one[1]) for one in few)))
+    return frozenset(n for held, few in rows for n in (*held, *(Decimal(not row[1]) for row in few)))
 
 
 def measure_of(text: str) -> Measure | None:
@@ -118,22 +118,22 @@ def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> 
     """Tell whether a sentence has the estimate beside the interval, on either side of it."""
     numbers = figures(quote)
     spans = [(a.start, b.end) for a, b in pairwise(numbers) if _are_ends(a, b, low, high)]
-    spans += [(one.start, one.end) for one in numbers if (low, high) in one.readings]  # 0.49,1.06
+    spans += [(number.start, number.end) for number in numbers if (low, high) in number.readings]  # 0.49,1.06
     return any(
-        0 <= start - one.end <= MAX_TO_INTERVAL or 0 <= one.start - end <= MAX_TO_INTERVAL
-        for one in numbers
-        if estimate in one.signed
+        0 <= start - number.end <= MAX_TO_INTERVAL or 0 <= number.start - end <= MAX_TO_INTERVAL
+        for number in numbers
+        if estimate in number.signed
         for start, end in spans
     )
 
 
-def _are_ends(one: Number, other: Number, low: Decimal, high: Decimal) -> bool:
-    return low in one.signed and high in other.signed and other.start - one.end <= MAX_WITHIN_INTERVAL
+def _are_ends(number: Number, other: Number, low: Decimal, high: Decimal) -> bool:
+    return low in number.signed and high in other.signed and other.start - number.end <= MAX_WITHIN_INTERVAL
 
 
 def states_effect(sentence: str) -> bool:
     """Tell whether a sentence states a measure with an interval of some level."""
-    has_level = any(one.role == "level" for one in read(sentence).numbers)
+    has_level = any(number.role == "level" for number in read(sentence).numbers)
     return has_level and len(figures(sentence)) > 1 and bool(measures_in(sentence))
 
 
@@ -269,12 +269,12 @@ def _sizes(stated: Mapping[str, Decimal], n: Decimal | None) -> dict[str, Decima
 
     What one size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute
     with."""
-    one, other = stated.get("total"), stated.get("control_total")
+    decimal, other = stated.get("total"), stated.get("control_total")
     pairs = (("events", "control_events"), ("percent", "control_percent"), ("mean", "control_mean"))
     has_pair = any(name in stated and control in stated for name, control in pairs)
-    if n is None or not has_pair or (one is not None and other is not None):
+    if n is None or not has_pair or (decimal is not None and other is not None):
         return {}
-    first = one if one is not None else n - other if other is not None else Decimal(int(n) // 2)
+    first = decimal if decimal is not None else n - other if other is not None else Decimal(int(n) // 2)
     return {"total": first, "control_total": n - first}
 
 

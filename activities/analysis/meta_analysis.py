@@ -114,9 +114,11 @@ def worded(analysis: Analysis) -> Analysis:
     if (generated := analysis.generated) is not None:
         if (result := interval_of(generated)) is not None:
             text = _("A generated program: {result}, no effect at {null}: {verdict}.")
-            own = of_generated(generated, analysis.expected)
+            written = of_generated(generated, analysis.expected)
             null = decimals(f"{generated.null:g}")
-            findings.append(text.format(result=interval_text(result), null=null, verdict=_(VERDICTS[own])))
+            findings.append(
+                text.format(result=interval_text(result), null=null, verdict=_(VERDICTS[written]))
+            )
             limitations.append(_("Nobody has reviewed the generated program; its code is in this report."))
         else:
             why = generated.failed or _("its numbers are not an interval around its estimate")
@@ -126,17 +128,17 @@ def worded(analysis: Analysis) -> Analysis:
 
 def is_complete(analysis: Analysis) -> bool:
     """Tell whether every effect that the works state was read, so that a verdict can be given."""
-    return not analysis.unread and not any(_is_misread(one) for one in analysis.not_pooled)
+    return not analysis.unread and not any(_is_misread(pooled) for pooled in analysis.not_pooled)
 
 
-def _is_misread(one: NotPooled) -> bool:
+def _is_misread(pooled: NotPooled) -> bool:
     """Tell whether the numbers of a work contradict each other; those of the user's own file do not."""
-    return bool(one.effect.evidence_id) and one.reason in MISREAD
+    return bool(pooled.effect.evidence_id) and pooled.reason in MISREAD
 
 
 def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> Iterator[str]:
-    works = {one.evidence_id for one in unread}
-    works |= {one.effect.evidence_id for one in not_pooled if _is_misread(one)}
+    works = {effect.evidence_id for effect in unread}
+    works |= {pooled.effect.evidence_id for pooled in not_pooled if _is_misread(pooled)}
     if works:
         text = ngettext(
             "No verdict is given: effects of {count} work could not be read and may point elsewhere.",
@@ -144,15 +146,17 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
             len(works),
         )
         yield text.format(count=len(works))
-    for one in unread:
-        cell = f" ({one.column} “{one.text}”)" if one.text else ""
-        yield _("Left out: {study}: {reason}.").format(study=one.study + cell, reason=_(UNREAD[one.reason]))
+    for effect in unread:
+        cell = f" ({effect.column} “{effect.text}”)" if effect.text else ""
+        yield _("Left out: {study}: {reason}.").format(
+            study=effect.study + cell, reason=_(UNREAD[effect.reason])
+        )
 
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
     """Every effect of an analysis, pooled or not."""
     pooled = (row.effect for pool in analysis.pools for row in pool.rows)
-    return (*pooled, *(one.effect for one in analysis.not_pooled))
+    return (*pooled, *(not_pooled.effect for not_pooled in analysis.not_pooled))
 
 
 def shown(value: float) -> str:

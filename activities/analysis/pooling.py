@@ -76,7 +76,9 @@ def pool_all(
                 listed.append(NotPooled(effect=effect, reason=error.reason))
                 continue
             seen.add(name)
-            twin = next((one for one, _ in usable if is_one_cohort(one, effect)), None)
+            twin = next(
+                (pooled_effect for pooled_effect, _ in usable if is_one_cohort(pooled_effect, effect)), None
+            )
             if twin is not None:
                 listed.append(NotPooled(effect=effect, reason="same_cohort", same_as=twin.study))
                 continue
@@ -88,18 +90,18 @@ def pool_all(
     return tuple(pools), tuple(listed)
 
 
-def is_one_cohort(one: Effect, other: Effect) -> bool:
+def is_one_cohort(effect: Effect, other: Effect) -> bool:
     """Tell whether two effects of one outcome and measure are the same result published twice.
 
     The same number of participants (or one that does not say), and the same estimate and interval or the same
     events by group. The studies of the user's own file are as many as the user says."""
-    if not (one.evidence_id and other.evidence_id):
+    if not (effect.evidence_id and other.evidence_id):
         return False
-    if one.n is not None and other.n is not None and one.n != other.n:
+    if effect.n is not None and other.n is not None and effect.n != other.n:
         return False
-    if one.arms is not None and other.arms is not None:
-        return one.arms == other.arms
-    numbers = (one.estimate, one.low, one.high, one.level)
+    if effect.arms is not None and other.arms is not None:
+        return effect.arms == other.arms
+    numbers = (effect.estimate, effect.low, effect.high, effect.level)
     return None not in numbers and numbers == (other.estimate, other.low, other.high, other.level)
 
 

@@ -158,7 +158,9 @@ def _command(path: str, result: int) -> list[str]:
     packages = list(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
     seen = (str(Path(sys.base_prefix) / "lib"), sysconfig.get_path("stdlib"), *packages, interpreter)
     # bubblewrap lets only the owner pass the folders that it makes for a mount
-    above = sorted({"/usr", "/etc", *(str(one) for place in seen for one in list(Path(place).parents)[:-1])})
+    above = sorted(
+        {"/usr", "/etc", *(str(parent) for place in seen for parent in list(Path(place).parents)[:-1])}
+    )
     folders = [word for place in above for word in ("--perms", "0755", "--dir", place)]
     binds = [word for place in dict.fromkeys(seen) for word in ("--ro-bind", place, place)]
     script = f"{SCRATCH}.py"
@@ -209,8 +211,8 @@ def _read(code: str, output: str, answer: bytes, failed: str) -> GeneratedAnalys
     result: object = None
     if not failed:
         try:
-            told = json.loads(answer)
-            result, failed = told["result"], str(told["failed"])
+            outcome = json.loads(answer)
+            result, failed = outcome["result"], str(outcome["failed"])
         except (ValueError, KeyError, TypeError):
             failed = "it ended without a result"
     if not failed and not isinstance(result, dict):

@@ -31,16 +31,20 @@ def with_verdicts(
     The second reader denies such a quote, or its work was judged to answer the question with yes
     (`in_favour`: ids of works) and stands against.
     """
-    denied = {one.id for one in verdicts.verdicts if one.problem and one.problem.text("verdict") == "no"}
+    denied = {
+        verdict.id
+        for verdict in verdicts.verdicts
+        if verdict.problem and verdict.problem.text("verdict") == "no"
+    }
     left_out: dict[Side, int] = {"support": 0, "against": 0}
-    kept: dict[tuple[str, Side], list[Support]] = {}
+    sides: dict[tuple[str, Side], list[Support]] = {}
     for name, candidate, side, quote in _offered(candidates):
         if name in denied or (side == "against" and quote.evidence_id in in_favour):
             left_out[side] += 1
         else:
-            kept.setdefault((candidate.name, side), []).append(quote)
+            sides.setdefault((candidate.name, side), []).append(quote)
     return [
-        candidate.replace(**{side: tuple(kept.get((candidate.name, side), ())) for side in STATEMENTS})
+        candidate.replace(**{side: tuple(sides.get((candidate.name, side), ())) for side in STATEMENTS})
         for candidate in candidates
     ], left_out
 

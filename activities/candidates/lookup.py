@@ -179,13 +179,13 @@ async def _molecule(asking: _Asking, name: str) -> Part:
             asking.ask("uniprot", asked, PROTEINS),
             *(asking.ask("reactome", accession, reading.PATHWAYS) for accession in proteins),
         )
-    own = [record for record in curated if "target" in record.facts]
+    targets = [record for record in curated if "target" in record.facts]
     by_target = {path.facts["target"]: path for path in paths if "target" in path.facts}
     by_name = {e.text: e for route in routes for e in reading.stated(route, "pathway", stable_id="stable_id")}
     return {
         "names": list(reading.stated(molecules, "synonyms")),
         "mechanism": list(reading.stated([*curated, *platform], "mechanism", action="action_type")),
-        "targets": list(reading.targets([*own, *platform, *entries, *by_target.values()])),
+        "targets": list(reading.targets([*targets, *platform, *entries, *by_target.values()])),
         "pathways": list(by_name.values())[: reading.PATHWAYS],
         "indications": list(reading.stated(platform, "approved_for")),
         "regulatory": list(reading.phases(molecules[:1])),

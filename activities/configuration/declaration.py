@@ -52,8 +52,8 @@ def setting(help: str, **named: Any) -> Any:  # noqa: A002, ANN401 - as pydantic
 
     Bounds, alias and default are as in pydantic's `Field`, but the default is None where none is given.
     """
-    kept = {name: value for name, value in named.items() if name not in _KEY}
-    made = Field(**kept if "default_factory" in kept else {"default": None} | kept)
+    settings = {name: value for name, value in named.items() if name not in _KEY}
+    made = Field(**settings if "default_factory" in settings else {"default": None} | settings)
     made.metadata.append(Key(help, **{name: value for name, value in named.items() if name in _KEY}))
     return made
 

@@ -304,14 +304,14 @@ class _Reader:
 
     def _nearest_in(self, section: str, name: str) -> str:
         """Hint at where this very key belongs, or at the nearest key of all there are."""
-        own, places = self._sections[section], dict.fromkeys(self._known, "above the first section")
+        section_keys, places = self._sections[section], dict.fromkeys(self._known, "above the first section")
         for other, keys in reversed(self._sections.items()):
-            places |= {key: f"in [{other}]" for key, one in keys.items() if not one.refused}
+            places |= {key: f"in [{other}]" for key, key_setting in keys.items() if not key_setting.refused}
         if place := places.get(name):
             return f"; it belongs {place}"
-        match = closest(name, {*places, *own})
-        if match is None or match in own:
-            return nearest(name, own)
+        match = closest(name, {*places, *section_keys})
+        if match is None or match in section_keys:
+            return nearest(name, section_keys)
         return f"; did you mean {match} {places[match]}?"
 
     def _place(self, where: tuple[str, ...]) -> str:

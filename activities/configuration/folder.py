@@ -94,7 +94,7 @@ def over(
         if isinstance(before, dict) and isinstance(value, dict) and name in ("sources", "mcp"):
             values[name] = _tables(before, value, narrow=narrow and name == "sources")
         elif narrow and name == "default_sources" and "library" in own.values:
-            values[name] = [one for one in _list(value) if one in _list(before)]
+            values[name] = [item for item in _list(value) if item in _list(before)]
         elif narrow and name in ADDED and isinstance(before, list) and isinstance(value, list):
             values[name] = list(dict.fromkeys([*before, *value]))
         elif narrow and before is not None and keys[name].limit and _number(value) > _number(before):
@@ -105,12 +105,17 @@ def over(
 
 
 def _tables(
-    own: Mapping[str, Mapping[str, object]], other: Mapping[str, Mapping[str, object]], *, narrow: bool
+    user_sections: Mapping[str, Mapping[str, object]],
+    other: Mapping[str, Mapping[str, object]],
+    *,
+    narrow: bool,
 ) -> dict[str, dict[str, object]]:
     """Return the tables of sources by their names; with `narrow`, one that is disabled stays so."""
-    tables = {name: {**own.get(name, {}), **other.get(name, {})} for name in {**own, **other}}
+    tables = {
+        name: {**user_sections.get(name, {}), **other.get(name, {})} for name in {**user_sections, **other}
+    }
     for name in tables if narrow else ():
-        if own.get(name, {}).get("enabled") is False:
+        if user_sections.get(name, {}).get("enabled") is False:
             tables[name]["enabled"] = False
     return tables
 

@@ -153,8 +153,8 @@ def differ(one: tuple[str, str], other: tuple[str, str]) -> bool:
     Another title may be the same in another language, and another author that of a group: both differ.
     """
     (title, author), (other_title, other_author) = one, other
-    known = title and other_title and author and other_author
-    return bool(known) and title != other_title and not set(author.split()) & set(other_author.split())
+    comparable = title and other_title and author and other_author
+    return bool(comparable) and title != other_title and not set(author.split()) & set(other_author.split())
 
 
 def may_hold(one: str, other: str) -> bool:

@@ -75,8 +75,8 @@ class HitsOfAll(Compact):
 
 def united(results: Iterable[Preview]) -> dict[str, Preview]:
     by_name: dict[str, Preview] = {}
-    for one in results:
-        previous = by_name.get(one.name)
-        queries = tuple(dict.fromkeys((*(previous.queries if previous else ()), *one.queries)))
-        by_name[one.name] = (previous or one).replace(queries=queries)
+    for result in results:
+        previous = by_name.get(result.name)
+        queries = tuple(dict.fromkeys((*(previous.queries if previous else ()), *result.queries)))
+        by_name[result.name] = (previous or result).replace(queries=queries)
     return by_name

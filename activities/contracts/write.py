@@ -288,9 +288,11 @@ class Edited(Frozen):
         """Return what the editor wrote with what `change` makes of each sentence; None leaves it out."""
 
         def each(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
-            return tuple(new for one in sentences if (new := change(one)) is not None)
+            return tuple(new for sentence in sentences if (new := change(sentence)) is not None)
 
-        leads = {name: new for name, one in self.transitions.items() if (new := change(one)) is not None}
+        leads = {
+            name: new for name, sentence in self.transitions.items() if (new := change(sentence)) is not None
+        }
         parts = {name: each(getattr(self, name)) for name in ("answer", "executive_summary", "mechanism")}
         return self.model_copy(update={**parts, "transitions": leads})
 

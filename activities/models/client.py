@@ -80,8 +80,8 @@ class OpenAIModel:
     async def learn_context(self, choice: ModelChoice, tokens: int) -> None:
         """Remember how much a server reads that refused more without saying why."""
         address = self._servers.address(choice).shown
-        known = await self._memory.of(address, choice.model)
-        await self._memory.remember(address, choice.model, known.replace(context_tokens=tokens))
+        capabilities = await self._memory.of(address, choice.model)
+        await self._memory.remember(address, choice.model, capabilities.replace(context_tokens=tokens))
 
     async def context(self, choice: ModelChoice) -> int:
         """Return the tokens that the model reads and writes in one exchange.
@@ -243,12 +243,12 @@ class OpenAIModel:
         if stored.raw is not None:
             return stored.raw, stored.raw.usage + lost
         breaker = self._servers.breaker(question.address, question.choice)
-        kept: list[RawAnswer] = []
+        answers: list[RawAnswer] = []
 
         def keep(pieces: Pieces) -> None:
             raw = self._raw(question, pieces, "")
             if self._answers.put_now(question.key, raw, lost):
-                kept.append(raw)
+                answers.append(raw)
 
         shown = progress.CURRENT.get() or progress.Progress("")
         shown.model, shown.waiting = question.choice.model, True
@@ -262,7 +262,7 @@ class OpenAIModel:
                     await self._answers.lose(question.key, lost + error.usage)
                 error.usage = lost + error.usage
                 raise
-        if kept != [raw]:
+        if answers != [raw]:
             await self._answers.put(question.key, raw, lost)
         return raw, raw.usage + lost
 

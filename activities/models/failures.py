@@ -139,36 +139,36 @@ def translate(
     message = "; ".join(filter(None, (str(error.get("message") or ""), raw if isinstance(raw, str) else "")))
     whole = scrub(" ".join(message.split()), *secrets)
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
-    where, said = f"{model} at {address}", f": {whole[:300]}" if whole else ""
+    where, detail = f"{model} at {address}", f": {whole[:300]}" if whole else ""
     words = f"{code} {whole[:300]}"
 
     def refused(category: str, text: str) -> ModelRefused:
         return ModelRefused(text, category=category)
 
     if _QUOTA.search(words) or status == 402:
-        return refused("insufficient_quota", f"the account of {where} is out of credit{said}")
+        return refused("insufficient_quota", f"the account of {where} is out of credit{detail}")
     too_long = _CONTEXT.search(words) and (status != 429 or not _RATE.search(words) or "too large" in words)
     if too_long and status not in (401, 403):
-        return refused("context_length", f"the prompt was too long for {where}{said}")
+        return refused("context_length", f"the prompt was too long for {where}{detail}")
     if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
-        return ModelBusy(f"{where} is busy (429){said}", retry_after=wait_of(headers, whole))
+        return ModelBusy(f"{where} is busy (429){detail}", retry_after=wait_of(headers, whole))
     if status in (401, 403):
-        asks = f"{where} refused the key ({status}){said}; OPENAI_API_KEY must hold one of this server"
+        asks = f"{where} refused the key ({status}){detail}; OPENAI_API_KEY must hold one of this server"
         if not secrets:
-            own = "OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone"
-            asks = f"{where} wants a key ({status}){said}; {own}"
+            reason = "OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone"
+            asks = f"{where} wants a key ({status}){detail}; {reason}"
         return refused("auth", asks)
     if _FILTER.search(words):
-        return refused("content_filter", f"the content filter of {where} stopped the question{said}")
+        return refused("content_filter", f"the content filter of {where} stopped the question{detail}")
     if status == 404 or (status is not None and status < 500 and _NO_MODEL.search(words)):
         fix = "check the model's name and OPENAI_BASE_URL"
-        return refused("model_not_found", f"{where} was not found{said}; {fix}")
+        return refused("model_not_found", f"{where} was not found{detail}; {fix}")
     if status is None or status >= 500 or status in _TRY_LATER:
         shown = f" ({status})" if status else ""
-        return ModelDown(f"{where} failed{shown}{said}", retry_after=wait_of(headers, ""))
+        return ModelDown(f"{where} failed{shown}{detail}", retry_after=wait_of(headers, ""))
     if status == 413:
-        return refused("context_length", f"the prompt was too long for {where}{said}")
-    return refused(UNEXPLAINED, f"{where} refused the request ({status}){said}")
+        return refused("context_length", f"the prompt was too long for {where}{detail}")
+    return refused(UNEXPLAINED, f"{where} refused the request ({status}){detail}")
 
 
 def scrub(text: str, *secrets: str) -> str:

@@ -67,8 +67,12 @@ def context_window(settings: Settings, choice: ModelChoice) -> int:
 
 def _prices(settings: Settings, choice: ModelChoice) -> "ModelPrice | None":
     """Return the prices of the user's own table, else those that are listed."""
-    if (own := settings.prices.get(choice.model)) is not None:
-        named = {"input_mtok": own.input, "output_mtok": own.output, "cache_read_mtok": own.cached_input}
+    if (listed := settings.prices.get(choice.model)) is not None:
+        named = {
+            "input_mtok": listed.input,
+            "output_mtok": listed.output,
+            "cache_read_mtok": listed.cached_input,
+        }
         from genai_prices.types import ModelPrice
 
         return ModelPrice(**{name: Decimal(str(price)) for name, price in named.items() if price is not None})

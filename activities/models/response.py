@@ -124,7 +124,7 @@ class Pieces:
             if not isinstance(call, Mapping):
                 continue
             index = call.get("index")
-            place = number if (given := whole(index, MAX_TOOL_CALLS)) is None else given
+            place = number if (position := whole(index, MAX_TOOL_CALLS)) is None else position
             function = call.get("function")
             if isinstance(function, Mapping):
                 arguments = _text(function.get("arguments"))

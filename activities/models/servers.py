@@ -131,9 +131,9 @@ class Servers:
                 slots = (await self.facts(choice)).slots
                 count = slots if slots is not None else int(where.local)
             folder = turns_of(self._settings.home)
-            own = asyncio.Semaphore(count) if count else nullcontext()
+            limiter = asyncio.Semaphore(count) if count else nullcontext()
             shared = SharedTurns(folder, f"model {name}", count).one if count and folder else nullcontext
-            self._turns.setdefault(name, (own, shared))
+            self._turns.setdefault(name, (limiter, shared))
         here, anywhere = self._turns[name]
         async with here, anywhere():
             yield

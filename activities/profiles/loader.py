@@ -39,8 +39,8 @@ def load_profile(name: str, *, path: str | Path | None = None, folder: Path | No
         name = "general"
     if not _NAME.fullmatch(name):
         raise ProfileError(f"{name!r} is not a profile's name: use lower-case letters, digits, - and _")
-    if folder is not None and (own := folder.expanduser() / f"{name}.toml").is_file():
-        return _read(own)
+    if folder is not None and (file := folder.expanduser() / f"{name}.toml").is_file():
+        return _read(file)
     built_in = _FOLDER / f"{name}.toml"
     if built_in.is_file():
         return _read(built_in)
@@ -52,8 +52,8 @@ def profile_names(folder: Path | None = None) -> list[str]:
     """Names of the built-in profiles and of those in the user's folder, in order."""
     names = {Path(entry.name).stem for entry in _FOLDER.iterdir() if entry.name.endswith(".toml")}
     if folder is not None and folder.expanduser().is_dir():
-        own = (file.stem for file in folder.expanduser().glob("*.toml"))
-        names.update(name for name in own if _NAME.fullmatch(name))
+        stems = (file.stem for file in folder.expanduser().glob("*.toml"))
+        names.update(name for name in stems if _NAME.fullmatch(name))
     return sorted(names)
 
 
@@ -105,4 +105,4 @@ SPECIALISTS: tuple[Specialist, ...] = (
 
 def specialists_of(profile: Profile) -> Mapping[str, Specialist]:
     """Return the specialists of a run by name: the profile's in place of built-in ones, or beside them."""
-    return {one.name: one for one in (*SPECIALISTS, *profile.specialists)}
+    return {specialist.name: specialist for specialist in (*SPECIALISTS, *profile.specialists)}

@@ -126,8 +126,8 @@ async def search(source: Source, query: Query) -> SearchResult:
         hits, set_aside = max(hits, step.hits), set_aside + step.set_aside
         sent = step.sent or sent
         details += [step.detail] if step.detail else []
-    kept = tuple(records[: query.limit])
-    return SearchResult(kept, "ok" if kept else "empty", hits, set_aside, sent, tuple(details))
+    cut = tuple(records[: query.limit])
+    return SearchResult(cut, "ok" if cut else "empty", hits, set_aside, sent, tuple(details))
 
 
 Report = Callable[[int, int], None]

@@ -122,8 +122,8 @@ def read_study(item: JsonValue) -> Evidence:
     nct = normal_nct(number)
     if nct is None:
         raise ValueError(f"{number[:20]!r} is not an NCT number")
-    said = (f"{ABOUT}/briefSummary", f"{ABOUT}/detailedDescription", f"{STATUS}/whyStopped")
-    if not (any(map(study.text, said)) or study.each("/outcomesModule/primaryOutcomes")):
+    texts = (f"{ABOUT}/briefSummary", f"{ABOUT}/detailedDescription", f"{STATUS}/whyStopped")
+    if not (any(map(study.text, texts)) or study.each("/outcomesModule/primaryOutcomes")):
         raise SetAside("without text to quote")
     references = study.each("/referencesModule/references")
     linked = [reference for reference in references if reference.text("/type") in ("RESULT", "DERIVED")]

@@ -104,7 +104,7 @@ def read_work(item: JsonValue) -> Evidence:
         NAME,
         title=plain(work.text("/title/0")),
         text="\n".join(lines(work.text("/abstract"))),
-        authors=(name or f"{given} {family}".strip() for name, given, family in people),
+        authors=(name or f"{whole_name} {family}".strip() for name, whole_name, family in people),
         year=work.number("/issued/date-parts/0/0"),
         venue=work.text("/container-title/0") or work.text("/publisher"),
         identifiers=identified(doi=doi),
@@ -123,9 +123,9 @@ def read_work(item: JsonValue) -> Evidence:
 
 def noticed(work: Json) -> list[Json]:
     """Return the other works that a record is a notice about; none for what is no notice."""
-    own = (None, normal_doi(work.text("/DOI")))
+    identity = (None, normal_doi(work.text("/DOI")))
     updates = (update for update in work.each("/update-to") if kind_of(update.text("/type")))
-    return [update for update in updates if normal_doi(update.text("/DOI")) not in own]
+    return [update for update in updates if normal_doi(update.text("/DOI")) not in identity]
 
 
 def notices(work: Json) -> tuple[StandingNotice, ...]:
@@ -134,8 +134,8 @@ def notices(work: Json) -> tuple[StandingNotice, ...]:
     Those that say they update it, those in its own record that name itself, and a title that says so. Of a
     notice about another work the title says nothing about itself.
     """
-    own, title = normal_doi(work.required("/DOI")), work.text("/title/0")
-    itself = (update for update in work.each("/update-to") if normal_doi(update.text("/DOI")) == own)
+    identifier, title = normal_doi(work.required("/DOI")), work.text("/title/0")
+    itself = (update for update in work.each("/update-to") if normal_doi(update.text("/DOI")) == identifier)
     entries = []
     for update in (*work.each("/updated-by"), *itself):
         if kind := kind_of(update.text("/type")):
@@ -145,7 +145,7 @@ def notices(work: Json) -> tuple[StandingNotice, ...]:
                 StandingNotice(
                     kind=kind,
                     date="-".join(part.zfill(2) for part in date if part) or None,
-                    doi=doi if doi != own else None,
+                    doi=doi if doi != identifier else None,
                     reported_by=f"{NAME} ({source})" if source else NAME,
                 )
             )

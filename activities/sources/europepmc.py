@@ -73,8 +73,8 @@ def read_search(response: httpx.Response) -> Listed:
     """Return the results of a search. Raises Refused for an error in place of results, and Malformed."""
 
     def read(body: Json) -> Listed:
-        if said := body.text("/errMsg"):
-            raise Refused(f"europepmc said: {said[:200]}")
+        if message := body.text("/errMsg"):
+            raise Refused(f"europepmc said: {message[:200]}")
         return body.listed("/resultList/result", "/hitCount")
 
     return read_shape(response, read, NAME)
@@ -90,8 +90,12 @@ def read_result(item: JsonValue) -> Evidence:
     types = result.texts("/pubTypeList/pubType")
     mesh = result.texts("/meshHeadingList/meshHeading", "/descriptorName")
     links = [
-        (one.text("/type"), one.text("/reference"), one.text("/id") if one.text("/source") == "MED" else None)
-        for one in result.each("/commentCorrectionList/commentCorrection")
+        (
+            json.text("/type"),
+            json.text("/reference"),
+            json.text("/id") if json.text("/source") == "MED" else None,
+        )
+        for json in result.each("/commentCorrectionList/commentCorrection")
     ]
     notices = publication.notices(links, NAME)
     is_preprint = source == "PPR"
@@ -122,8 +126,8 @@ def read_result(item: JsonValue) -> Evidence:
 
 def _name(author: Json) -> str:
     """Return `Given Family`, a group by its name."""
-    given = author.text("/firstName") or author.text("/initials")
-    person = f"{given} {author.text('/lastName')}".strip()
+    first_name = author.text("/firstName") or author.text("/initials")
+    person = f"{first_name} {author.text('/lastName')}".strip()
     return person or author.text("/collectiveName") or author.text("/fullName")
 
 

@@ -92,6 +92,6 @@ def in_words_of(vocabulary: Mapping[EvidenceType, str], names: Iterable[str]) ->
 
     A type that the source has no word for is left out; a name of the source's own vocabulary stays.
     """
-    own = {str(name): word for name, word in vocabulary.items()}
-    words = (own.get(name, "" if name in TYPES else name) for name in map(canonical, names))
+    words_of_profile = {str(name): word for name, word in vocabulary.items()}
+    words = (words_of_profile.get(name, "" if name in TYPES else name) for name in map(canonical, names))
     return tuple(dict.fromkeys(filter(None, words)))

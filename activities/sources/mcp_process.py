@@ -137,7 +137,7 @@ async def check_arguments(name: str, client: "Client", tool: str, arguments: Map
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
-    tools = {one.name: one for one in (await client.list_tools()).tools}
+    tools = {offered.name: offered for offered in (await client.list_tools()).tools}
     if tool not in tools:
         there = ", ".join(sorted(tools)) or "none"
         raise Refused(f"[mcp.{name}]: the server has no tool {tool}; it has {there}"[:600])

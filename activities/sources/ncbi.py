@@ -117,7 +117,7 @@ def _search(body: Json, source: str) -> tuple[tuple[str, ...], int | None, str]:
     if not isinstance(body.at("/esearchresult/idlist"), list):
         raise Malformed(f"{source} sent JSON without a search result")
     ids = body.texts("/esearchresult/idlist")
-    if any(digits(one) is None for one in ids):
+    if any(digits(identifier) is None for identifier in ids):
         raise Malformed(f"{source} sent ids that are no numbers")
     # NCBI searches without the words that it does not find, and says so only here
     noted = ((label, body.texts(f"/esearchresult/{place}")) for place, label in _NOTES.items())

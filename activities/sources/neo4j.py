@@ -364,7 +364,7 @@ def _shown(names: Sequence[str], properties: Mapping[str, Any]) -> str:
         value = properties.get(name)
         if value not in (None, "", []):
             values = value if isinstance(value, list) else [value]
-            parts.append(f"{name}: {', '.join(_plain(one) for one in values[:10])}")
+            parts.append(f"{name}: {', '.join(_plain(item) for item in values[:10])}")
     return "; ".join(parts)
 
 

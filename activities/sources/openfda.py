@@ -180,14 +180,14 @@ def fault(body: Json, response: httpx.Response) -> SourceError:
     """
     code, details = body.text("/error/code"), body.text("/error/details")
     words = f"{body.text('/error/message')} {details}".split()
-    said = f"{TITLE} said {code}: {' '.join(words)[:200]}"
+    message = f"{TITLE} said {code}: {' '.join(words)[:200]}"
     if code == "OVER_RATE_LIMIT":
-        return RateLimited(said, retry_after=retry_after(response.headers))
+        return RateLimited(message, retry_after=retry_after(response.headers))
     if re.search(r"token_mgr_error|parse_exception|lexical error", details, re.IGNORECASE):
-        return Refused(f"{said} (the query cannot be parsed; quote its special characters)")
+        return Refused(f"{message} (the query cannot be parsed; quote its special characters)")
     if code == "SERVER_ERROR" or response.status_code >= 500:
-        return Unavailable(said, retry_after=retry_after(response.headers))
-    return Refused(said)
+        return Unavailable(message, retry_after=retry_after(response.headers))
+    return Refused(message)
 
 
 def read_label(item: JsonValue) -> Evidence:
@@ -234,8 +234,8 @@ def read_approval(item: JsonValue) -> Evidence:
     submissions = sorted(application.each("/submissions"), key=_date)
     if not (products or submissions):
         raise SetAside("without text to quote")
-    originals = [one for one in submissions if one.text("/submission_type") == "ORIG"]
-    approvals = [one for one in originals if one.text("/submission_status") == "AP"]
+    originals = [submission for submission in submissions if submission.text("/submission_type") == "ORIG"]
+    approvals = [submission for submission in originals if submission.text("/submission_status") == "AP"]
     original = next(iter(approvals or originals), None)
     dates = list(filter(None, map(_date, submissions)))
     brands = list(dict.fromkeys(filter(None, (product.text("/brand_name") for product in products))))
@@ -271,9 +271,9 @@ def approval_lines(
 ) -> Iterator[str]:
     """Yield an application as text: number, original submission, products, then the later submissions."""
     yield f"FDA application {number}{f', sponsor {sponsor}' if sponsor else ''}."
-    for one in submissions:
-        if one.text("/submission_type") == "ORIG":
-            yield submission_line("Original submission", one)
+    for submission in submissions:
+        if submission.text("/submission_type") == "ORIG":
+            yield submission_line("Original submission", submission)
     for product in products:
         made = ", ".join(
             " ".join(filter(None, (part.text("/name"), part.text("/strength"))))
@@ -284,9 +284,9 @@ def approval_lines(
         described = f"{f' ({made})' if made else ''}{f', {form}' if form else ''}"
         marketed = f". Marketing status: {status}" if status else ""
         yield f"Product: {product.text('/brand_name')}{described}{marketed}."
-    for one in submissions:
-        if (kind := one.text("/submission_type")) != "ORIG":
-            yield submission_line("Supplement" if kind == "SUPPL" else kind, one)
+    for submission in submissions:
+        if (kind := submission.text("/submission_type")) != "ORIG":
+            yield submission_line("Supplement" if kind == "SUPPL" else kind, submission)
 
 
 def submission_line(label: str, submission: Json) -> str:

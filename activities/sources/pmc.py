@@ -43,13 +43,13 @@ class Pmc(Eutils):
 
     async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """Fetch all that was chosen at once. Raises SourceError."""
-        page = await self.fetch([one.address for one in chosen])
+        page = await self.fetch([preview.address for preview in chosen])
         by_number = {(record.identifiers.pmcid or "").removeprefix("PMC"): record for record in page.records}
         texts: dict[str, Evidence | None] = {}
-        for one in chosen:
-            record = by_number.get(one.address)
-            asked = tuple(Provenance(source="pmc", query=query) for query in one.queries)
-            texts[one.name] = record.replace(provenance=asked) if record else None
+        for preview in chosen:
+            record = by_number.get(preview.address)
+            asked = tuple(Provenance(source="pmc", query=query) for query in preview.queries)
+            texts[preview.name] = record.replace(provenance=asked) if record else None
         return texts
 
     async def fetch(self, ids: Sequence[str], query: str = "") -> Exchange:

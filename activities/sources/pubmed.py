@@ -63,7 +63,9 @@ def read_articles(response: httpx.Response, pmids: Sequence[str], query: str) ->
     exchange = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
     records = {record.identifiers.pmid: record for record in exchange.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
-    ordered = sorted(records.values(), key=lambda one: order.get(one.identifiers.pmid or "", len(order)))
+    ordered = sorted(
+        records.values(), key=lambda record: order.get(record.identifiers.pmid or "", len(order))
+    )
     return replace(exchange, records=tuple(ordered))
 
 
@@ -148,7 +150,7 @@ def _identifiers(
     element: etree._Element, article: etree._Element, pmid: str, trials: Sequence[str]
 ) -> Identifiers:
     # Only the record's own list: its references carry lists of the same name.
-    own = {
+    parameters = {
         item.get("IdType", ""): text_of(item)
         for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList")
         for item in element.iterfind(f"{path}/ArticleId")
@@ -160,7 +162,7 @@ def _identifiers(
     )
     return Identifiers(
         pmid=pmid,
-        pmcid=normal_pmcid(own.get("pmc")),
-        doi=normal_doi(own.get("doi")) or next(located, None),
+        pmcid=normal_pmcid(parameters.get("pmc")),
+        doi=normal_doi(parameters.get("doi")) or next(located, None),
         nct=trials[0] if len(trials) == 1 else None,
     )

@@ -155,10 +155,13 @@ class ApiSource:
         form: Mapping[str, str] | None = None,
     ) -> Item:
         """Return what `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
-        address, own = f"{self.address}/{path}", {**(params or {}), **(self._who if form is None else {})}
+        address, parameters = (
+            f"{self.address}/{path}",
+            {**(params or {}), **(self._who if form is None else {})},
+        )
         form = None if form is None else {**form, **self._who}
         return await self._http.read(
-            self.info.name, read, address, own, self._headers, accept, json_body=json_body, form=form
+            self.info.name, read, address, parameters, self._headers, accept, json_body=json_body, form=form
         )
 
     async def listed(
@@ -212,7 +215,7 @@ def read_records(
     kept. A record whose text is empty is set aside as well, and so are those that were asked for by name
     (`wanted`, their number) and did not come. Raises Malformed when none of them can be read.
     """
-    kept: list[Evidence] = []
+    records: list[Evidence] = []
     reasons: Counter[str] = Counter()
     provenance = Provenance(source=source, query=query.text)
     for item in items:
@@ -227,15 +230,15 @@ def read_records(
             reasons["unreadable"] += 1
             log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
         else:
-            kept.append(_without_markup(record).replace(provenance=(provenance,)))
-    if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
+            records.append(_without_markup(record).replace(provenance=(provenance,)))
+    if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not records:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
-    if (absent := wanted - len(kept) - reasons.total()) > 0:
+    if (absent := wanted - len(records) - reasons.total()) > 0:
         reasons["not returned"] = absent
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
     return Exchange(
-        tuple(kept),
-        len(kept) if hits is None else hits,
+        tuple(records),
+        len(records) if hits is None else hits,
         reasons.total(),
         sent=sent,
         detail=f"set aside: {why}" if why else "",
@@ -323,11 +326,11 @@ def identified(
     A DOI that arXiv gave (`10.48550/arxiv.2304.05376`) names the preprint as well.
     """
     name = normal_doi(doi)
-    given = _ARXIV_DOI.fullmatch(name or "")
+    match = _ARXIV_DOI.fullmatch(name or "")
     return Identifiers(
         pmid=normal_pmid(pmid),
         pmcid=normal_pmcid(pmcid),
         doi=name,
-        arxiv=normal_arxiv(arxiv) or (given.group(1) if given else None),
+        arxiv=normal_arxiv(arxiv) or (match.group(1) if match else None),
         **own,
     )

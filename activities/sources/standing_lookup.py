@@ -111,10 +111,10 @@ class StandingLookup:
                 self._ask_crossref(wanted), self._ask_europepmc(wanted)
             )
         for ref in wanted:
-            own = {
+            notices = {
                 name: by_id[ref.evidence_id] for name, by_id in answers.items() if ref.evidence_id in by_id
             }
-            verdicts[ref.evidence_id] = verdict_of(ref, own)
+            verdicts[ref.evidence_id] = verdict_of(ref, notices)
         return verdicts
 
     async def _ask_crossref(self, refs: Sequence[EvidenceRef]) -> dict[str, Answer]:
@@ -148,7 +148,9 @@ class StandingLookup:
                 answers |= {ref.evidence_id: Answer(failure=str(error)) for ref in batch}
                 continue
             for ref in batch:
-                notices = [notices_in(one) for one in records if same_work(ref.identifiers, one.identifiers)]
+                notices = [
+                    notices_in(record) for record in records if same_work(ref.identifiers, record.identifiers)
+                ]
                 answers[ref.evidence_id] = Answer(tuple(chain.from_iterable(notices)) if notices else None)
         return answers
 
@@ -162,9 +164,9 @@ def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdi
     """Return the verdict on a work by the answers of the authorities; see the module for the rule."""
     by_authority = {name: answer.notices for name, answer in answers.items() if answer.notices is not None}
     merged = merge(notice for notices in by_authority.values() for notice in notices)
-    own, kinds = _OWN.get(ref.standing), {notice.kind for notice in merged}
-    if own and own not in kinds and not (own == "retraction" and kinds & RETRACTING_KINDS):
-        merged.append(StandingNotice(kind=own, reported_by=f"{ref.source} (when found)"))
+    kind, kinds = _OWN.get(ref.standing), {notice.kind for notice in merged}
+    if kind and kind not in kinds and not (kind == "retraction" and kinds & RETRACTING_KINDS):
+        merged.append(StandingNotice(kind=kind, reported_by=f"{ref.source} (when found)"))
     return StandingVerdict(
         standing=standing_of(merged, otherwise="none" if by_authority else "unknown"),
         notices=tuple(merged),
@@ -206,14 +208,14 @@ def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
     return record.notices
 
 
-def same_work(one: Identifiers, other: Identifiers) -> bool:
+def same_work(identifiers: Identifiers, other: Identifiers) -> bool:
     """Whether two records name the same work by PMID, PMCID or DOI."""
-    return any((mine := getattr(one, name)) and mine == getattr(other, name) for name in NAMES)
+    return any((mine := getattr(identifiers, name)) and mine == getattr(other, name) for name in NAMES)
 
 
-def _one_notice(one: StandingNotice, other: StandingNotice) -> bool:
-    return one == other or any(
-        (mine := getattr(one, name)) and mine == getattr(other, name) for name in ("doi", "pmid")
+def _one_notice(notice: StandingNotice, other: StandingNotice) -> bool:
+    return notice == other or any(
+        (mine := getattr(notice, name)) and mine == getattr(other, name) for name in ("doi", "pmid")
     )
 
 
@@ -232,7 +234,9 @@ def read_notices(response: httpx.Response, pmids: Sequence[str]) -> dict[str, tu
     tree = ncbi.read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in pubmed.RECORDS)
     records = _readable("pubmed", elements, pubmed.read_record)
-    return {pmid: notices_in(one) for one in records if (pmid := one.identifiers.pmid) and pmid in pmids}
+    return {
+        pmid: notices_in(record) for record in records if (pmid := record.identifiers.pmid) and pmid in pmids
+    }
 
 
 def _readable(authority: str, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Iterator[Evidence]:

@@ -89,7 +89,7 @@ def read_entry(item: JsonValue) -> Evidence:
 def _pathways(entry: Json) -> Iterator[str]:
     for reference in entry.each("/uniProtKBCrossReferences"):
         if reference.text("/database") == "Reactome":
-            values = {one.text("/key"): one.text("/value") for one in reference.each("/properties")}
+            values = {json.text("/key"): json.text("/value") for json in reference.each("/properties")}
             yield f"{reference.text('/id')} {values.get('PathwayName', '')}".strip()
 
 

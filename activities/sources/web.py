@@ -66,8 +66,8 @@ class WebSource(ApiSource, ABC):
         wanted = min(query.limit, MAX_PAGES)
         listing = await self.ask_engine(query, wanted)
         unique: dict[str, Preview] = {}
-        for one in listing.results:
-            unique.setdefault(one.name, one.replace(queries=(query.text,)))
+        for result in listing.results:
+            unique.setdefault(result.name, result.replace(queries=(query.text,)))
         results = tuple(unique.values())[:wanted]
         return replace(listing, results=results, hits=len(unique), sent=query.text)
 
@@ -76,7 +76,7 @@ class WebSource(ApiSource, ABC):
 
         A page that had no turn within `ROUND_SECONDS` is left out.
         """
-        reading = {asyncio.create_task(self._record(one)): one.name for one in chosen}
+        reading = {asyncio.create_task(self._record(preview)): preview.name for preview in chosen}
         if not reading:
             return {}
         try:
@@ -98,8 +98,8 @@ class WebSource(ApiSource, ABC):
         if not isinstance(rows, list):
             raise Malformed(f"{self.info.name} sent an answer without a list of results")
         items = [item if isinstance(item, dict) else {} for item in rows]
-        kept = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
-        return Listing(kept, set_aside=len(items) - len(kept), detail=detail)
+        candidates = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
+        return Listing(candidates, set_aside=len(items) - len(candidates), detail=detail)
 
     async def _record(self, listed: Preview) -> Evidence | None:
         """Return the page as evidence, else the snippet, else None."""

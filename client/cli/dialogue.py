@@ -18,12 +18,12 @@ def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
     from client.reports.answer_panel import work_line
     from client.reports.replies import Told
 
-    report, told = answered.report, Told.of(answered)
-    claims = told.claims
+    report, state = answered.report, Told.of(answered)
+    claims = state.claims
     if as_json:
-        print_json(told)
+        print_json(state)
         return Exit.DONE if claims else Exit.NOT_ENOUGH_EVIDENCE
-    if claims and told.answered is None:
+    if claims and state.answered is None:
         print_text(NOT_READ)
     for sentence in (one for one in report.answer if not one.support):
         print_text(plain(sentence.text))
@@ -49,9 +49,9 @@ def show_version(answered: "Answered", *, as_json: bool) -> Exit:
         print_json(Changed.of(answered))
         return code
     differs = show_difference(answered.before, answered.report)
-    for one in answered.report.disputes if not outcome.claims_changed else ():
-        if one not in answered.before.disputes:
-            print_text(plain(dispute_line(one)))
+    for dispute in answered.report.disputes if not outcome.claims_changed else ():
+        if dispute not in answered.before.disputes:
+            print_text(plain(dispute_line(dispute)))
     for note in outcome.notes:
         say(plain(note))
     if not outcome.made:
@@ -71,8 +71,8 @@ def show_difference(before: "Report", after: "Report") -> bool:
     from activities.report.instructions import differences
 
     changes = differences(before, after)
-    for one in changes:
-        for mark, text in (("-", one.before), ("+", one.after)):
+    for change in changes:
+        for mark, text in (("-", change.before), ("+", change.after)):
             if text:
-                print_text(plain(f"{mark} {one.id} {text}"))
+                print_text(plain(f"{mark} {change.id} {text}"))
     return bool(changes)

@@ -108,9 +108,9 @@ async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
     """
     if not keep:
         return await run.edit_plan(read_plan(text))
-    kept = load_settings().home / "edits" / f"{file_name(run.id)}.toml"
-    write_whole(kept, text.encode())
-    hint = f"your edit is kept: correct it, then `determinator plan edit {run.id} --file {kept}`"
+    path = load_settings().home / "edits" / f"{file_name(run.id)}.toml"
+    write_whole(path, text.encode())
+    hint = f"your edit is kept: correct it, then `determinator plan edit {run.id} --file {path}`"
     try:
         edited = await run.edit_plan(read_plan(text))
     except BadInput as error:
@@ -118,7 +118,7 @@ async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
     except BaseException:
         say(hint)
         raise
-    kept.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
     return edited
 
 
@@ -205,8 +205,8 @@ async def _answer(run: "Run", seen: "Progress") -> None:
     """Ask what the run asks back, a line each. Raises Detached."""
     say("\nBefore it searches. Enter keeps what is assumed, s skips the rest, d detaches.")
     answers: list[str] = []
-    for one in seen.readings:
-        line = await _line(run, seen, f"{plain(one.question)} [{plain(one.assumed)}] ")
+    for reading in seen.readings:
+        line = await _line(run, seen, f"{plain(reading.question)} [{plain(reading.assumed)}] ")
         if line is None:
             say("the questions were answered elsewhere")
             return

@@ -27,10 +27,10 @@ def list_graphs(as_json: bool) -> None:
     """List the built-in graphs."""
     graphs = [builtin(name) for name in builtin_names()]
     if as_json:
-        print_json([{"name": one.name, "description": one.description} for one in graphs])
+        print_json([{"name": listed.name, "description": listed.description} for listed in graphs])
         return
-    for one in graphs:
-        print_text(f"{one.name}  {one.description}")
+    for listed in graphs:
+        print_text(f"{listed.name}  {listed.description}")
 
 
 @graph.command()

@@ -58,13 +58,13 @@ def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
     from activities.roles.readers import missed_share
 
     lines: list[str] = []
-    for model, one in sorted(read.items()):
-        share, low, high = missed_share(one)
+    for model, vigilance in sorted(read.items()):
+        share, low, high = missed_share(vigilance)
         lines.append(
-            f"second reader {plain(model)}, all runs: found {one.noticed} of "
-            f"{plural(one.planted, 'planted error')} (missed {share:.0%}, "
+            f"second reader {plain(model)}, all runs: found {vigilance.noticed} of "
+            f"{plural(vigilance.planted, 'planted error')} (missed {share:.0%}, "
             f"95% interval {low:.0%} to {high:.0%}), "
-            f"refused {one.refused} of {plural(one.true, 'true sentence')}"
+            f"refused {vigilance.refused} of {plural(vigilance.true, 'true sentence')}"
         )
     return lines
 
@@ -76,8 +76,8 @@ def _lines(record: "IterationRecord") -> list[str]:
     time = record.started_at[11:19]
     duration = f"{record.seconds:.0f} s" if record.seconds else ""
     first = "  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record))))
-    told = (f"  {word.lower():{WIDTH}}{plain(text)}" for word, text in rows(record) if text)
-    return [plain(first), *told]
+    lines = (f"  {word.lower():{WIDTH}}{plain(text)}" for word, text in rows(record) if text)
+    return [plain(first), *lines]
 
 
 def cost_of(record: "IterationRecord") -> str:
@@ -125,12 +125,12 @@ async def rewind(
 
     target = await client.run(await run_to_change(client, run), worker=False)
     temporal = target.connection.client
-    kept: list[str] = []
+    lines: list[str] = []
     if section:
         execution = await rewinding.rewind_section(temporal, target.id, section, iteration)
     else:
         execution = await rewinding.rewind(temporal, target.id, iteration)
-        kept = [str(path) for path in set_aside(client.settings, target.id)]
+        lines = [str(path) for path in set_aside(client.settings, target.id)]
         await client.run(target.id)  # it runs now: see that a worker serves it
     if as_json:
         print_json(
@@ -139,11 +139,11 @@ async def rewind(
                 "section": section or "",
                 "iteration": iteration,
                 "execution": execution,
-                "set_aside": kept,
+                "set_aside": lines,
             }
         )
         return
-    for path in kept:
+    for path in lines:
         print_text(f"the earlier report is now {path}")
     what = f"section {section} of {target.id}" if section else target.id
     print_text(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {target.id}`")

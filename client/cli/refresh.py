@@ -204,8 +204,8 @@ async def list_schedules(client: "Determinator", as_json: bool) -> None:
         return
     if not listed:
         say("No schedules. Create one with `determinator refresh RUN --search --every 7d`.")
-    for one in listed:
-        print_text(line(one))
+    for scheduled in listed:
+        print_text(line(scheduled))
 
 
 @schedules.command()
@@ -226,14 +226,14 @@ async def delete(client: "Determinator", name: str, as_json: bool) -> None:
         print_text(f"deleted {gone.schedule_id}")
 
 
-def line(one: "Scheduled") -> str:
+def line(scheduled: "Scheduled") -> str:
     """`refresh-ask-... every 7d next 2026-03-08 09:00 last ...`."""
     parts = [
-        one.schedule_id,
-        f"every {duration(one.every_seconds)}" if one.every_seconds else "",
-        "paused" if one.paused else "",
-        f"next {one.next[0].astimezone():%Y-%m-%d %H:%M}" if one.next else "",
-        f"last {one.last.astimezone():%Y-%m-%d %H:%M}" if one.last else "",
-        "searches and references" if one.search else "references",
+        scheduled.schedule_id,
+        f"every {duration(scheduled.every_seconds)}" if scheduled.every_seconds else "",
+        "paused" if scheduled.paused else "",
+        f"next {scheduled.next[0].astimezone():%Y-%m-%d %H:%M}" if scheduled.next else "",
+        f"last {scheduled.last.astimezone():%Y-%m-%d %H:%M}" if scheduled.last else "",
+        "searches and references" if scheduled.search else "references",
     ]
     return plain("  ".join(filter(None, parts)))

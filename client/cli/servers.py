@@ -239,9 +239,9 @@ def serve_http(
     listening = listen_at(host, port)
     settings = load_settings()
     if tokens is None:
-        own = random_key(settings.home / "state" / "serve.token").hex()
-        click.echo(f"token: {own}", err=True)
-        callers = tokens_of.TokenFile.of_owner(own)
+        secret = random_key(settings.home / "state" / "serve.token").hex()
+        click.echo(f"token: {secret}", err=True)
+        callers = tokens_of.TokenFile.of_owner(secret)
     else:
         callers = tokens_of.TokenFile.read(tokens)
 

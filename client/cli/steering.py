@@ -133,8 +133,10 @@ async def show(verb: Verb, run: "Run", *, as_json: bool) -> None:
         return
     if not listed:
         say(f"{run.id} has no {verb.shows} to decide")
-    for number, one in enumerate(listed, start=1):
-        print_text(candidate_line(one) if verb.shows == "candidates" else plain(f"{number}. {one.text}"))
+    for number, option in enumerate(listed, start=1):
+        print_text(
+            candidate_line(option) if verb.shows == "candidates" else plain(f"{number}. {option.text}")
+        )
 
 
 def candidate_line(candidate: "Candidate") -> str:

@@ -100,8 +100,8 @@ async def publish(held: socket.socket, connect: Connect, is_ours: IsOurs, *, web
     """Forward the owner's connections to a published port."""
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        peer, own = writer.get_extra_info("peername"), writer.get_extra_info("sockname")
-        if peer is None or not is_ours(peer, own):
+        peer, local = writer.get_extra_info("peername"), writer.get_extra_info("sockname")
+        if peer is None or not is_ours(peer, local):
             writer.transport.abort()
             return
         with contextlib.suppress(OSError, TimeoutError, asyncio.LimitOverrunError):

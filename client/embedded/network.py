@@ -105,10 +105,10 @@ def enter_own_network() -> None:
     if libc.unshare(CLONE_NEWNET if uid == 0 else CLONE_NEWNET | CLONE_NEWUSER):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     if uid:
-        own = Path("/proc/self")
-        (own / "setgroups").write_text("deny")
-        (own / "uid_map").write_text(f"{uid} {uid} 1")
-        (own / "gid_map").write_text(f"{gid} {gid} 1")
+        process = Path("/proc/self")
+        (process / "setgroups").write_text("deny")
+        (process / "uid_map").write_text(f"{uid} {uid} 1")
+        (process / "gid_map").write_text(f"{gid} {gid} 1")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as device:
         request = struct.pack("16sh14x", b"lo", 0)
         _, flags = struct.unpack("16sh14x", fcntl.ioctl(device, SIOCGIFFLAGS, request))

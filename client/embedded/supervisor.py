@@ -227,8 +227,8 @@ class Supervisor:
             self._write("server.json", self._server_note | {"ready": True})
             return
 
-    def _is_ours(self, peer: Address, own: Address) -> bool:
-        return self._sockets is not None and self._sockets.owner(peer, own) == os.geteuid()
+    def _is_ours(self, peer: Address, local: Address) -> bool:
+        return self._sockets is not None and self._sockets.owner(peer, local) == os.geteuid()
 
     async def _connect(self, address: Address | None = None) -> socket.socket:
         """Return a connection to the server once it accepts one. Raises OSError, TimeoutError."""
@@ -275,8 +275,8 @@ class Supervisor:
 
     def _is_used(self) -> bool:
         """Tell whether a command is connected, or was a moment ago."""
-        own = self._own_pids()
-        if any(session.pid not in own for session in self._sessions):
+        pids = self._own_pids()
+        if any(session.pid not in pids for session in self._sessions):
             self._used = time.monotonic()
         return time.monotonic() - max(self._used, self._released) < LINGER_SECONDS
 
@@ -389,8 +389,8 @@ class Supervisor:
             for _ in range(slot.asked["processes"] - 1 - len(slot.others)):
                 other = Child(self._logs / "worker.log")
                 environment = slot.asked["environment"]
-                own = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
-                other.start(self._worker_command(slot), own, self._lock)
+                variables = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
+                other.start(self._worker_command(slot), variables, self._lock)
                 slot.others.append(other)
 
     def _end_others(self, slot: WorkerSlot) -> None:

@@ -211,4 +211,9 @@ async def open_runs(client: Client, queue: str) -> list[str]:
         return listed
     # the list lags: a run that ended a moment ago may still be in it
     described = [await description(client, run_id) for run_id in listed]
-    return [one.id for one in described if one and one.status == WorkflowExecutionStatus.RUNNING]
+    return [
+        workflow_execution_description.id
+        for workflow_execution_description in described
+        if workflow_execution_description
+        and workflow_execution_description.status == WorkflowExecutionStatus.RUNNING
+    ]

@@ -171,9 +171,9 @@ class Reply:
         for start in range(0, len(text["text"]), CHUNK_CHARS):
             yield {"content": text["text"][start : start + CHUNK_CHARS]}
         links = [
-            {"type": kind, kind: {name: value for name, value in one.items() if name != "type"}}
-            for one in text["annotations"]
-            if (kind := one["type"]) == "url_citation"
+            {"type": kind, kind: {name: value for name, value in annotation.items() if name != "type"}}
+            for annotation in text["annotations"]
+            if (kind := annotation["type"]) == "url_citation"
         ]
         yield {"content": self._line, **({"annotations": links} if links else {})}
 

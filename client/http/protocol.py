@@ -143,8 +143,10 @@ class Output:
         for start in range(0, len(text["text"]), CHUNK_CHARS):
             delta = text["text"][start : start + CHUNK_CHARS]
             yield self._event("output_text.delta", delta=delta, logprobs=[], **where)
-        for index, one in enumerate(text["annotations"]):
-            yield self._event("output_text.annotation.added", annotation=one, annotation_index=index, **where)
+        for index, annotation in enumerate(text["annotations"]):
+            yield self._event(
+                "output_text.annotation.added", annotation=annotation, annotation_index=index, **where
+            )
         yield self._event("output_text.done", text=text["text"], logprobs=[], **where)
         yield self._event("content_part.done", part=text, **where)
         yield self._done(place, self._answer([text], "completed"))
@@ -227,15 +229,15 @@ async def stream(run: Run, after: int = -1) -> AsyncGenerator[Json, None]:
 
 async def _stream(run: Run) -> AsyncGenerator[Json, None]:
     output = Output(run.id)
-    for told in output.begin(await response_of(run, output)):
-        yield told
+    for frame in output.begin(await response_of(run, output)):
+        yield frame
     async with aclosing(run.events()) as events:
         async for event in events:
-            for told in output.event(event):
-                yield told
+            for frame in output.event(event):
+                yield frame
     text, _, _ = await ending(run, (await run.row()).status)
-    for told in output.end(text):
-        yield told
+    for frame in output.end(text):
+        yield frame
     yield output.last(await response_of(run, output))
 
 

@@ -215,8 +215,8 @@ async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, Non
                 number = event["sequence_number"]
                 yield as_sent(event)
     except EXPECTED as error:
-        told = {"code": "server_error", "message": line_of(error), "param": None}
-        yield as_sent({"type": "error", "sequence_number": number, **told})
+        error_body = {"code": "server_error", "message": line_of(error), "param": None}
+        yield as_sent({"type": "error", "sequence_number": number, **error_body})
 
 
 def as_sent(event: Json) -> ServerSentEvent:

@@ -111,9 +111,9 @@ def route_of(desk: Desk, verb: Verb) -> Callable[..., Awaitable[object]]:
             await desk.send(case, verb, body)
             return await state_of(case.run)
         most = desk.may_cost(case) if verb.scope == "ask" else None
-        said = dict(body)
-        by = case.by or said.pop("by", None)
-        answered = await desk.client.revise(case.run.id, verb.name, by, max_cost=most, **said)
+        content = dict(body)
+        by = case.by or content.pop("by", None)
+        answered = await desk.client.revise(case.run.id, verb.name, by, max_cost=most, **content)
         return verb.answer.of(answered)
 
     act.__annotations__ = {

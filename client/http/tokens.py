@@ -61,8 +61,8 @@ class TokenFile:
     @classmethod
     def of_owner(cls, text: str) -> "TokenFile":
         """One token of the user of this process, who may do everything."""
-        own = {"owner": Token(sha256=_digest(text), user="")}
-        return cls(lambda: own, shared=False)
+        tokens = {"owner": Token(sha256=_digest(text), user="")}
+        return cls(lambda: tokens, shared=False)
 
     def token(self, text: str) -> Token | None:
         """Return what this text allows; None for what is no token."""

@@ -78,9 +78,9 @@ class Literature:
         """
         names = list(dict.fromkeys(sources))
         if not names:
-            serve = [one.info for one in await self._client.sources() if one.enabled]
-            names = [one.name for one in serve if one.name in LITERATURE]
-            names = names or [one.name for one in serve if "web" not in one.domains]
+            serve = [option.info for option in await self._client.sources() if option.enabled]
+            names = [info.name for info in serve if info.name in LITERATURE]
+            names = names or [info.name for info in serve if "web" not in info.domains]
         answers = await asyncio.gather(
             *(self._search(name, query, max_results, date_range) for name in names), return_exceptions=True
         )
@@ -98,10 +98,10 @@ class Literature:
 
     async def _web(self, query: str, limit: int) -> SearchAnswer:
         """Return the answer of the first engine that is set up and answers. Raises BadInput, Failure."""
-        engines = [one for one in await self._client.sources() if "web" in one.info.domains]
-        names = [one.info.name for one in engines if one.enabled]
+        engines = [option for option in await self._client.sources() if "web" in option.info.domains]
+        names = [engine.info.name for engine in engines if engine.enabled]
         if not names:
-            ways = "; ".join(f"{one.info.name}: {one.reason}" for one in engines)
+            ways = "; ".join(f"{engine.info.name}: {engine.reason}" for engine in engines)
             raise BadInput(f"no search of the web is set up: {ways}")
         for name in names[:-1]:
             with suppress(Failure):

@@ -68,11 +68,14 @@ async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | Non
     if not readings:
         return None
     fields = {
-        f"answer_{n}": (str, Field(default="", title=one.question, description=f"Else: {one.assumed}"))
-        for n, one in enumerate(readings, 1)
+        f"answer_{n}": (
+            str,
+            Field(default="", title=reading.question, description=f"Else: {reading.assumed}"),
+        )
+        for n, reading in enumerate(readings, 1)
     }
     form: type[BaseModel] = create_model("Answers", **fields)  # type: ignore[call-overload]
-    message = f"Before it searches: {' '.join(one.question for one in readings)}"
+    message = f"Before it searches: {' '.join(reading.question for reading in readings)}"
     if is_version_at_least(ctx.protocol_version or "", RETURNS_QUESTIONS):
         task = asyncio.create_task(_assume_later(run, by))
         _waiting.add(task)
@@ -161,7 +164,11 @@ ReportAction: Any = Annotated[
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
     """Return the tool with these optional arguments in place of those that it does not name."""
     signature = inspect.signature(tool)
-    named = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    named = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in arguments.items()

@@ -221,7 +221,7 @@ def panel(
 
 def gate_hint(progress: Progress) -> str:
     if progress.waiting_for == "clarification":
-        asks = " ".join(f"{one.question} ({one.assumed})" for one in progress.readings)
+        asks = " ".join(f"{reading.question} ({reading.assumed})" for reading in progress.readings)
         answer = f'`determinator answer {progress.run_id} "..."`'
         return f"it asks back: {asks} {answer}, or approve what it assumes"
     waits = "wait" if progress.waiting_for == "candidates" else "waits"

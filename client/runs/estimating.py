@@ -39,7 +39,7 @@ async def estimated(
     if not paid:
         return None
     prices = {choice.model: price_of(settings, choice) for choice in choices.values()}
-    models = tuple(dict.fromkeys(f"{one.model} (effort {one.effort or 'normal'})" for one in paid))
+    models = tuple(dict.fromkeys(f"{model.model} (effort {model.effort or 'normal'})" for model in paid))
     past = await past_runs(settings, models)
     return estimate(request, choices, prices, past, outline).replace(models=models)
 
@@ -170,16 +170,16 @@ def _planned(
 
 
 def _sum(costs: Sequence[int | None]) -> int | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
+    costs_known = [cost for cost in costs if cost is not None]
+    return sum(costs_known) if len(costs_known) == len(costs) else None
 
 
 def _each(how: Callable[[Sequence[float]], float], amounts: Sequence[Amount]) -> Amount:
     """One amount of several, number by number; the cost only where it is known of each."""
-    costs = [one.cost_microusd for one in amounts if one.cost_microusd is not None]
+    costs = [amount.cost_microusd for amount in amounts if amount.cost_microusd is not None]
     return Amount(
-        calls=round(how([one.calls for one in amounts])),
-        tokens=round(how([one.tokens for one in amounts])),
+        calls=round(how([amount.calls for amount in amounts])),
+        tokens=round(how([amount.tokens for amount in amounts])),
         cost_microusd=round(how(costs)) if len(costs) == len(amounts) else None,
-        seconds=how([one.seconds for one in amounts]),
+        seconds=how([amount.seconds for amount in amounts]),
     )

@@ -45,8 +45,8 @@ def options_of_report(settings: "Settings", report: "Report", options: "AskOptio
     Raises BadInput where it searched a folder, which the report does not name, and none is known now.
     """
     searched = tuple(dict.fromkeys(search.source for search in report.methodology.searches))
-    told = options.get("library") or options.get("sources") or settings.library
-    if "library" in searched and not told:
+    library = options.get("library") or options.get("sources") or settings.library
+    if "library" in searched and not library:
         raise BadInput(
             f"{report.run_id} searched a folder of documents that is not known any more; name it with "
             f"{named('library')}, or say what to search with {named('sources')}"
@@ -98,15 +98,15 @@ def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
 
     Sources and a folder that are given replace what was searched.
     """
-    own = chosen(options)
-    sources = own.get("sources") or ()
+    chosen_sources = chosen(options)
+    sources = chosen_sources.get("sources") or ()
     replaced = set[str]()
-    if "library" in own or own.get("also_web"):
+    if "library" in chosen_sources or chosen_sources.get("also_web"):
         replaced.add("sources")
     if sources and "library" not in sources:
         replaced.add("library")
     taken = {name: value for name, value in earlier.items() if name not in replaced}
-    return cast("AskOptions", {**taken, **own})
+    return cast("AskOptions", {**taken, **chosen_sources})
 
 
 async def request_of_follow_up(

@@ -149,8 +149,10 @@ class AskOptions(SharedOptions, total=False):
 
 def chosen(options: Mapping[str, object]) -> AskOptions:
     """Return the options that say something: not None, empty or an unset flag; 0 says zero."""
-    said = {n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")}
-    return cast("AskOptions", said)
+    chosen_options = {
+        n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")
+    }
+    return cast("AskOptions", chosen_options)
 
 
 FIELDS = {

@@ -84,7 +84,7 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         options = policy.model_call(None, kind.role.replace("_", " "), streams=model.backend != "extractive")
         return await act(kind.activity, kind.answer, asked, options)
 
-    enabled = tuple(one for one in prepared.sources if one.enabled and one.info.role == "search")
+    enabled = tuple(source for source in prepared.sources if source.enabled and source.info.role == "search")
     manager = served(prepared, "manager").backend != "extractive"
     has = Available(sources=bool(enabled), model=manager, manager_model=manager)
     mode = None if request.mode == AUTO else request.mode
@@ -106,14 +106,14 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         **common,
         profile=profile,
         parsed=parsed,
-        sources=tuple(one for one in enabled if one.info.name in wanted) or enabled,
+        sources=tuple(option for option in enabled if option.info.name in wanted) or enabled,
         max_sections=request.limits.max_sections,
     )
     outlined = await think(PLAN, outlining)
     return Planned(
         parsed=parsed,
         plan=number_sections(outlined.output),
-        sources=tuple(one.info.name for one in outlining.sources),
+        sources=tuple(source.info.name for source in outlining.sources),
         estimate=request.estimate,
         usage=read.usage + outlined.usage,
         by_role={PARSE.role: read.usage, PLAN.role: outlined.usage},

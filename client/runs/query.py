@@ -108,16 +108,16 @@ async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, 
     seen = await progress(client, run_id)
     records_of_run = await iterations(client, run_id)
     running = [s.workflow_id for s in seen.sections if s.status == "running" and s.workflow_id]
-    own: list[IterationRecord] = []
+    section_records: list[IterationRecord] = []
     for answer in await asyncio.gather(
         *(iterations(client, name) for name in running), return_exceptions=True
     ):
         if not isinstance(answer, BaseException):
-            own += answer
+            section_records += answer
         elif not isinstance(answer, NoAnswer | NoSuchRun):
             raise answer
-    asked = {record.section for record in own}
-    records = [*(record for record in records_of_run if record.section not in asked), *own]
+    asked = {record.section for record in section_records}
+    records = [*(record for record in records_of_run if record.section not in asked), *section_records]
     return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
 

@@ -141,7 +141,7 @@ async def schedules(client: Client) -> list[Scheduled]:
         async for listed in await client.list_schedules()
         if listed.id.startswith(PREFIX)
     ]
-    return sorted(rows, key=lambda one: one.run_id)
+    return sorted(rows, key=lambda row: row.run_id)
 
 
 async def _scheduled(listed: ScheduleDescription | ScheduleListDescription) -> Scheduled:
@@ -174,7 +174,7 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
     Refreshes that have begun go on. Raises NoSuchSchedule, NoSuchRun (`last`, and there is no run),
     RPCError.
     """
-    by_id = {one.schedule_id: one for one in await schedules(client)}
+    by_id = {scheduled.schedule_id: scheduled for scheduled in await schedules(client)}
     if name == "last":
         name = f"{PREFIX}{await find_run(client, name)}"
         if name not in by_id:

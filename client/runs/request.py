@@ -196,11 +196,11 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
     if effort is None:
         return chosen
     chosen = chosen or settings.model_choices()
-    if all(one.backend == "extractive" for one in chosen.values()):
+    if all(model_choice.backend == "extractive" for model_choice in chosen.values()):
         raise BadInput(
             f"{named('effort')} is for a language model: give {named('model')}, or set DETERMINATOR_MODEL"
         )
-    return {role: one.replace(effort=effort) for role, one in chosen.items()}
+    return {role: model_choice.replace(effort=effort) for role, model_choice in chosen.items()}
 
 
 async def checked(
@@ -211,13 +211,13 @@ async def checked(
     Raises BadInput when it cannot.
     """
     chosen = (request.models or settings.model_choices()).values()
-    paid = [one for one in chosen if one.backend == "openai"]
+    paid = [model_choice for model_choice in chosen if model_choice.backend == "openai"]
     if reason := refusal(request.mode, Available(sources=True, model=bool(paid))):  # the run checks sources
         raise BadInput(reason)
     check_hooks(settings)
     check_model(settings, request)
     check_store(settings)
-    if names := [one.model for one in paid if one.base_url is None]:
+    if names := [model_choice.model for model_choice in paid if model_choice.base_url is None]:
         from client.model_servers import check_models
 
         await check_models(settings, list(dict.fromkeys(names)))
@@ -241,7 +241,9 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
         from activities.models.prices import price_of
 
         chosen = (*(request.models or settings.model_choices()).values(),)
-        if unpriced := next((one.model for one in chosen if price_of(settings, one) is None), ""):
+        if unpriced := next(
+            (model_choice.model for model_choice in chosen if price_of(settings, model_choice) is None), ""
+        ):
             raise BadInput(
                 f"{named('max_cost')} 0 buys nothing, and the price of {unpriced} is not known: state it "
                 f"under [model] prices, or use {named('model')} extractive"

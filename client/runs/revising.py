@@ -135,20 +135,20 @@ async def revise(
     settings = client.settings
     original = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
-    told = Told(Places(settings.home).state / "told", original.run_id)
+    state = Told(Places(settings.home).state / "told", original.run_id)
     left: int | None = None
 
     async def within_cost() -> "RefreshOutcome":
         nonlocal left
         if max_cost is None:
             return await sent()
-        async with told.turn():
+        async with state.turn():
             report = (await client.finished(name, whole=False)).report
-            spent = (report.methodology.cost_usd or 0.0) + told.cost
+            spent = (report.methodology.cost_usd or 0.0) + state.cost
             left = max(round((max_cost - spent) * 1e6), 0)
             outcome = await sent()
             if kind == "tell":  # a change adds its cost to the report
-                told.add((outcome.cost_microusd or 0) / 1e6)
+                state.add((outcome.cost_microusd or 0) / 1e6)
             return outcome
 
     async def prepare(connection: "Connection") -> RefreshRequest:
@@ -198,8 +198,8 @@ MAX_RUNS = 1_000
 def remember_address(home: Path, run_id: str, address: str | None) -> None:
     """Keep the address of a run; one that holds a password is not kept. Raises OSError."""
     if address and without_credentials(address) == address:
-        kept = {**_addresses(home), run_id: address}
-        write_whole(Places(home).state / NOTE, json.dumps(dict([*kept.items()][-MAX_RUNS:])).encode())
+        addresses = {**_addresses(home), run_id: address}
+        write_whole(Places(home).state / NOTE, json.dumps(dict([*addresses.items()][-MAX_RUNS:])).encode())
 
 
 def address_of(home: Path, run_id: str) -> str | None:
@@ -209,7 +209,7 @@ def address_of(home: Path, run_id: str) -> str | None:
 
 def _addresses(home: Path) -> dict[str, str]:
     with suppress(OSError, ValueError):
-        kept = json.loads((Places(home).state / NOTE).read_bytes())
-        if isinstance(kept, dict):
-            return {str(name): str(address) for name, address in kept.items()}
+        addresses = json.loads((Places(home).state / NOTE).read_bytes())
+        if isinstance(addresses, dict):
+            return {str(name): str(address) for name, address in addresses.items()}
     return {}

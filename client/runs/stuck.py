@@ -112,8 +112,8 @@ async def rescue(client: Client, still: Standstill) -> bool:
     described = await handle.describe()
     memo = await described.memo()
     is_run = described.workflow_type in WORKFLOW_OF_MODE.values() and "/" not in still.run_id
-    known = is_run and RESCUED not in memo
-    request = await request_of(client, still.run_id) if known else None
+    is_rescued = is_run and RESCUED not in memo
+    request = await request_of(client, still.run_id) if is_rescued else None
     if request is None:
         await handle.terminate(reason=still.line)
         return False
@@ -143,7 +143,7 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
 
     state = RunState()
     sections = f"WorkflowId STARTS_WITH '{run_id}/'"
-    names = dict.fromkeys([run_id, *[one.id async for one in client.list_workflows(sections)]])
+    names = dict.fromkeys([run_id, *[workflow.id async for workflow in client.list_workflows(sections)]])
     histories = [
         (name, execution)
         for name in names

@@ -54,14 +54,14 @@ async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
     """Return what the form shows beside what was typed."""
     enabled = [] if settings.offline else [*await network_sources(settings)]
     in_force = settings.default_sources or tuple(enabled)
-    own = [settings.library.name] if settings.library else []
+    libraries = [settings.library.name] if settings.library else []
     return {
         "examples": EXAMPLES,
         "modes": [("auto", AUTO_MODE), *((info.name, info.good_for) for info in TABLE)],
         "profiles": ["auto", *profile_names(settings.profiles_dir or settings.home / "profiles")],
         "models": [*models_of(settings), WITHOUT_MODEL],
         "sources": sorted({"library", *enabled}),
-        "sources_in_force": line_of_sources([*own, *in_force]),
+        "sources_in_force": line_of_sources([*libraries, *in_force]),
         "titles": {name: title_of(name) for name in source_names()},
         "limits": LIMITS,
         "more": MORE,

@@ -138,11 +138,11 @@ class Home:
         """Start a run, and keep what is said of it. Raises what `Determinator.ask` raises."""
         if wait := self._starts.admit(user):
             raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
-        held, said = self._frame.client, list[str]()
-        client = Determinator(held.settings, address=held.address, say=said.append)
+        held, notices = self._frame.client, list[str]()
+        client = Determinator(held.settings, address=held.address, say=notices.append)
         clarify = client.settings.clarify or "ask"
         run = await client.ask(question, follow_up=follow_up, user=user, clarify=clarify, **options)
-        self.said[run.id] = said
+        self.said[run.id] = notices
         while len(self.said) > SAID_KEPT:
             self.said.popitem(last=False)
         return run

@@ -102,8 +102,8 @@ async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[Serve
         except EXPECTED as error:
             access.forget(run_id)
             live = None
-            kept = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
-            html = rendered("said", text=f"{line_of(error)}.{kept}", wrong=True)
+            note = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
+            html = rendered("said", text=f"{line_of(error)}.{note}", wrong=True)
         if html != shown:
             shown = html
             yield ServerSentEvent(html)
@@ -192,14 +192,14 @@ def note_of(step: Step) -> str:
     """`3 searches in pubmed, europepmc: 24 new works`, or the last message."""
     searched = [event for event in step.events if event.type == "search_complete"]
     if searched and step.name == "Searched":
-        sources = ", ".join(dict.fromkeys(one.text("source") for one in searched))
-        works = counted(sum(one.number("new") for one in searched), "new work")
+        sources = ", ".join(dict.fromkeys(event.text("source") for event in searched))
+        works = counted(sum(event.number("new") for event in searched), "new work")
         return f"{counted(len(searched), 'search', 'searches')} in {sources}: {works}"
     judged = [event for event in step.events if event.type == "judge_complete"]
     if judged and (judged_works := judged[-1].number("works")):
         return f"{counted(judged_works, 'work')}, {judged[-1].number('relevant')} of them answer"
-    own = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
-    return own[-1].message if own else ""
+    lines = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
+    return lines[-1].message if lines else ""
 
 
 def troubles_of(events: Iterable[AgentEvent]) -> list[str]:

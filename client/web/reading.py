@@ -123,7 +123,7 @@ class Reading:
             run_id=run.id,
             claim=claim,
             supports=[(cited[s.evidence_id], s.quote) for s in claim.support if s.evidence_id in cited],
-            disputes=[one for one in report.disputes if one.sentence == claim.id],
+            disputes=[dispute for dispute in report.disputes if dispute.sentence == claim.id],
             disputable=report.written_by == "model",
         )
 
@@ -192,7 +192,7 @@ class Reading:
 def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
     """Return what the page at an address has of a report."""
     charts = [name for name in CHARTS if chart_of(report, name)]
-    reasons = (one.text("reason") for one in report.statements if one.code in NO_ANSWER)
+    reasons = (statement.text("reason") for statement in report.statements if statement.code in NO_ANSWER)
     return {
         "run_id": run_id,
         "report": report,
@@ -205,7 +205,7 @@ def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
 
 def claim_at(report: Report, anchor: str) -> "Claim":
     """Return the sentence at an anchor of the page. Raises HTTPException."""
-    claim = next((one for one in report.sentences() if anchor_of(one.id) == anchor), None)
+    claim = next((sentence for sentence in report.sentences() if anchor_of(sentence.id) == anchor), None)
     if claim is None:
         raise HTTPException(404, "this report has no such sentence")
     return claim

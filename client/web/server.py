@@ -77,8 +77,8 @@ def page_app(access: Access, sign_in: SignIn) -> FastAPI:
     @app.get("/static/{name}")
     async def static(request: Request, name: str) -> Response:
         data, kind = file_of(name)
-        kept = "public, max-age=31536000, immutable" if "v" in request.query_params else "no-cache"
-        return Response(data, media_type=kind, headers={"Cache-Control": kept})
+        caching = "public, max-age=31536000, immutable" if "v" in request.query_params else "no-cache"
+        return Response(data, media_type=kind, headers={"Cache-Control": caching})
 
     @app.get("/health")
     async def health() -> dict[str, str]:
@@ -112,5 +112,5 @@ class Both:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = str(scope.get("path", ""))
-        own = any(asked == path or asked.startswith(f"{path}/") for path in INTERFACE)
-        await (self._interface if own else self._page)(scope, receive, send)
+        is_interface = any(asked == path or asked.startswith(f"{path}/") for path in INTERFACE)
+        await (self._interface if is_interface else self._page)(scope, receive, send)

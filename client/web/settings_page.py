@@ -46,10 +46,10 @@ class SettingsPage:
         """Return what `doctor` says; with `network`, each source is asked one small question."""
         self._frame.user(request)
         every = [check async for check in checks(load_settings, self._frame.client.address, network=network)]
-        found = [check for check in every if network or not check.source]
+        shown = [check for check in every if network or not check.source]
         if network:
-            self._answers = {check.source: check for check in found if check.source}
-        return await self._frame.part("checks", checks=found, network=network)
+            self._answers = {check.source: check for check in shown if check.source}
+        return await self._frame.part("checks", checks=shown, network=network)
 
 
 def keys_of(settings: Settings) -> list[tuple[str, bool]]:

@@ -85,8 +85,8 @@ class Talking:
             case "on":
                 return await self._asked_on(request, run, text, user)
             case "ask" | "change":
-                said = MESSAGES["tell" if verb == "ask" else "change"]
-                return await self.say(request, run, user, said, {"text": text})
+                spec = MESSAGES["tell" if verb == "ask" else "change"]
+                return await self.say(request, run, user, spec, {"text": text})
         guess = await asyncio.to_thread(likely, text)
         html = rendered("understood", text=text, guess=guess, run_id=run.id)
         return await self._put(request, run, user, html, keep=False)
@@ -95,9 +95,9 @@ class Talking:
         self, request: Request, run: Run, user: str, verb: Verb, values: Mapping[str, Any]
     ) -> Response:
         """Send a message to the finished report, and add what comes of it to the conversation."""
-        own = await run.draft()
+        draft = await run.draft()
         answered = await self._frame.client.revise(run.id, verb.name, user, **values)
-        shown = answer_shown(answered, own) if verb.name == "tell" else version_shown(answered, values)
+        shown = answer_shown(answered, draft) if verb.name == "tell" else version_shown(answered, values)
         html = rendered(PARTS[verb.name], run_id=run.id, text=answered.asked, **shown)
         return await self._put(request, run, user, html)
 
@@ -122,7 +122,7 @@ def answer_shown(answered: Answered, own: Report) -> dict[str, object]:
     """Return what the page has of the answer to a question; `own`: the report that was asked."""
     report = answered.report
     cited = cited_of(report, own)
-    marks = {one.evidence_id: one.mark for one in cited}
+    marks = {citation.evidence_id: citation.mark for citation in cited}
     lines = [
         (claim.text, [marks[name] for name in claim.evidence_ids if name in marks])
         for claim in claims_of(report)
@@ -133,15 +133,15 @@ def answer_shown(answered: Answered, own: Report) -> dict[str, object]:
 def version_shown(answered: Answered, values: Mapping[str, object]) -> dict[str, object]:
     """Return what the page has of a report that was changed, disputed or decided on."""
     sentence, outcome = values.get("sentence"), answered.outcome
-    disputes = [one for one in answered.report.disputes if one.sentence == sentence]
+    disputes = [dispute for dispute in answered.report.disputes if dispute.sentence == sentence]
     return {
         "made": outcome.made,
         "version": outcome.version,
         "notes": outcome.notes,
         "differences": differences(answered.before, answered.report),
         "sentence": sentence,
-        "lines": [dispute_line(one) for one in disputes],
-        "open": any(not one.decision for one in disputes),
+        "lines": [dispute_line(dispute) for dispute in disputes],
+        "open": any(not dispute.decision for dispute in disputes),
     }
 
 

@@ -119,9 +119,9 @@ def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
 def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     """Return what pydantic refused, each with its node."""
     faults = []
-    for one in error.errors(include_url=False, include_input=False):
-        where = [str(part) for part in one["loc"]]
-        message = one["msg"].removeprefix("Value error, ")
+    for problem in error.errors(include_url=False, include_input=False):
+        where = [str(part) for part in problem["loc"]]
+        message = problem["msg"].removeprefix("Value error, ")
         match where:
             case ["nodes", name, *rest]:
                 unsaid = ("[key]", "agent", "state", "decision", "role", "code")

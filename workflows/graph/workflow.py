@@ -247,7 +247,9 @@ class GraphResearch(ResearchHandlers):
         """Return the target of the first conditional edge that holds, else of the sequential one."""
         walk, facts = self._walk, self._facts()
         conditional = [edge for edge in self._definition.leaving(name) if edge.type == "conditional"]
-        target = next((e.target for e in conditional if all(holds(one, facts) for one in e.when)), None)
+        target = next(
+            (e.target for e in conditional if all(holds(condition, facts) for condition in e.when)), None
+        )
         target = target or self._definition.following(name)
         assert target is not None
         walk.passes[name] = walk.passes.get(name, 0) + 1

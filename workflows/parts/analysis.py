@@ -37,11 +37,11 @@ class AnalysisPart(Part):
         Nothing where the table has no work that the last analysis did not have.
         """
         request, state = self.request, self.state
-        own = state.part(AnalysisState)
+        part = state.part(AnalysisState)
         if state.people.cancelled:
             return
         table = state.part(TableState).table or Table()
-        if own.done is not None and own.done.works == len(table.rows):
+        if part.done is not None and part.done.works == len(table.rows):
             return
         rows = {row.evidence_id for row in table.rows}
         step = AnalyseInput(
@@ -61,7 +61,7 @@ class AnalysisPart(Part):
                 done = await self._with_program(done)
         except ActivityError as error:
             done = Analysed(failed=reason_of(error))
-        own.done = done.replace(works=len(table.rows), not_pooled=())
+        part.done = done.replace(works=len(table.rows), not_pooled=())
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)
         message = (

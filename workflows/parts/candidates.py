@@ -49,7 +49,7 @@ class CandidatesPart(Part):
 
     def cited(self) -> Iterable[str]:
         """Works that are quoted for or against a candidate."""
-        return (support.evidence_id for one in self.own.candidates for support in one.quotes)
+        return (support.evidence_id for candidate in self.own.candidates for support in candidate.quotes)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the candidates that are left."""
@@ -193,14 +193,16 @@ class CandidatesPart(Part):
         """Leave out what does not speak for the side where it stands."""
         state = self.state
         in_favour = {name for name, judged in state.evidence.judgements.items() if judged.direction == "yes"}
-        every = tuple(one for answer in verdicts for one in answer.verdicts)
+        every = tuple(verdict for answer in verdicts for verdict in answer.verdicts)
         read, left_out = both_sides.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
         by_name = {candidate.name: candidate for candidate in read}
         self.own.candidates = [
-            one.replace(support=by_name[one.name].support, against=by_name[one.name].against)
-            if one.name in by_name
-            else one
-            for one in self.own.candidates
+            candidate.replace(
+                support=by_name[candidate.name].support, against=by_name[candidate.name].against
+            )
+            if candidate.name in by_name
+            else candidate
+            for candidate in self.own.candidates
         ]
         for side, quotes in left_out.items():
             if quotes:

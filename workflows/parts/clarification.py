@@ -23,28 +23,28 @@ class ClarificationPart(Part):
 
         Without an answer what it assumes holds; a person who rejects it has the question as typed.
         """
-        own, request = self.state.part(ClarificationState), self.request
+        part, request = self.state.part(ClarificationState), self.request
         if self.state.sections.job is not None or not self.models.is_paid("clarifier"):
             return
-        if own.clarified is None:
+        if part.clarified is None:
             step = ClarifyInput(
                 **self.context.step_inputs(question=request.question),
                 earlier_question=earlier.question if earlier else "",
             ).replace(searches_in=())
             try:
-                own.clarified = await self.models.execute(CLARIFY, step)
+                part.clarified = await self.models.execute(CLARIFY, step)
             except OutOfBudget:
-                own.clarified = Clarified()
-            if own.readings:
+                part.clarified = Clarified()
+            if part.readings:
                 self.events.emit(
                     "clarification_needed",
-                    " ".join(one.text for one in own.readings),
-                    questions=[one.question for one in own.readings],
-                    assumed=[one.assumed for one in own.readings],
+                    " ".join(reading.text for reading in part.readings),
+                    questions=[reading.question for reading in part.readings],
+                    assumed=[reading.assumed for reading in part.readings],
                 )
-        message = f"{plural(len(own.readings), 'question')} before the search"
-        if own.readings and not await self.gates.approval_gate("clarification", message):
-            own.clarified = Clarified()
+        message = f"{plural(len(part.readings), 'question')} before the search"
+        if part.readings and not await self.gates.approval_gate("clarification", message):
+            part.clarified = Clarified()
 
 
 PART = ClarificationPart

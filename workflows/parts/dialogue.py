@@ -28,10 +28,10 @@ class DialoguePart(Part):
         A run whose evidence cannot be read goes on without, and its report says so.
         """
         state, earlier = self.state, self.request.follow_up
-        own = state.part(DialogueState)
-        if earlier is None or own.imported:
+        part = state.part(DialogueState)
+        if earlier is None or part.imported:
             return None
-        own.imported = True
+        part.imported = True
         try:
             imported = await workflow.execute_activity_method(
                 FollowUpActivities.import_evidence,
@@ -42,7 +42,7 @@ class DialoguePart(Part):
             reason = reason_of(error)
             self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
             return None
-        own.continues = Continued(run_id=earlier.run_id, question=imported.question)
+        part.continues = Continued(run_id=earlier.run_id, question=imported.question)
         merged = merge(state.evidence.refs, imported.items, "")
         state.evidence.refs = [ref.replace(sections=()) for ref in merged.refs]
         state.evidence.identified += len(imported.items)

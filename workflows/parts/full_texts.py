@@ -67,7 +67,7 @@ class FullTextsPart(Part):
         state = self.state
         judged = {**state.evidence.judgements}
         for findings in state.sections.findings.values():
-            judged |= {one.evidence_id: one for one in findings.judgements}
+            judged |= {judged_work.evidence_id: judged_work for judged_work in findings.judgements}
         judgement = judged.get(ref.evidence_id)
         answers = judgement is not None and judgement.answers >= MIN_ANSWERS
         return answers and not ref.full_text and ref.evidence_id not in state.part(FullTextsState).tried

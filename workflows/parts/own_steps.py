@@ -48,8 +48,8 @@ class OwnStepsPart(Part):
             evidence=shown(state.evidence.ranked, MAX_WORKS),
             judgements=self.run.judging.findings(),
             hypotheses=tuple(
-                one.replace(supporting_evidence=(), contradicting_evidence=())
-                for one in state.part(CandidatesState).hypotheses
+                hypothesis.replace(supporting_evidence=(), contradicting_evidence=())
+                for hypothesis in state.part(CandidatesState).hypotheses
             ),
         )
 

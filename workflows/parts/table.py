@@ -41,8 +41,8 @@ class TablePart(Part):
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return
-        usable, own = state.evidence.usable, state.part(TableState)
-        table = own.table or Table(columns=columns)
+        usable, part = state.evidence.usable, state.part(TableState)
+        table = part.table or Table(columns=columns)
         filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
         judged = state.evidence.judgements
         relevant = (name for name in state.evidence.relevant if name in usable)
@@ -61,9 +61,9 @@ class TablePart(Part):
             return await self.models.execute(EXTRACT, step)
 
         filled = await run_all(map(fill, batches))
-        kept = [row for row in table.rows if row.evidence_id in filled_in]
+        rows = [row for row in table.rows if row.evidence_id in filled_in]
         new = [row for answer in filled for row in answer.table.rows]
-        own.table = Table(columns=columns, rows=(*kept, *new))
+        part.table = Table(columns=columns, rows=(*rows, *new))
         state.evidence.refused += [refused for answer in filled for refused in answer.refused]
 
 

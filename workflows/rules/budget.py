@@ -77,7 +77,9 @@ class Budget(BaseModel, defer_build=True):
 
     def held(self, kind: Kind) -> int:
         """Return what is reserved for calls under way and leased to sections."""
-        return sum(one.of(kind) for one in (*self.reservations.values(), *self.leases.values()))
+        return sum(
+            reservation.of(kind) for reservation in (*self.reservations.values(), *self.leases.values())
+        )
 
     def free(self, kind: Kind, writing: bool = False) -> int | None:
         """Return what may still be promised; None without a limit."""
@@ -85,8 +87,8 @@ class Budget(BaseModel, defer_build=True):
         if limit is None:
             return None
         drawn = sum(r.of(kind) for r in self.reservations.values() if r.writing)
-        kept = 0 if writing else max(self.writing_reserve.of(kind) - drawn, 0)
-        return max(limit - self.charged(kind) - self.held(kind) - kept, 0)
+        reserve = 0 if writing else max(self.writing_reserve.of(kind) - drawn, 0)
+        return max(limit - self.charged(kind) - self.held(kind) - reserve, 0)
 
     def refusal(self, wanted: Spend, writing: bool = False) -> StopReason | None:
         """Why a call of this size may not be made, if it may not."""

@@ -51,8 +51,8 @@ def documents_again(corpus: Sequence[EvidenceRef], names: Iterable[str]) -> int:
 
     A folder is read whole for each search; a file is no duplicate of itself.
     """
-    own = {ref.evidence_id for ref in corpus if ref.source == "library"}
-    return sum(name in own for name in names)
+    library_ids = {ref.evidence_id for ref in corpus if ref.source == "library"}
+    return sum(name in library_ids for name in names)
 
 
 def merge(
@@ -113,8 +113,8 @@ def _named_apart(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) ->
             same_id.append(work := [])
         work.append(ref)
         if work is not same_id[0]:
-            own = fingerprint(f"{ref.evidence_id} {work[0].title}", None)
-            apart[place] = ref.replace(evidence_id=f"doc:{own}")
+            work_print = fingerprint(f"{ref.evidence_id} {work[0].title}", None)
+            apart[place] = ref.replace(evidence_id=f"doc:{work_print}")
     return apart
 
 
@@ -171,10 +171,10 @@ def _with_shared_standing(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...
     alike = {ref.evidence_id: ref for ref in refs if ref.fingerprint and len(standings[ref.fingerprint]) > 1}
     for _ in alike:
         changed = False
-        for one, other in permutations(alike, 2):
-            standing = worst(alike[one].standing, alike[other].standing)
-            if standing != alike[one].standing and may_be_one(alike[one], alike[other]):
-                alike[one] = alike[one].replace(standing=standing)
+        for work, other in permutations(alike, 2):
+            standing = worst(alike[work].standing, alike[other].standing)
+            if standing != alike[work].standing and may_be_one(alike[work], alike[other]):
+                alike[work] = alike[work].replace(standing=standing)
                 changed = True
         if not changed:
             break
@@ -198,5 +198,5 @@ def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str, str, str, str
     Two records of one source may have the same text and differ in what is known about it.
     """
     count = sum(1 for _ in ref.identifiers.items_in_order())
-    known = (ref.fingerprint, ref.first_author, ref.figures)
-    return (not ref.full_text, -ref.chars, -count, ref.evidence_id, ref.blob, *known)
+    identity = (ref.fingerprint, ref.first_author, ref.figures)
+    return (not ref.full_text, -ref.chars, -count, ref.evidence_id, ref.blob, *identity)

@@ -55,13 +55,13 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
         join(ref.evidence_id, [ref])
     matches = Matches([], [])
     for work in works:
-        known = [ref for ref in work if ref.evidence_id in order]
+        ordered = [ref for ref in work if ref.evidence_id in order]
         others = [ref for ref in work if ref.evidence_id not in order]
-        for ref in known:
+        for ref in ordered:
             matches.joins.append((ref.evidence_id, [ref]))
             if not contradict(ref, joined[ref.evidence_id][0]):
                 join(ref.evidence_id, [ref])
-        sharing = {ref.evidence_id for ref in known} or {
+        sharing = {ref.evidence_id for ref in ordered} or {
             name
             for ref in others
             for key in _keys(ref)
@@ -88,12 +88,12 @@ def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
     return None
 
 
-def may_be_one(one: EvidenceRef, other: EvidenceRef) -> bool:
+def may_be_one(ref: EvidenceRef, other: EvidenceRef) -> bool:
     """Tell whether two items may be one work, by title, year and author.
 
     Nothing says that they are two works or two versions of one: only their texts differ.
     """
-    return bool(one.fingerprint) and one.fingerprint == other.fingerprint and _agree([one], [other])
+    return bool(ref.fingerprint) and ref.fingerprint == other.fingerprint and _agree([ref], [other])
 
 
 def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
@@ -119,14 +119,14 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
         if refs[place].fingerprint:
             by_title.setdefault(refs[place].fingerprint, []).append(place)
     for key in sorted(by_key, key=lambda key: (_TRUST.index(key.partition(":")[0]), key)):
-        for one, other in combinations(by_key[key], 2):
-            if group[one] != group[other] and _may_share(key, members(one), members(other)):
-                join(one, other)
+        for first, other in combinations(by_key[key], 2):
+            if group[first] != group[other] and _may_share(key, members(first), members(other)):
+                join(first, other)
     for places in by_title.values():
-        for one, other in combinations(places, 2):
-            apart = group[one] != group[other] and _same_title(refs[one], refs[other])
-            if apart and may_be_one(refs[one], refs[other]) and _agree(members(one), members(other)):
-                join(one, other)
+        for first, other in combinations(places, 2):
+            apart = group[first] != group[other] and _same_title(refs[first], refs[other])
+            if apart and may_be_one(refs[first], refs[other]) and _agree(members(first), members(other)):
+                join(first, other)
     works: dict[int, Work] = {}
     for place, ref in enumerate(refs):
         works.setdefault(group[place], []).append(ref)
@@ -161,41 +161,41 @@ def _may_share(key: str, ours: Work, theirs: Work) -> bool:
     if kind in ("id", "blob"):
         return True
     pairs = list(product(ours, theirs))
-    if any(contradict(one, other) for one, other in pairs):
+    if any(contradict(ref, other) for ref, other in pairs):
         return False
-    return kind in _OF_A_VERSION or all(_one_version(one, other) for one, other in pairs)
+    return kind in _OF_A_VERSION or all(_one_version(ref, other) for ref, other in pairs)
 
 
 def _agree(ours: Work, theirs: Work) -> bool:
     """Whether nothing says that records with one title are different works, or versions of one."""
     return all(
-        not contradict(one, other) and _one_version(one, other) and _one_author(one, other)
-        for one, other in product(ours, theirs)
+        not contradict(ref, other) and _one_version(ref, other) and _one_author(ref, other)
+        for ref, other in product(ours, theirs)
     )
 
 
-def contradict(one: EvidenceRef, other: EvidenceRef) -> bool:
+def contradict(ref: EvidenceRef, other: EvidenceRef) -> bool:
     """Whether two records are certainly different works, however similar their titles."""
-    ours, theirs = one.identifiers, other.identifiers
+    ours, theirs = ref.identifiers, other.identifiers
     for kind in _OF_ONE_WORK:
         mine = getattr(ours, kind)
         if mine and (its := getattr(theirs, kind)) and mine != its:
             return True
-    return share_a_doi_alone(one, other)
+    return share_a_doi_alone(ref, other)
 
 
-def share_a_doi_alone(one: EvidenceRef, other: EvidenceRef) -> bool:
+def share_a_doi_alone(evidence_ref: EvidenceRef, other: EvidenceRef) -> bool:
     """Whether two records are works of their own under one DOI, as that of a supplement is."""
-    ours, theirs = one.identifiers, other.identifiers
+    ours, theirs = evidence_ref.identifiers, other.identifiers
     shared = {kind for kind, value in ours.items_in_order() if getattr(theirs, kind) == value}
     if "doi" not in shared or shared - {"doi", "url"}:
         return False
-    first, second = ((fingerprint(ref.title, None), ref.first_author) for ref in (one, other))
+    first, second = ((fingerprint(ref.title, None), ref.first_author) for ref in (evidence_ref, other))
     return differ(first, second)
 
 
-def _one_version(one: EvidenceRef, other: EvidenceRef) -> bool:
-    ours, theirs = _version(one), _version(other)
+def _one_version(ref: EvidenceRef, other: EvidenceRef) -> bool:
+    ours, theirs = _version(ref), _version(other)
     return not ours or not theirs or ours == theirs
 
 
@@ -210,15 +210,15 @@ def _version(ref: EvidenceRef) -> str:
     return "preprint" if ids.arxiv or ref.evidence_type == "preprint" else ""
 
 
-def _one_author(one: EvidenceRef, other: EvidenceRef) -> bool:
-    ours, theirs = set(one.first_author.split()), set(other.first_author.split())
+def _one_author(ref: EvidenceRef, other: EvidenceRef) -> bool:
+    ours, theirs = set(ref.first_author.split()), set(other.first_author.split())
     return not ours or not theirs or bool(ours & theirs)
 
 
-def _same_title(one: EvidenceRef, other: EvidenceRef) -> bool:
+def _same_title(ref: EvidenceRef, other: EvidenceRef) -> bool:
     return (
-        bool(one.fingerprint)
-        and one.fingerprint == other.fingerprint
-        and (one.evidence_type in _REGISTERS) == (other.evidence_type in _REGISTERS)
-        and may_hold(one.figures, other.figures)
+        bool(ref.fingerprint)
+        and ref.fingerprint == other.fingerprint
+        and (ref.evidence_type in _REGISTERS) == (other.evidence_type in _REGISTERS)
+        and may_hold(ref.figures, other.figures)
     )

@@ -34,13 +34,13 @@ def size(value: Frozen) -> int:
 
 def within(items: Iterable[T], room: int) -> tuple[T, ...]:
     """Return the longest prefix of the items that fits into `room` bytes."""
-    kept: list[T] = []
+    texts: list[T] = []
     for item in items:
         room -= size(item) + 1
         if room < 0:
             break
-        kept.append(item)
-    return tuple(kept)
+        texts.append(item)
+    return tuple(texts)
 
 
 def bare(ref: EvidenceRef) -> EvidenceRef:

@@ -28,7 +28,7 @@ class OrderSteps(RunPart):
 
         As it is where there is none, and as far as it has come where a reviewer asks to finish.
         """
-        nearest = list(dict.fromkeys(one.evidence_id for one in draft.passages))[:MAX_WEIGHED]
+        nearest = list(dict.fromkeys(passage.evidence_id for passage in draft.passages))[:MAX_WEIGHED]
         if len(nearest) < 2 or not self.models.is_paid("orderer"):
             return draft
         model, control = self.models.choice("orderer").model, self.state.people
@@ -84,8 +84,8 @@ async def until_finished(tasks: Iterable[asyncio.Task[object]], finish: Callable
     """
     tasks = list(tasks)
     try:
-        await workflow.wait_condition(lambda: finish() or all(one.done() for one in tasks))
+        await workflow.wait_condition(lambda: finish() or all(task.done() for task in tasks))
     finally:
-        for one in tasks:
-            one.cancel()
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -190,7 +190,7 @@ def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
     """
     cause = cause_of(error)
     value = first_detail(cause).get("status")
-    status: SearchStatus = next((one for one in get_args(SearchStatus) if one == value), "unavailable")
+    status: SearchStatus = next((name for name in get_args(SearchStatus) if name == value), "unavailable")
     exhausted = error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
     return status, message_of(cause), SEARCH_ATTEMPTS if exhausted else 1
 

@@ -129,7 +129,9 @@ class Preparation(RunPart):
         """
         request, prepared = self.request, self.context.prepared
         question, mode = request.question, settled_mode(request)
-        specialists = {one.name: one.does for one in specialists_of(self.context.profile).values()}
+        specialists = {
+            specialist.name: specialist.does for specialist in specialists_of(self.context.profile).values()
+        }
         step = ParseQueryInput(
             **self.context.step_inputs(question=question),
             wordings_in=self.context.wordings_in,

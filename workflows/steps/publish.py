@@ -64,7 +64,9 @@ class Publisher(RunPart):
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
-        answers = any(one.answers >= MIN_ANSWERS for one in self.state.evidence.judgements.values())
+        answers = any(
+            judgement.answers >= MIN_ANSWERS for judgement in self.state.evidence.judgements.values()
+        )
         if not published.verified_claims and STOPS[stop].complete and answers:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
@@ -121,8 +123,8 @@ class Publisher(RunPart):
 
     def _sample_only(self) -> bool:
         state = self.state
-        own = state.question.prepared is None or state.question.prepared.own_library
-        return not own and {search.source for search in state.evidence.searches} == {"library"}
+        is_own = state.question.prepared is None or state.question.prepared.own_library
+        return not is_own and {search.source for search in state.evidence.searches} == {"library"}
 
     def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
         """Return what was judged of the works, those that answer best first.
@@ -216,8 +218,10 @@ class Publisher(RunPart):
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
         edited = self.state.draft.edited
-        every = [one for planned in sections for one in planned.draft.sentences]
-        if not any(verdicts.was_read(one) for one in (*every, *(edited.sentences if edited else ()))):
+        every = [sentence for planned in sections for sentence in planned.draft.sentences]
+        if not any(
+            verdicts.was_read(sentence) for sentence in (*every, *(edited.sentences if edited else ()))
+        ):
             return ""
         models = self.context.prepared.models
         writer, reader = (models.get(role) or models.get("default") for role in ("writer", "verifier"))

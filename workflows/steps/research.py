@@ -97,11 +97,11 @@ class ResearchSteps(RunPart):
         if not self.models.is_paid("query_parser"):
             return await self._worded((*asked, *planned), sources, reworded=not planned)
         names = [option.info.name for option in sources]
-        own = []
+        parts = []
         for texts, group in self._by_wording(tuple(asked), sources).items():
-            own += await self._worded(texts, group)
+            parts += await self._worded(texts, group)
         more = self._verbatim([(query, query) for query in planned], names)
-        return self._not_made((*own, *more))[:MAX_FIRST_SEARCHES]
+        return self._not_made((*parts, *more))[:MAX_FIRST_SEARCHES]
 
     def _by_wording(
         self, asked: tuple[str, ...], sources: Sequence[SourceOption]
@@ -126,8 +126,8 @@ class ResearchSteps(RunPart):
         job, parsed = self.state.sections.job, self.state.question.parsed
         if job is not None:
             return job.section.queries
-        own = self.context.outline[0].queries if self.context.outline else ()
-        return (*own, *(parsed.research_questions if parsed else ()))
+        queries = self.context.outline[0].queries if self.context.outline else ()
+        return (*queries, *(parsed.research_questions if parsed else ()))
 
     async def _worded(
         self, asked: tuple[str, ...], sources: Sequence[SourceOption], *, reworded: bool = False
@@ -140,8 +140,8 @@ class ResearchSteps(RunPart):
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
             on = f" {self.context.section.aspect}" if self.context.section else ""
-            own = self.context.question
-            queries = [(text, f"{text}{on}".rstrip() if text == own else text) for text in asked]
+            question = self.context.question
+            queries = [(text, f"{text}{on}".rstrip() if text == question else text) for text in asked]
             return self._not_made(self._verbatim(queries, names))
         parsed = self.state.question.parsed
         step = SelectInput(
@@ -210,12 +210,12 @@ class ResearchSteps(RunPart):
         )
         read = (
             WorkJudgement(
-                evidence_id=one.evidence_id,
-                answers=one.answers,
-                direction=one.direction,
-                finding=one.finding or one.reason,
+                evidence_id=judgement.evidence_id,
+                answers=judgement.answers,
+                direction=judgement.direction,
+                finding=judgement.finding or judgement.reason,
             )
-            for one in best_first(rows)
+            for judgement in best_first(rows)
         )
         return {
             "titles": {ref.evidence_id: ref.title for ref in refs},
@@ -241,7 +241,9 @@ class ResearchSteps(RunPart):
             earlier=self._earlier(loop.iteration),
         )
         answer = await self.models.execute(EVALUATE_GAPS, step)
-        state.people.instructions.update((one.text, one) for one in answer.instructions)
+        state.people.instructions.update(
+            (instruction.text, instruction) for instruction in answer.instructions
+        )
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.research_complete = answer.research_complete
         state.loop.memory.gaps = loop.gaps
@@ -288,14 +290,16 @@ class ResearchSteps(RunPart):
         plan = await execute(SELECT_TOOLS, step)
         names = {source.info.name for source in step.sources}
         chosen = self._not_made(task for task in plan.tasks if task.agent in names)
-        own = list[AgentTask]()
+        tasks = list[AgentTask]()
         if use_model and not state.evidence.searches:
-            own = await self._first_tasks(only)
+            tasks = await self._first_tasks(only)
         elif use_model:
             named = [source.info.name for source in self.run.searches.sources(only)[:MAX_SOURCES_A_QUERY]]
-            read = [one for one in state.people.instructions.values() if one.query]
-            own = self._not_made(self._verbatim([(one.text, one.query) for one in read], named))
-        state.loop.selected = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
+            read = [instruction for instruction in state.people.instructions.values() if instruction.query]
+            tasks = self._not_made(
+                self._verbatim([(instruction.text, instruction.query) for instruction in read], named)
+            )
+        state.loop.selected = self._not_made((*tasks, *chosen[: limits.max_gaps * per_gap]))
         loop.tasks = len(state.loop.selected)
 
     def _hypothesis_tests(self, most: int) -> tuple[str, ...]:
@@ -358,8 +362,8 @@ class ResearchSteps(RunPart):
         Also the one under way, where its successor is observed ahead.
         """
         before = [r for r in self.state.iterations if r.iteration < iteration]
-        own = [r for r in before if r.section == self.context.section_id]
-        return tuple(map(remembered, own[-EARLIER_SHOWN:]))
+        records = [r for r in before if r.section == self.context.section_id]
+        return tuple(map(remembered, records[-EARLIER_SHOWN:]))
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""

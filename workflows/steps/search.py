@@ -57,10 +57,10 @@ class SearchSteps(RunPart):
             by_source.setdefault(task.agent, []).append(task)
         limit, share = self.request.limits.results_per_search, -(-most // max(len(by_source), 1))
         running = []
-        for source, own in by_source.items():
+        for source, group in by_source.items():
             whole = most if source == "library" and self.request.library else 0
             size = max(RESULTS_A_STEP // max(limit, whole), 1)
-            steps = [own[at : at + size] for at in range(0, len(own), size)]
+            steps = [group[at : at + size] for at in range(0, len(group), size)]
             running += [asyncio.create_task(self._search(step, share, whole)) for step in steps]
         try:
             await workflow.wait(running)
@@ -188,8 +188,8 @@ class SearchSteps(RunPart):
         state = self.state
         if len(state.evidence.refs) <= EVIDENCE_KEPT:
             return
-        kept = {ref.evidence_id for ref in state.evidence.ranked[:EVIDENCE_KEPT]}
-        state.evidence.refs = [ref for ref in state.evidence.refs if ref.evidence_id in kept]
+        ids = {ref.evidence_id for ref in state.evidence.ranked[:EVIDENCE_KEPT]}
+        state.evidence.refs = [ref for ref in state.evidence.refs if ref.evidence_id in ids]
         self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
 
     def sources(self, only: Collection[str] = ()) -> tuple[SourceOption, ...]:
@@ -211,8 +211,8 @@ class SearchSteps(RunPart):
             preference = fitting or self.context.profile.sources
             preferred = [name for name in preference if name in enabled and name != "library"]
             library = ["library"] if "library" in enabled else []
-            own = library if prepared.own_library else []
-            chosen = [*own, *preferred, *added]
+            sources = library if prepared.own_library else []
+            chosen = [*sources, *preferred, *added]
             beside = [name for name in chosen if name == EARLIER]
             names = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
         if specialist and specialist.sources:

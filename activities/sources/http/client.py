@@ -275,12 +275,12 @@ class Http:
             raise Unavailable(f"{source} cannot be reached: {error or type(error).__name__}") from error
         # The body is decoded and complete: the headers about its encoding are no longer valid. Raw, since a
         # header need not be ASCII.
-        kept = [
+        rows = [
             (name, value)
             for name, value in response.headers.raw
             if name.lower() not in (b"content-encoding", b"content-length", b"transfer-encoding")
         ]
-        return httpx.Response(response.status_code, headers=kept, content=body, request=response.request)
+        return httpx.Response(response.status_code, headers=rows, content=body, request=response.request)
 
 
 class _NotSent(Exception):

@@ -192,12 +192,12 @@ class SafePages:
             return await self._read(*await self._request(url))
         key = hashlib.sha256(f"page {url}".encode()).hexdigest()
         async with self._cache.turn(key):
-            kept = await self._cache.get(key)
-            kind, _, address = kept.headers["content-type"].partition(" ") if kept else ("", "", "")
-            if kept and not address:
-                return _PAGE.validate_json(kept.content)
-            if kept:
-                body = kept.content
+            cached = await self._cache.get(key)
+            kind, _, address = cached.headers["content-type"].partition(" ") if cached else ("", "", "")
+            if cached and not address:
+                return _PAGE.validate_json(cached.content)
+            if cached:
+                body = cached.content
             else:
                 # kept as it arrives: a page waits for the process that reads its text, and the death of a
                 # worker meanwhile must not cost another request
