@@ -19,7 +19,6 @@ from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
@@ -182,6 +181,8 @@ class Index:
 
     def __init__(self, rows: Sequence[Sequence[str]]) -> None:
         self._count = len(rows)
+        import bm25s  # imports scipy, for which no worker waits that begins to poll
+
         self._index = bm25s.BM25(k1=1.2, b=0.75) if any(rows) else None
         if self._index is not None:
             self._index.index([list(row) for row in rows], show_progress=False)
