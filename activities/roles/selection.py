@@ -44,10 +44,10 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     scores: dict[str, float] = defaultdict(float)
     names = sorted(held)
     measured = nearness(texts, [held[name] for name in names])
-    for row in measured:
-        for place, at in enumerate(np.argsort(-row.scores, kind="stable").tolist()):
+    for near, _ in measured:
+        for place, at in enumerate(np.argsort(-near, kind="stable").tolist()):
             scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
-    relevance = dict(zip(names, np.max([row.relevance for row in measured], axis=0).tolist(), strict=True))
+    relevance = dict(zip(names, np.max([row for _, row in measured], axis=0).tolist(), strict=True))
     candidates = [ref for ref in step.evidence if ref.evidence_id in held]
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
     least = max(NEAR, weakest) if embedder() is not None else 0.0

@@ -45,9 +45,9 @@ def best_first(
     far: list[tuple[float, Preview]] = []
     while len(relevant) < most and (some := looked_at[: most - len(relevant)]):
         looked_at = looked_at[len(some) :]
-        (meant,) = nearness([question], [_titled(one) for one in some])
-        relevant += [one for near, one in zip(meant.relevance, some, strict=True) if near >= RELEVANT]
-        far += [(near, one) for near, one in zip(meant.relevance, some, strict=True) if near < RELEVANT]
+        ((_, meant),) = nearness([question], [_titled(one) for one in some])
+        relevant += [one for near, one in zip(meant, some, strict=True) if near >= RELEVANT]
+        far += [(near, one) for near, one in zip(meant, some, strict=True) if near < RELEVANT]
     last = [one for _, one in sorted(far, key=lambda pair: -pair[0])]
     return [*relevant, *last, *ranked[len(relevant) + len(far) :]]
 

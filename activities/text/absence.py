@@ -17,8 +17,6 @@ from activities.text.tokens import MARKS, fold, is_function, terms, without_mark
 
 MAX_ABSENT = 6
 """Words that are named, the rarest first."""
-MAX_INSTEAD = 1
-"""Other names of a word that are named beside it: those the vocabularies prefer."""
 MIN_WITHIN = 4
 """Characters of a term from which a longer term that holds it counts as one of its forms."""
 MAX_OF_NAME = 2.0
@@ -101,9 +99,9 @@ def absent(
     lacking = [one for one in asked if not occurs(one.text)]
     words = []
     for one in lacking[:MAX_ABSENT]:
-        others = [name for name in one.others if terms(name) and occurs(name)]
-        instead = tuple(dict.fromkeys(others))[:MAX_INSTEAD]
-        words.append(AbsentWord(word=one.text, instead=instead, decides=one is rarest and not others))
+        # the name that the vocabularies prefer
+        instead = tuple(name for name in one.others if terms(name) and occurs(name))[:1]
+        words.append(AbsentWord(word=one.text, instead=instead, decides=one is rarest and not instead))
     return tuple(words)
 
 

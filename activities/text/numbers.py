@@ -192,7 +192,7 @@ def read(text: str, language: str = "") -> Read:
     `language`: of its number words; empty for that of the text."""
     plain = rest = normalise(text)
     language = language or language_of_question(plain) or ENGLISH
-    decimal = str(_locale(language).number_symbols["latn"]["decimal"])
+    decimal = str(locale_of(language).number_symbols["latn"]["decimal"])
     numbers: list[Number] = []
     codes: list[Code] = []
     rest = _MARK.sub(_blank, rest)
@@ -212,8 +212,10 @@ def read(text: str, language: str = "") -> Read:
             numbers.append(_number(match, rest, decimal, _scales(language)))
         else:
             codes.append(Code(match["digits"], _joined(match["digits"])))
+    characters = list(rest)
     for one in numbers:
-        rest = f"{rest[: one.start]}{'#' * (one.end - one.start)}{rest[one.end :]}"
+        characters[one.start : one.end] = "#" * (one.end - one.start)
+    rest = "".join(characters)
     numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
     return Read(tuple(sorted(numbers, key=lambda one: one.start)), tuple(codes))
 
@@ -380,7 +382,8 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
 
 
 @cache
-def _locale(language: str) -> Locale:
+def locale_of(language: str) -> Locale:
+    """Return how a language writes numbers; as English where that is not known."""
     try:
         return Locale.parse(language)
     except (UnknownLocaleError, ValueError):
@@ -392,7 +395,7 @@ def _scales(language: str) -> Mapping[str, int]:
     """Map the words that multiply a number before them (`million`, `Mrd`), the longest first, to how much."""
     words: dict[str, int] = {}
     for name in (*sorted(SPELLED_IN), "zh", language):  # a short text does not always tell its language
-        formats = _locale(name).compact_decimal_formats
+        formats = locale_of(name).compact_decimal_formats
         rows = (row for form in ("short", "long") if form in formats for row in formats[form].values())
         for size, pattern in (pair for row in rows for pair in row.items()):
             match = _COMPACT.fullmatch(normalise(pattern.pattern.replace("'", "")))

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,28 +127,15 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     return items
 
 
-class Nearness(NamedTuple):
-    """How near each of several documents is to one text."""
-
-    scores: Scores
-    """Comparable within one text."""
-    relevance: Scores
-    """See `Item`."""
-
-
-def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearness]:
-    """Tell how near the documents are to each of several texts.
+def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[Scores, Scores]]:
+    """Return for each of several texts the scores of the documents, and their relevance (`Item`).
 
     Their words are counted once, and the encoder reads the same sentences for all texts."""
     if not documents:
-        return [Nearness(np.zeros(0), np.zeros(0)) for _ in texts]
+        return [(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
     by_whole = [corpus.by_whole(text) for text in texts]
-    likeness = corpus.likeness(texts, by_whole)
-    return [
-        corpus.near(text, whole, cosines)
-        for text, whole, cosines in zip(texts, by_whole, likeness, strict=True)
-    ]
+    return [*map(corpus.near, texts, by_whole, corpus.likeness(texts, by_whole))]
 
 
 def best_first(items: Iterable[Item]) -> list[Item]:
@@ -243,7 +229,7 @@ class _Corpus:
         self.languages = main_languages(Counter(map(language_in, documents)))
         self.rows = [sentences(document) for document in documents]
         self.bounds = np.cumsum([0, *map(len, self.rows)])
-        word_rows = [[_words_of(sentence) for sentence in row] for row in self.rows]
+        word_rows = [[[*one.terms, *numbers(one.quote)] for one in row] for row in self.rows]
         self._wholes = [_words(document, row) for document, row in zip(documents, word_rows, strict=True)]
         self._of_wholes = Index(self._wholes)
         self._said = word_rows
@@ -253,17 +239,14 @@ class _Corpus:
         return Index(list(chain.from_iterable(self._said)))
 
     def by_whole(self, text: str) -> Scores:
-        own = self._of_wholes.scores(asked_words(text, self.languages))
-        return own + OTHER_NAMES * self._of_wholes.scores(other_words(text))
+        return self._by_words(self._of_wholes, text)
 
     def by_sentence(self, text: str) -> Scores:
-        index = self._of_sentences
+        return self._by_words(self._of_sentences, text)
+
+    def _by_words(self, index: Index, text: str) -> Scores:
         own = index.scores(asked_words(text, self.languages))
         return own + OTHER_NAMES * index.scores(other_words(text))
-
-    def shares(self, text: str) -> Scores:
-        """Share of the text's words that each document has."""
-        return _shares(asked_words(text, self.languages), self._wholes)
 
     def has_words(self, text: str) -> list[bool]:
         """Tell which documents have all words of a text that any of them has.
@@ -314,13 +297,13 @@ class _Corpus:
                     own_found[n][place] = cosine
         return grid
 
-    def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> Nearness:
+    def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         model = self.encoder(text)
         if model is None:
-            return Nearness(by_whole, self.shares(text))
+            return by_whole, _shares(asked_words(text, self.languages), self._wholes)
         relevance = model.scale * np.array([np.nanmax(like, initial=0.0) for like in likeness])
         nearest = np.array([*map(_of_nearest, likeness, self._documents)], np.float64)
-        return Nearness(_together(by_whole, nearest), relevance)
+        return _together(by_whole, nearest), relevance
 
 
 def _together(by_words: Scores, by_meaning: Scores) -> Scores:
@@ -332,10 +315,6 @@ def _together(by_words: Scores, by_meaning: Scores) -> Scores:
         together[read] += MEANING * standard
         together[~read] += MEANING * standard.min()
     return together
-
-
-def _words_of(sentence: Sentence) -> list[str]:
-    return [*sentence.terms, *numbers(sentence.quote)]
 
 
 def numbers(text: str) -> list[str]:

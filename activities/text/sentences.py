@@ -172,7 +172,7 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bo
     rows: list[Unit] = []
     for unit in units(text[start:end], label):
         placed = Unit(start + unit.start, start + unit.end, unit.head if own else "", own and unit.is_row)
-        if rows and not (placed.is_row and _is_next(text, rows[-1].end, placed.start)):
+        if rows and not (placed.is_row and "\n\n" not in text[rows[-1].end : placed.start]):
             yield from _joined(text, rows)
             rows = []
         if placed.is_row:
@@ -183,10 +183,6 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bo
         runs = [Unit(*span, placed.head, is_row=False) for span in spans]
         yield from _joined(text, runs) if own else runs
     yield from _joined(text, rows)
-
-
-def _is_next(text: str, end: int, start: int) -> bool:
-    return "\n\n" not in text[end:start]
 
 
 def _joined(text: str, runs: Iterable[Unit]) -> list[Unit]:
@@ -214,14 +210,8 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
     `short`: also those of few words, which in an abstract may be fragments: for a reader who can tell."""
     study = document.evidence_type not in NOT_STUDIES
     own = document.evidence_type in OF_THE_USER
-    every = split(
-        document.evidence_id,
-        document.text,
-        document.title,
-        study,
-        own,
-        language_in(document),
-    )
+    language = language_in(document)
+    every = split(document.evidence_id, document.text, document.title, study, own, language)
     return every if short else tuple(sentence for sentence in every if not sentence.is_short)
 
 

@@ -13,12 +13,14 @@ from itertools import chain, islice, zip_longest
 from math import ceil
 from typing import TypeAlias
 
+from babel.numbers import format_decimal
 from rapidfuzz import fuzz
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim
+from activities.text.language import language_of
 from activities.text.normal_form import normalise
-from activities.text.numbers import Number, figures
+from activities.text.numbers import Number, figures, locale_of
 from activities.text.sentences import Sentence, quotable
 
 MIN_PLANTED = 4
@@ -36,7 +38,7 @@ NEGATORS: Mapping[str, str] = {
     "da": "ikke", "no": "ikke", "nb": "ikke", "sv": "inte", "pl": "nie", "cs": "ne", "ru": "\u043d\u0435",
 }  # fmt: skip
 """The word of each language that is left out, where it is a word by itself."""
-_DIGITS = re.compile(r"\d+")
+_DIGITS, _AMOUNT = re.compile(r"\d+"), re.compile(r"\d[\d.,\s]*(?<=\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ def controls(
     rows = [one for one in shown if not one.is_row and normalise(one.quote) not in texts]
     pool = _Pool(seed, rows, documents)
     used: set[str] = set()
-    planted = [Control(one, is_true=False) for one in near_misses[: number // 2]]
+    near = (*near_misses[: number // 2], *_claims_changed(asked, pool))
+    planted = [Control(one, is_true=False) for one in near[:number]]
     for text, support, source in _errors(pool):
         if len(planted) >= number:
             break
@@ -149,7 +152,7 @@ def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
     stated = {value for number in own for value in number.values}
     for number in sorted(own, key=lambda one: pool.order(f"{one.start}")):
         others = [
-            other.shown
+            other.shown if sentence.language == row.language else _as_in(number, other, row.language)
             for sentence in pool.by_work[row.evidence_id]
             for other in figures(normalise(sentence.quote), sentence.language)
             if not other.values & stated and _alike(number, other)
@@ -158,6 +161,13 @@ def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
             other = min(others, key=pool.order)
             return plain[: number.start] + other + plain[number.start + len(number.shown) :], row
     return None
+
+
+def _as_in(number: Number, other: Number, language: str) -> str:
+    """Return another number as a language writes it, with the sign of the one whose place it takes."""
+    return format_decimal(other.value, locale=locale_of(language), group_separator=False) + _AMOUNT.sub(
+        "", number.shown
+    )
 
 
 def _alike(one: Number, other: Number) -> bool:
@@ -180,6 +190,18 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
                 end = plain[other.start + len(other.shown) :]
                 return plain[: one.start] + other.shown + middle + one.shown + end, row
     return None
+
+
+def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftClaim]:
+    """Return sentences in another language than the work they cite, each with a number of it exchanged.
+
+    Among them errors in the language of the work would be known by that alone."""
+    for one in asked:
+        language, name = language_of(one.text), one.support[0].evidence_id if one.support else ""
+        if language and name in pool.by_work and language != pool.by_work[name][0].language:
+            own = Sentence(evidence_id=name, quote=one.text, place=0.0, language=language)
+            if made := _number_exchanged(pool, own):
+                yield DraftClaim(text=made[0], support=one.support, state="ask")
 
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

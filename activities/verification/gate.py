@@ -310,15 +310,11 @@ def _row(text: str, language: str) -> str:
     pieces, at = list[str](), 0
     for number in read(plain, language).numbers:
         if number.role != "code" and number.start >= at and len(number.readings[0]) == 1:
-            pieces += [*words(plain[at : number.start]), _value(number.value)]
+            value = f"{number.value.normalize():f}".replace(".", "_")
+            pieces += [*words(plain[at : number.start]), value]
             pieces += ["%"] if number.percent else []
             at = number.start + len(number.shown)
     return " ".join([*pieces, *words(plain[at:])])
-
-
-def _value(number: object) -> str:
-    shown = f"{number:f}"
-    return shown.rstrip("0").rstrip(".").replace(".", "_") if "." in shown else shown
 
 
 def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:

@@ -26,9 +26,7 @@ class Entity:
     """A name in a text and what it stands for.
 
     `id` is the same for all names of one entity (`drugbank:DB00331`); `name` is the preferred name; `surface`
-    is what stands at `text[start:end]`; `synonyms` are other names, the most used first. An entity that the
-    vocabularies do not hold but whose form shows its kind (`dopamine D9 receptor`) has an id that begins with
-    `form:`.
+    is what stands at `text[start:end]`; `synonyms` are other names, the most used first.
     """
 
     kind: Kind
@@ -58,15 +56,15 @@ def link(text: str) -> tuple[Entity, ...]:
             at += 1
             continue
         last, entry = match
-        head = _head(lexicon, parts, last) if entry.kind in _SUBSTANCES else None
-        last, kind = head or (last, entry.kind)
-        start, end = parts[at].start, parts[last - 1].end
-        surface = text[start:end]
-        if head is not None:
-            entities.append(Entity(kind, f"form:{key(surface)}", surface, surface, start, end))
-        elif not (kind in _SUBSTANCES and _opposed(parts, at)):
-            entities.append(Entity(kind, entry.id, entry.name, surface, start, end, entry.names[1:]))
-        at = last
+        head = _head(lexicon, parts, last) if entry.kind in _SUBSTANCES else 0
+        # after `anti-` stands what is worked against
+        is_opposed = at > 0 and parts[at].joined and parts[at - 1].key == "anti"
+        if not head and not (entry.kind in _SUBSTANCES and is_opposed):
+            start, end = parts[at].start, parts[last - 1].end
+            entities.append(
+                Entity(entry.kind, entry.id, entry.name, text[start:end], start, end, entry.names[1:])
+            )
+        at = head or last
     return tuple(entities)
 
 
@@ -113,23 +111,14 @@ def _is_written(rule: int, text: str, start: int, end: int) -> bool:
     return surface[:1].isupper() and bool(before) and before[-1] not in ".:?!"
 
 
-def _head(lexicon: Names, parts: list[Piece], at: int) -> tuple[int, Kind] | None:
-    """Return the head that the name before piece `at` belongs to: where it ends, and what it names."""
-    for index in range(at, min(at + _BETWEEN, len(parts))):
-        piece = parts[index]
-        if not piece.joined:
-            return None
-        kind = lexicon.heads.get(piece.key)
-        if kind is not None:
-            return index + 1, kind
-        if len(piece.key) > 2 and not piece.key.isdigit():
-            return None
-    return None
-
-
-def _opposed(parts: list[Piece], at: int) -> bool:
-    """Tell whether a substance stands after `anti-`: what is named works against it."""
-    return at > 0 and parts[at].joined and parts[at - 1].key == "anti"
+def _head(lexicon: Names, parts: list[Piece], at: int) -> int:
+    """Tell where the head ends that the name before piece `at` belongs to; 0 where there is none."""
+    for index, piece in enumerate(parts[at : at + _BETWEEN], at):
+        if piece.joined and piece.key in lexicon.heads:
+            return index + 1
+        if not piece.joined or (len(piece.key) > 2 and not piece.key.isdigit()):
+            break
+    return 0
 
 
 def _entries(name: str) -> tuple[Entry, ...]:

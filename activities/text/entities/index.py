@@ -11,7 +11,6 @@ and `il 6` have one key; so have `Crohn's disease` and `Crohn disease`.
 import json
 import re
 import struct
-import threading
 import zipfile
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -43,7 +42,6 @@ _GAP = re.compile(
 """What may stand between two pieces of one name: space, hyphen, apostrophe, the point within a number."""
 _PLURAL_LENGTH = 5
 """Shorter words keep their `s`: most short words that end in `s` are acronyms or singular (AIDS, gas)."""
-_OPENING = threading.Lock()
 
 
 class Entry(NamedTuple):
@@ -107,19 +105,14 @@ class Names:
 
 
 @cache
-def _read() -> Names:
+def names() -> Names:
+    """Return the index of this process, opened at the first call."""
     packed = resources.files(__package__).joinpath(FILE)
     with packed.open("rb") as file, zipfile.ZipFile(file) as members:
         trie = marisa_trie.Trie()
         trie.frombytes(members.read(TRIE))
         words = json.loads(members.read(WORDS))
         return Names(trie, members.read(PLACES), members.read(LINES), words["salts"], words["heads"])
-
-
-def names() -> Names:
-    """Return the index of this process, opened at the first call; other threads wait for it."""
-    with _OPENING:
-        return _read()
 
 
 class Piece(NamedTuple):

@@ -63,9 +63,9 @@ def test_titles_alone_tell_what_is_far() -> None:
     ]
     works = [document(n, text).replace(title=title) for n, (title, text) in enumerate(pages)]
     (near,) = nearness([QUESTION], works)
-    assert np.argmax(near.scores) == 1
-    assert [one >= RELEVANT for one in near.relevance] == [False, True, False]
-    assert not len(nearness([QUESTION], [])[0].scores)
+    assert np.argmax(near[0]) == 1
+    assert [one >= RELEVANT for one in near[1]] == [False, True, False]
+    assert not len(nearness([QUESTION], [])[0][0])
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

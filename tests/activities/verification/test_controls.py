@@ -144,3 +144,17 @@ def test_a_sentence_that_leans_on_one_that_is_read_too_names_it_by_its_label() -
     assert f"\n   after: {label}\n" in f"{asked.user}\n"
     assert "\n   after: Gone.\n" in f"{asked.user}\n"
     assert asked.user.count(first.text) == 1 + sum(first.text in one.text for one in EVERY)
+
+
+def test_sentences_in_another_language_than_their_works_have_errors_in_their_own() -> None:
+    (support,) = (
+        Support(evidence_id=one.evidence_id, quote=one.quote)
+        for one in sentences(GERMAN)
+        if "18,2" in one.quote
+    )
+    text = "In the first group 12.5 % of the patients with diabetes died within the time of the study."
+    asked = [DraftClaim(id="s1.1", text=text, support=(support,), state="ask")]
+    every = controls(asked, sentences(GERMAN), [GERMAN])
+    changed = [one for one in every if one.sentence.text.startswith("In the first group 18.2 %")]
+    assert [one.is_true for one in changed] == [False]
+    assert changed[0].sentence.support == (support,)

@@ -28,7 +28,7 @@ def test_what_it_does_not_hold_is_not_found() -> None:
 
 
 def test_importing_the_library_opens_no_data() -> None:
-    code = "import sys, activities.text.entities.index as i; print(i._read.cache_info().currsize)"
+    code = "import sys, activities.text.entities.index as i; print(i.names.cache_info().currsize)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "0"
 
