@@ -60,7 +60,7 @@ class Prepared(Frozen):
     asked_in: str = ENGLISH
     """That of the question."""
     library_languages: tuple[str, ...] = ()
-    """Those of the library, as it was indexed last; empty where they are not known."""
+    """Those of the library; empty where they are not known."""
     alternatives: dict[str, Profile] = Field(default_factory=dict)
     """The other profiles by name, where the question is to choose among them: a run that chooses one need not
     prepare again. Empty once one is chosen."""
