@@ -19,7 +19,7 @@ from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.library.source import LibrarySource, info_of
-from activities.sources.registry import options, unreachable, why_closed
+from activities.sources.registry import declared_info, options, unreachable, why_closed
 from activities.text.language import language_of_question
 
 
@@ -92,7 +92,10 @@ class PrepareActivities:
         self._check_names(step, workflow_id)
         folder = settings.profiles_dir or settings.home / "profiles"
         profile = load_profile(step.profile, path=step.profile_path, folder=folder)
-        offered = options(settings, self._sources)
+        searched = {name for name in self._sources if declared_info(self._sources, name).role == "search"}
+        # what was not asked for is not built; all of it where a name is wrong, to say which there are
+        asked_for = step.sources if searched.issuperset(step.sources) else ()
+        offered = options(settings, self._sources, asked_for)
         if step.library is not None:  # in place of what the setting names
             check_library(step.library)
             own = info_of(step.library)

@@ -34,6 +34,7 @@ from activities.sources.http.cache import forgotten_when_malformed, no_older_tha
 from activities.sources.http.client import source_clock
 from activities.sources.library.source import WHOLE
 from activities.sources.publication import read_marks
+from activities.sources.registry import declared_info
 
 MAX_LISTED = 40
 """Results that were not read and that a run remembers, the best first."""
@@ -66,8 +67,8 @@ class SearchActivities:
         """Return the activities of the sources on a queue (None: the general one)."""
         return [
             self._definition(name)
-            for name, source in self._sources.items()
-            if source.info.role == "search" and source.info.queue == queue
+            for name in self._sources
+            if (info := declared_info(self._sources, name)).role == "search" and info.queue == queue
         ]
 
     def _definition(self, name: str) -> Callable[..., Any]:

@@ -220,10 +220,10 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     import asyncio
 
     from activities.sources.http.client import open_http
-    from activities.sources.registry import build_sources, options
+    from activities.sources.registry import Sources, options
 
     async with open_http(settings) as http:
-        built = build_sources(settings, http)
+        built = Sources(settings, http)
         for option in options(settings, built):
             said = partial(Check, f"source {option.info.name}", source=option.info.name)
             if not option.enabled:

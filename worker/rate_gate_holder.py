@@ -28,7 +28,7 @@ from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.http.client import Http
 from activities.sources.http.rate_limiter import RateLimiter
-from activities.sources.registry import ClosedSource
+from activities.sources.registry import ClosedSource, declared_info
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
 
 HOLD_SECONDS = 12 * 3600.0
@@ -61,9 +61,10 @@ class Gated:
 def gated_queues(sources: Mapping[str, Source]) -> dict[str, list[str]]:
     """Queue -> names of the sources on it, of the sources that may be used."""
     queues: dict[str, list[str]] = {}
-    for name, source in sources.items():
-        if source.info.queue is not None and not isinstance(source, ClosedSource):
-            queues.setdefault(source.info.queue, []).append(name)
+    for name in sources:
+        queue = declared_info(sources, name).queue
+        if queue is not None and not isinstance(sources[name], ClosedSource):
+            queues.setdefault(queue, []).append(name)
     return queues
 
 

@@ -36,7 +36,7 @@ from activities.settings import Settings
 from activities.sources import ncbi
 from activities.sources.base import Source
 from activities.sources.http.client import Http, open_http
-from activities.sources.registry import build_sources
+from activities.sources.registry import Sources
 from activities.sources.standing_lookup import StandingLookup
 from client.runs.query import evidence_index, iterations
 from workflows.rules import dedup
@@ -108,7 +108,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
     async with AsyncExitStack() as stack:
         store = EvidenceStore.at(settings.evidence_url)
         http = await stack.enter_async_context(open_http(settings))
-        sources = build_sources(settings, http)
+        sources = Sources(settings, http)
         model = LateModel(settings, store)
         stack.push_async_callback(model.aclose)
         thinker = RoleThinker(model.of, store, settings, on_last_attempt)

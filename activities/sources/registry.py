@@ -1,8 +1,8 @@
 """Builds the sources that `activities.sources.names` lists.
 
-A factory is imported only when the sources are built. Sources outside this package are found through the
-entry point group `determinator.sources`; theirs may be a factory of the same shape, a `Source` object, or an
-async function declared with `activities.sources.declared.source`.
+A source of the list is imported and built when it is first used. Sources outside this package are found
+through the entry point group `determinator.sources`; theirs may be a factory of the same shape, a `Source`
+object, or an async function declared with `activities.sources.declared.source`.
 
 A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
 to fix it, empty when it is ready. One that needs the network says where it asks in an optional attribute
@@ -11,14 +11,16 @@ to fix it, empty when it is ready. One that needs the network says where it asks
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import EntryPoint
+from threading import Lock
 from typing import Literal, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Query, SourceInfo, SourceOption
 from activities.logs import log
@@ -26,8 +28,7 @@ from activities.plugins import points
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
-from activities.sources.mcp import McpToolSource
-from activities.sources.names import SOURCES
+from activities.sources.names import LISTED, SOURCES, info_of
 
 Factory = Callable[[Settings, Http], Source]
 
@@ -44,40 +45,71 @@ class ClosedSource:
         raise Refused(f"{self.info.name} is not enabled: {self.missing}")
 
 
-def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
-    """Return every source by its name, those that cannot be used included (they refuse; see `options`).
+class Sources(Mapping[str, Source]):
+    """Every source by its name, those that cannot be used included (they refuse; see `options`).
 
     An entry point cannot replace a built-in name. A source of a user's own that cannot be loaded does not
     stop the others.
     """
-    built: dict[str, Source] = {}
-    for name, path in SOURCES:
+
+    def __init__(self, settings: Settings, http: Http) -> None:
+        self._settings = settings
+        self._http = http
+        self._built: dict[str, Source] = {}
+        self._building = Lock()
+        self._factories: dict[str, Callable[[], Source]] = {
+            name: partial(self._from_list, name, path) for name, path in SOURCES
+        }
+        added: list[tuple[str, str, Callable[[], Source]]] = [
+            (name, f"[mcp.{name}]", partial(_from_mcp, name, row, offline=settings.offline))
+            for name, row in settings.mcp.items()
+        ]
+        added += [
+            (point.name, point.value, partial(_from_entry_point, point, settings, http))
+            for point in points("determinator.sources")
+        ]
+        for name, place, build in added:
+            if name in self._factories:
+                log.warning("source_name_taken", source=name, entry_point=place)
+            else:
+                self._factories[name] = build
+
+    def __getitem__(self, name: str) -> Source:
+        with self._building:  # threads ask too, and a source has one rate limiter
+            if name not in self._built:
+                self._built[name] = _gated(self._settings, self._factories[name]())
+            return self._built[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._factories
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._factories)
+
+    def __len__(self) -> int:
+        return len(self._factories)
+
+    def _from_list(self, name: str, path: str) -> Source:
         module, _, attribute = path.partition(":")
         factory = cast(Factory, getattr(importlib.import_module(module), attribute))
-        source = factory(settings, http)
-        if (rate := settings.of_source(name).rate) is not None and http.rate_limiter(name) is None:
-            http.pace(name, rate)
-        built[name] = _gated(settings, source)
-    added: list[tuple[str, str, Callable[[], Source]]] = [
-        (name, f"[mcp.{name}]", partial(McpToolSource, name, row, offline=settings.offline))
-        for name, row in settings.mcp.items()
-    ]
-    added += [
-        (point.name, point.value, partial(_from_entry_point, point, settings, http))
-        for point in points("determinator.sources")
-    ]
-    for name, place, build in added:
-        if name in built:
-            log.warning("source_name_taken", source=name, entry_point=place)
-        else:
-            built[name] = _gated(settings, build())
-    return built
+        source = factory(self._settings, self._http)
+        if (rate := self._settings.of_source(name).rate) is not None and not self._http.rate_limiter(name):
+            self._http.pace(name, rate)
+        return source
 
 
-def options(settings: Settings, sources: Mapping[str, Source]) -> tuple[SourceOption, ...]:
-    """Each source with whether it is enabled and, if not, why and how to enable it."""
+def declared_info(sources: Mapping[str, Source], name: str) -> SourceInfo:
+    """Return what people and roles are told of a source; one of the list is not built for it."""
+    listed = isinstance(sources, Sources) and name in LISTED
+    return info_of(name) if listed else sources[name].info
+
+
+def options(
+    settings: Settings, sources: Mapping[str, Source], names: Collection[str] = ()
+) -> tuple[SourceOption, ...]:
+    """Each source, or each of those named, with whether it is enabled; if not, why and how to enable it."""
     rows = []
-    for source in sources.values():
+    for source in (sources[name] for name in sources if not names or name in names):
         reason = why_closed(settings, source)
         fault = source.fault if isinstance(source, ClosedSource) else ""
         rows.append(SourceOption(info=source.info, enabled=not reason, reason=reason, fault=fault))
@@ -103,6 +135,12 @@ def why_closed(settings: Settings, source: Source) -> str:
 def _gated(settings: Settings, source: Source) -> Source:
     reason = why_closed(settings, source)
     return ClosedSource(source.info, reason) if reason else source
+
+
+def _from_mcp(name: str, row: McpSource, *, offline: bool) -> Source:
+    from activities.sources.mcp import McpToolSource
+
+    return McpToolSource(name, row, offline=offline)
 
 
 def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Source:

@@ -32,10 +32,10 @@ def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
 async def available(settings: Settings) -> tuple[SourceOption, ...]:
     """Return the sources as a worker with these settings sees them."""
     from activities.sources.http.client import open_http
-    from activities.sources.registry import build_sources, options
+    from activities.sources.registry import Sources, options
 
     async with open_http(settings) as http:
-        return options(settings, build_sources(settings, http))
+        return options(settings, Sources(settings, http))
 
 
 async def network_sources(settings: Settings) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange, SearchResult
 from activities.sources.base import search as search_all
 from activities.sources.http.client import Http, open_http
-from activities.sources.registry import build_sources, why_closed
+from activities.sources.registry import Sources, why_closed
 from client.connection import configured, open_client
 from client.failures import BadInput, Failure
 from workflows.steps import policy
@@ -56,7 +56,7 @@ async def search_source(
     if limit is not None:
         narrowed_query = narrowed_query.replace(limit=limit)
     async with nullcontext(http) if http is not None else open_http(settings) as http:
-        searcher = build_sources(settings, http)[source]
+        searcher = Sources(settings, http)[source]
         closed = why_closed(settings, searcher) or str(getattr(searcher, "missing", "") or "")
         if closed:
             raise BadInput(f"{source}: {closed}")

@@ -10,7 +10,7 @@ from activities.profiles.loader import load_profile
 from activities.roles.question import LEAST_SOURCES, QUERY_PARSER, QueryAnswer
 from activities.settings import Settings
 from activities.sources.http.client import open_http
-from activities.sources.registry import build_sources
+from activities.sources.registry import Sources
 
 BIOMEDICAL = load_profile("biomedical")
 
@@ -20,7 +20,7 @@ async def offered(tmp_path: object) -> tuple[SourceOption, ...]:
     """Every source of the registry, enabled."""
     settings = Settings(home=tmp_path)
     async with open_http(settings) as http:
-        built = build_sources(settings, http)
+        built = Sources(settings, http)
     return tuple(SourceOption(info=source.info, enabled=True) for source in built.values())
 
 

@@ -148,7 +148,7 @@ def test_a_configuration_that_cannot_be_used_is_refused(wrong: dict[str, Any]) -
 def test_a_source_cannot_replace_another_one() -> None:
     given = McpSource(command=["x"], tool="t")
     settings = Settings(mcp={"pubmed": given, "notes": given})
-    sources = registry.build_sources(settings, Http(httpx.AsyncClient()))
+    sources = registry.Sources(settings, Http(httpx.AsyncClient()))
     assert isinstance(sources["notes"], McpToolSource)
     assert not isinstance(sources["pubmed"], McpToolSource)
 

@@ -10,7 +10,7 @@ from activities.contracts.prepare import PrepareInput
 from activities.prepare_activity import PrepareActivities
 from activities.settings import Settings
 from activities.sources.http.client import open_http
-from activities.sources.registry import build_sources, unreachable
+from activities.sources.registry import Sources, unreachable
 from tests.replay import ReplayServer
 
 
@@ -48,7 +48,7 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
     settings = Settings(home=home)
     run = ActivityEnvironment().run
     async with open_http(settings) as http:
-        prepare = PrepareActivities(settings, build_sources(settings, http))
+        prepare = PrepareActivities(settings, Sources(settings, http))
         free = await run(prepare.prepare, PrepareInput(profile="biomedical"))
         named = await run(prepare.prepare, PrepareInput(profile="biomedical", sources=("europepmc",)))
     enabled = {option.info.name: option.enabled for option in free.sources}

@@ -40,9 +40,9 @@ def plugged(monkeypatch: pytest.MonkeyPatch, **things: object) -> None:
     monkeypatch.setattr(plugins, "entry_points", lambda group: points)
 
 
-def built(**values: object) -> tuple[Settings, dict[str, Source]]:
+def built(**values: object) -> tuple[Settings, registry.Sources]:
     settings = Settings.model_validate(values)
-    return settings, registry.build_sources(settings, http())
+    return settings, registry.Sources(settings, http())
 
 
 async def test_a_disabled_source_says_how_to_enable_it_and_refuses() -> None:
@@ -53,6 +53,18 @@ async def test_a_disabled_source_says_how_to_enable_it_and_refuses() -> None:
     assert "pubmed" not in registry.enabled(settings, sources)
     with pytest.raises(Refused, match="disabled"):
         await search(sources["pubmed"], Query(text="x"))
+
+
+def test_a_source_that_is_not_asked_for_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "activities.sources.neo4j"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    settings, sources = built()
+    assert "neo4j" in sources
+    assert registry.declared_info(sources, "neo4j").role == "search"
+    (option,) = registry.options(settings, sources, ["library"])
+    assert (option.info.name, module in sys.modules) == ("library", False)
+    assert sources["neo4j"].info.name == "neo4j"
+    assert module in sys.modules
 
 
 def test_offline_leaves_only_what_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +122,7 @@ async def test_a_function_may_ask_with_the_shared_connections(
     server.on("/", Reply(200, "words"))
     plugged(monkeypatch, remote=remote)
     async with client() as shared:
-        sources = registry.build_sources(pointed_at(server, "remote"), shared)
+        sources = registry.Sources(pointed_at(server, "remote"), shared)
         answer = await search(sources["remote"], Query(text="Q"))
     assert answer.records[0].text == "words"
 
