@@ -14,8 +14,7 @@ from activities.messages import plural
 from activities.private_files import write_whole
 from client.connection import configured, open_client
 from client.embedded.binary import check_binary, find_temporal, server_version
-from client.embedded.fingerprint import fingerprint
-from client.embedded.home import Places, WorkerNote, look, read_note
+from client.embedded.home import Places, WorkerNote, fingerprint, look, read_note
 from client.embedded.network import has_own_network
 from client.failures import BadConnectionSettings, BadInput, Failure
 from client.model_servers import client_of, local_servers, model_names, server_of

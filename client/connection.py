@@ -12,14 +12,21 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.namespace.v1 import NamespaceConfig
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, UpdateNamespaceRequest
 from temporalio.client import Client, Interceptor
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime, TelemetryConfig
-from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryConfig
+from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryConfig, RPCError, RPCStatusCode
 
 from activities.codec import CodecError, codec_of
 from activities.contracts.errors import install
@@ -31,7 +38,6 @@ from client.failures import NoConnection as NoConnection
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
-
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 FLUSH_MILLISECONDS = 3_000
@@ -245,3 +251,88 @@ def reason(error: BaseException) -> str:
 
 def quiet(_: str) -> None:
     """Discard messages."""
+
+
+QUESTION = SearchAttributeKey.for_text("DeterminatorQuestion")
+MODE = SearchAttributeKey.for_keyword("DeterminatorMode")
+PROFILE = SearchAttributeKey.for_keyword("DeterminatorProfile")
+
+ATTRIBUTES = {
+    QUESTION.name: "Text",
+    MODE.name: "Keyword",
+    PROFILE.name: "Keyword",
+    "DeterminatorPhase": "Keyword",
+    "DeterminatorStopReason": "Keyword",
+    "DeterminatorIteration": "Int",
+    "DeterminatorTokens": "Int",
+    "DeterminatorConfidence": "Double",
+}
+"""Name -> type, as `temporal server start-dev --search-attribute` accepts them."""
+
+RETENTION = timedelta(days=90)
+"""Time for which the embedded server keeps finished runs; its own default is one day."""
+
+
+def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttributes:
+    """Return the attributes a run starts with.
+
+    They are not encrypted: a question to be kept private is given empty.
+    """
+    return TypedSearchAttributes(
+        [
+            SearchAttributePair(QUESTION, question[:1000]),
+            SearchAttributePair(MODE, mode),
+            SearchAttributePair(PROFILE, profile),
+        ]
+    )
+
+
+async def register_attributes(client: Client) -> bool:
+    """Register what is missing; True when all are there to be used."""
+    try:
+        missing = await _missing(client)
+        if not missing:
+            return True
+        await client.operator_service.add_search_attributes(
+            AddSearchAttributesRequest(
+                namespace=client.namespace,
+                search_attributes={
+                    name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{ATTRIBUTES[name].upper()}")
+                    for name in missing
+                },
+            )
+        )
+    except RPCError as error:
+        if error.status != RPCStatusCode.ALREADY_EXISTS:
+            return False
+    # the server's own cache of attributes lags behind
+    for _ in range(50):
+        try:
+            if not await _missing(client):
+                return True
+        except RPCError:
+            return False
+        await asyncio.sleep(0.1)
+    return False
+
+
+async def _missing(client: Client) -> list[str]:
+    answer = await client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace)
+    )
+    return [name for name in ATTRIBUTES if name not in answer.custom_attributes]
+
+
+async def raise_retention(client: Client) -> None:
+    """Keep finished runs for `RETENTION` at least. Raises RPCError."""
+    service = client.workflow_service
+    answer = await service.describe_namespace(DescribeNamespaceRequest(namespace=client.namespace))
+    wanted = int(RETENTION.total_seconds())
+    if answer.config.workflow_execution_retention_ttl.seconds >= wanted:
+        return
+    await service.update_namespace(
+        UpdateNamespaceRequest(
+            namespace=client.namespace,
+            config=NamespaceConfig(workflow_execution_retention_ttl=Duration(seconds=wanted)),
+        )
+    )

@@ -7,12 +7,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from client.runs.spoken import MAX_BYTES
+from client.runs.checks import MAX_BYTES
 
 MAX_BODY_BYTES = 1_000_000
 """Bytes of a request: a form with a question, or an edited plan."""
 QUESTION_FILE = "/question-file"
-"""The route that reads a question from a file, which may be as large as `client.runs.spoken` reads."""
+"""The route that reads a question from a file, which may be as large as `client.runs.checks` reads."""
 FORM_BYTES = 100_000
 """Bytes that a form may have beside its file."""
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}

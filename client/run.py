@@ -25,12 +25,19 @@ from client.embedded.server import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
 from client.messages import MESSAGES, Verb
-from client.reports.load import Use, latest_report, report_and_versions, use_in_report
-from client.reports.run_report import RunReport
-from client.runs.calls import ModelCall, calls_under_way
+from client.reports.load import RunReport, Use, latest_report, report_and_versions, use_in_report
 from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
-from client.runs.query import all_iterations, evidence_index, graph_of, progress, query, read_events
+from client.runs.query import (
+    ModelCall,
+    all_iterations,
+    calls_under_way,
+    evidence_index,
+    graph_of,
+    progress,
+    query,
+    read_events,
+)
 from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView

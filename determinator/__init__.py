@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from client.api import Determinator as Determinator
     from client.failures import BadInput as BadInput
     from client.failures import Failure as Failure
-    from client.reports.run_report import RunReport as RunReport
+    from client.reports.load import RunReport as RunReport
     from client.reports.verify import Verification as Verification
     from client.run import BlockingRun as BlockingRun
     from client.run import Run as Run

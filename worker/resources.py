@@ -19,7 +19,6 @@ from temporalio import activity
 from temporalio.common import RawValue
 
 from activities.contracts.evidence import Evidence, ModelChoice
-from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt
 from activities.logs import log
@@ -27,7 +26,7 @@ from activities.own_step_activity import OwnStepActivities
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import file_name, private_home
-from activities.publish_activity import PublishActivities, PubMedStanding
+from activities.publish_activity import EventActivities, PublishActivities, PubMedStanding
 from activities.report.schema import Report
 from activities.role_activity import ThinkActivities
 from activities.roles.runner import RoleThinker

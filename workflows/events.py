@@ -12,7 +12,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.contracts.bounds import INT64
 from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
-from activities.event_store_activity import EventActivities, EventBatch
+from activities.publish_activity import EventActivities, EventBatch
 from activities.role_activity import PARAGRAPH_CHARS, DraftProgress
 from workflows.context import RunPart
 from workflows.details import details_of

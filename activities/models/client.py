@@ -27,23 +27,32 @@ from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models import progress
-from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
 from activities.models.base import BYTES_PER_TOKEN, LEAST_OUTPUT, Completion, Review, YesOrNo, estimate
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import (
+    CUT,
     Answer,
     Attempt,
     Conversation,
+    PaidAnswers,
     Question,
+    RawAnswer,
     body,
     raise_refusal,
     repair,
 )
 from activities.models.failures import UNEXPLAINED, ReportedError, error_object
 from activities.models.prices import context_window, cost_microusd
-from activities.models.response import Pieces, probability_of_yes
+from activities.models.response import (
+    EVENTS,
+    FIRST_WORD_FACTOR,
+    Pieces,
+    events_of,
+    probability_of_yes,
+    read_stream,
+    values_of,
+)
 from activities.models.servers import Servers
-from activities.models.stream import EVENTS, FIRST_WORD_FACTOR, events_of, read_stream, values_of
 from activities.models.structured import Unreadable, read, schema_of
 from activities.settings import Settings
 

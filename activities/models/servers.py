@@ -17,8 +17,8 @@ from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import ModelChoice
 from activities.models.address import Address, parse
 from activities.models.prices import OPENAI_URL, address, facts_of, key_for
+from activities.models.response import FIRST_WORD_FACTOR
 from activities.models.server_facts import ServerFacts
-from activities.models.stream import FIRST_WORD_FACTOR
 from activities.settings import Settings
 from activities.sources.http.rate_limiter import SharedTurns, turns_of
 

@@ -189,7 +189,7 @@ def with_files(
     What was heard or read may be wrong: a person sees it and may change it before it is asked, or has
     `confirmed` it. Raises BadInput.
     """
-    from client.runs.spoken import question_of_file
+    from client.runs.checks import question_of_file
     from client.terminal import interactive
 
     files = [(path, heard) for path, heard in ((audio, "heard"), (image, "read")) if path is not None]

@@ -92,7 +92,7 @@ class OfRun:
 
 async def _of_run(run: "Run") -> OfRun:
     """Return the folder a run searched, what it found anywhere, and what its report made of it."""
-    from client.runs.history import request_of
+    from client.runs.rewinding import request_of
 
     ids = frozenset(ref.evidence_id for ref in await run.found())
     request = await request_of(run.connection.client, run.id)

@@ -67,7 +67,7 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
         "inspect": ("client.cli.iterations:inspect", "Show each iteration of a run, and what it cost."),
         "rewind": ("client.cli.iterations:rewind", "Reset a run to the beginning of an iteration."),
         "search": ("client.cli.sources:search", "Search one source, outside of any run."),
-        "graph": ("client.cli.graph:graph", "List, show and check graphs."),
+        "graph": ("client.cli.sources:graph", "List, show and check graphs."),
         "schedules": ("client.cli.refresh:schedules", "List and delete scheduled refreshes."),
         "codec": ("client.cli.servers:codec", "Make keys for encrypted payloads."),
     },

@@ -77,7 +77,7 @@ async def report(
             print_text(plain(f"{name} {text}"))
         return
     if diff is not None:
-        from client.cli.dialogue import show_difference
+        from client.cli.steering import show_difference
 
         if not show_difference(await find_report(client, run, diff), document):
             say(f"no sentence is other than in version {diff}")

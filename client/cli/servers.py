@@ -305,7 +305,7 @@ def web(
     Without sign-in it serves this machine only, to those who open the address it prints; with sign-in
     each user sees their own runs.
     """
-    from client.sign_in.users import Provider, UserList
+    from client.sign_in.signing_in import Provider, UserList
 
     if add_user is not None:
         _add_user(users, add_user)
@@ -358,7 +358,7 @@ def web(
 
 
 def _add_user(users: Path | None, name: str) -> None:
-    from client.sign_in.users import add_user
+    from client.sign_in.signing_in import add_user
 
     if users is None:
         raise BadInput("name the list with --users FILE")

@@ -1,4 +1,4 @@
-"""`determinator sources` and `search`: what can be searched, and trying it."""
+"""`determinator sources`, `search` and `graph`: what can be searched, trying it, and the graphs there are."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -6,6 +6,7 @@ import click
 
 from client.cli.common import (
     Filled,
+    Name,
     json_option,
     load_settings,
     on_client,
@@ -16,12 +17,17 @@ from client.cli.common import (
 )
 from client.cli.options import filter_options
 from client.runs.destinations import available
-from client.runs.request import filters
+from client.runs.request import filters, read_graph
 from client.terminal import plain, plain_table, to_stdout
+from workflows.graph.library import builtin, builtin_names
+from workflows.graph.validation import title_of
 
 if TYPE_CHECKING:
+    from rich.tree import Tree
+
     from client.api import Determinator
     from client.runs.options import AskOptions
+    from workflows.graph.definition import GraphDefinition
 
 
 @click.command()
@@ -97,3 +103,72 @@ async def search(
             print_text(f"    {plain(record.url)}")
     set_aside = f", {result.set_aside} could not be read" if result.set_aside else ""
     say(plain(f"{result.status}: {len(result.records)} of {result.hits}{set_aside}; sent: {result.sent}"))
+
+
+@click.group()
+def graph() -> None:
+    """List, show and check the graphs that `ask --graph` runs; `status` shows where a run is in its own."""
+
+
+@graph.command("list")
+@json_option
+def list_graphs(as_json: bool) -> None:
+    """List the built-in graphs."""
+    graphs = [builtin(name) for name in builtin_names()]
+    if as_json:
+        print_json([{"name": listed.name, "description": listed.description} for listed in graphs])
+        return
+    for listed in graphs:
+        print_text(f"{listed.name}  {listed.description}")
+
+
+@graph.command()
+@click.argument("name", metavar="NAME|FILE")
+@click.option(
+    "--format",
+    "as_",
+    type=Name(["tree", "mermaid", "json"]),
+    default="tree",
+    help="tree (default) draws it in the terminal; mermaid for documents; json is the definition.",
+)
+def show(name: str, as_: str) -> None:
+    """Draw a graph: a built-in one or a file."""
+    definition = read_graph(name)
+    if as_ == "mermaid":
+        from workflows.graph.validation import mermaid
+
+        click.echo(mermaid(definition))
+    elif as_ == "json":
+        print_json(definition)
+    else:
+        to_stdout().print(as_tree(definition))
+
+
+@graph.command()
+@click.argument("file", metavar="FILE")
+def check(file: str) -> None:
+    """Check a graph file; each problem is named with its node. Exit code 2 when there is one."""
+    definition = read_graph(file)
+    say(f"{definition.name} is valid: {len(definition.nodes)} nodes, {len(definition.edges)} edges")
+
+
+def as_tree(definition: "GraphDefinition") -> "Tree":
+    """Return the nodes in the order in which a run may reach them, with what may follow each."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from workflows.graph.definition import in_words
+
+    root = Tree(Text(definition.name, "bold"))
+    reached = [definition.entry]
+    for name in reached:
+        node = root.add(Text.assemble((name, "bold"), "  ", (title_of(definition.nodes[name]), "dim")))
+        leaving = definition.leaving(name)
+        for edge in leaving:
+            otherwise = "otherwise" if any(other.when for other in leaving) else "then"
+            words = {"parallel": "at once", "sequential": otherwise}.get(edge.type)
+            words = words or " and ".join(map(in_words, edge.when))
+            node.add(Text.assemble((f"{words} -> ", "dim"), edge.target))
+            if edge.target not in reached:
+                reached.append(edge.target)
+    return root

@@ -1,16 +1,24 @@
-"""The paths under the home folder, and the files that describe the processes serving it."""
+"""The paths under the home folder, the files that describe the processes serving it, and their settings."""
 
 import errno
+import hashlib
+import hmac
+import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
+from activities.configuration.declaration import carried, variable_of
+from activities.configuration.folder import HOME_VARIABLE, user_home
 from activities.lanes import Lane
-from activities.private_files import private_home
+from activities.private_files import private_home, random_key
+from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables
 from client.embedded.processes import is_held
 
 
@@ -137,3 +145,140 @@ def look(home: Path) -> Processes:
     return Processes(
         server if server and not server.failure else None, worker if worker and not worker.ended else None
     )
+
+
+CARRIED = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "PYTHONPATH",
+)
+"""Variables besides our own that change what a worker can reach, or which plugins and hooks it finds."""
+
+
+WORKER_PACKAGES = ("activities", "workflows", "worker")
+"""The packages of this project that a worker imports: of an installation in place, its version does not say
+which code it has."""
+CLIENT_ONLY = carried(Settings.model_fields) - {"task_queue"}
+"""Settings that a request carries or that concern the command alone: workers do not differ by them."""
+
+
+def worker_environment(settings: Settings) -> dict[str, str]:
+    """Return the environment for a worker of the embedded server that runs in another folder.
+
+    What is relative here is made absolute, and what was meant for another Temporal server is left out.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
+    environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
+    path = config_path().absolute()
+    if environment.get("DETERMINATOR_CONFIG"):
+        environment["DETERMINATOR_CONFIG"] = str(path)
+    else:
+        environment[FOLDER_VARIABLE] = str(path.parent)
+    environment[HOME_VARIABLE] = str(user_home().absolute())
+    environment["DETERMINATOR_REPORTS_DIR"] = str(Places(settings.home).reports)
+    for name in ("library", "profiles_dir"):
+        value = getattr(settings, name)
+        if value is not None:
+            environment[f"DETERMINATOR_{name.upper()}"] = str(Path(value).expanduser().absolute())
+    environment["DETERMINATOR_TASK_QUEUE"] = settings.task_queue
+    if settings.offline:
+        environment["DETERMINATOR_OFFLINE"] = "true"  # set by a flag, perhaps
+    if settings.openai_base_url:
+        environment["OPENAI_BASE_URL"] = settings.openai_base_url  # the same
+    if settings.store_url and "://" not in settings.store_url:
+        environment["DETERMINATOR_STORE_URL"] = str(Path(settings.store_url).expanduser().absolute())
+    for variable, name in secret_variables().items():
+        if getattr(settings, name) is None:  # a key that is not for the address that a flag names
+            environment.pop(variable, None)
+            environment.pop(f"{variable}_FILE", None)
+    return environment
+
+
+def fingerprint(settings: Settings, places: Places) -> str:
+    """Return a keyed digest of everything that makes one worker differ from another, keys included.
+
+    The key is random and stays in home, so that the digest of a short secret cannot be looked up.
+    """
+    environment = worker_environment(settings)
+    effective = {
+        "version": version("determinator"),
+        "code": code_of(WORKER_PACKAGES),
+        "settings": {
+            **{
+                name: value.get_secret_value() if isinstance(value, SecretStr) else value
+                for name, value in settings.model_dump(exclude={*CLIENT_ONLY}).items()
+            },
+            "home": "",
+            "library": environment.get("DETERMINATOR_LIBRARY"),
+        },
+        "environment": {
+            name: value
+            for name, value in environment.items()
+            if name.upper() in CARRIED or (name.startswith("DETERMINATOR_") and name not in OURS)
+        },
+        "plugins": plugins(),
+    }
+    text = json.dumps(effective, sort_keys=True, default=str)
+    return hmac.new(random_key(places.fingerprint_key), text.encode(), hashlib.sha256).hexdigest()
+
+
+def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[tuple[str, int, int]]:
+    """Return which code is on disk: each package with its files' sizes and times. Raises OSError."""
+    code = []
+    for name in packages:
+        files = [file.stat() for file in (root / name).rglob("*.py")]
+        code.append((name, sum(f.st_size for f in files), sum(f.st_mtime_ns for f in files)))
+    return code
+
+
+OURS = frozenset(
+    {
+        *("DETERMINATOR_HOME", "DETERMINATOR_CONFIG", FOLDER_VARIABLE, HOME_VARIABLE),
+        *(f"DETERMINATOR_{name.upper()}" for name in CLIENT_ONLY),
+    }
+)
+"""The content of the configuration file counts, through the settings; its path does not."""
+
+
+def plugins() -> dict[str, str]:
+    """Return the installed plugins: name -> what it loads, with the version of its package."""
+    return {
+        point.name: f"{point.value} {point.dist.version if point.dist else ''}"
+        for point in entry_points(group=SOURCE_PLUGINS)
+    }
+
+
+def lane_of_settings(settings: Settings, places: Places) -> Lane:
+    """Return what the runs of a command with these settings need of a worker."""
+    secret = random_key(places.fingerprint_key)
+
+    def digest(value: object) -> str:
+        text = json.dumps(value, sort_keys=True, default=str)
+        return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()[:16]
+
+    environment, secrets = worker_environment(settings), secret_variables()
+    fields = Settings.model_fields
+    skipped = {*CLIENT_ONLY, *OF_PROCESS, *secrets.values()}
+    values = settings.model_dump(mode="json", include=set(fields) - skipped)
+    defaults = Settings.model_construct().model_dump(mode="json", include=set(values))
+    differing = {
+        variable_of(name, fields[name]): values[name] for name in values if values[name] != defaults[name]
+    }
+    if settings.library:
+        differing["DETERMINATOR_LIBRARY"] = environment["DETERMINATOR_LIBRARY"]
+    differing |= {name: value for name, value in environment.items() if name.upper() in CARRIED}
+    differing |= {f"plugin {name}": value for name, value in plugins().items()}
+    return Lane(
+        keys=tuple(sorted(name for name, field in secrets.items() if getattr(settings, field) is not None)),
+        settings={name: digest(value) for name, value in differing.items()},
+    )
+
+
+OF_PROCESS = ("home", "task_queue", "workers", "metrics", "ready_file", "reports_dir", "log_level")
+"""Settings that concern processes and no step."""
+SOURCE_PLUGINS = "determinator.sources"
+"""The entry point group of `activities.sources.registry`, which is not imported for its name alone."""

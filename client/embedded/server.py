@@ -26,10 +26,17 @@ from temporalio.service import RPCError
 from activities.lanes import lane_of
 from activities.processes import for_python, python
 from activities.settings import Settings
-from client.connection import Connection, Say, open_client, quiet
+from client.connection import (
+    ATTRIBUTES,
+    Connection,
+    Say,
+    open_client,
+    quiet,
+    raise_retention,
+    register_attributes,
+)
 from client.embedded.binary import check_binary, find_temporal, server_version
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
-from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
 from client.embedded.processes import end, end_orphans, holder, is_alive, is_held, last_error, spawn
 from client.embedded.workers import (
     IDLE_SECONDS,

@@ -22,8 +22,14 @@ from activities.messages import plural
 from activities.processes import python
 from activities.settings import Settings
 from client.connection import Say, short_path
-from client.embedded.fingerprint import fingerprint, lane_of_settings, worker_environment
-from client.embedded.home import Places, ServerNote, WorkerNote
+from client.embedded.home import (
+    Places,
+    ServerNote,
+    WorkerNote,
+    fingerprint,
+    lane_of_settings,
+    worker_environment,
+)
 from client.embedded.network import peer_of
 from client.failures import NoConnection
 

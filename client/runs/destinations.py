@@ -13,8 +13,7 @@ from activities.private_files import write_whole
 from activities.proxies import is_here
 from activities.settings import Settings
 from client.configuration import is_loopback
-from client.embedded.fingerprint import fingerprint
-from client.embedded.home import Places
+from client.embedded.home import Places, fingerprint
 from client.model_servers import OPENAI
 from workflows.types import ResearchRequest
 

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from activities.messages import clock
-from client.runs.calls import ModelCall, call_line, seconds_left
+from client.runs.query import ModelCall, call_line, seconds_left
 from client.terminal import plain, plain_table
 from workflows.details import SECTION_HEAD, Row, progress_rows, section_rows
 from workflows.event_types import AgentEvent

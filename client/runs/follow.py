@@ -32,9 +32,8 @@ from client.embedded.server import serve, start_embedded, unwritable
 from client.embedded.workers import open_runs
 from client.failures import NoAnswer, NoConnection, NoSuchRun
 from client.listing import describe, description
-from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
-from client.runs.query import progress, read_events
+from client.runs.query import calls_under_way, progress, read_events
 from client.runs.rewinding import GOES_ON
 from client.terminal import plain
 from workflows.event_types import AgentEvent

@@ -12,8 +12,8 @@ from activities.codec import CodecError
 from activities.configuration.declaration import declared
 from activities.permits import Permits
 from client.failures import BadInput, NoConnection, NoSuchRun, named
-from client.runs.history import request_of
 from client.runs.options import chosen
+from client.runs.rewinding import request_of
 
 if TYPE_CHECKING:
     from activities.report.schema import Report

@@ -215,7 +215,7 @@ async def the_request(
 
     It has the folder of documents that the run searched, where the server still knows the run.
     """
-    from client.runs.history import request_of
+    from client.runs.rewinding import request_of
 
     if search and run.found is None:
         client.say("the run cannot be asked what it found: what it found and does not cite counts as new")

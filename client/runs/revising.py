@@ -126,8 +126,8 @@ async def revise(
     from activities.report.archive import Archive, newest
     from activities.settings import choice
     from client.run import named
-    from client.runs.history import request_of
     from client.runs.refreshing import known_items, send
+    from client.runs.rewinding import request_of
 
     text = " ".join((content.note if isinstance(content, Decided) else content.text).split())
     if len(text) < 2 and kind != "decide":

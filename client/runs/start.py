@@ -23,7 +23,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from activities.contracts.evidence import Frozen
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
-from client.embedded.namespace import register_attributes, run_attributes
+from client.connection import register_attributes, run_attributes
 from client.embedded.server import unwritable
 from client.failures import NoConnection, OlderRun
 from client.listing import Row, as_row, description

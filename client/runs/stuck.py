@@ -17,8 +17,7 @@ from temporalio.service import RPCError
 from activities.contracts.evidence import SearchEnd, SearchRecord, fields_of
 from activities.contracts.prepare import Prepared
 from activities.contracts.search import HitsOfAll, SearchTasks
-from client.runs.history import activities_of, decoded, executions, request_of
-from client.runs.rewinding import GOES_ON, LEFT_BEHIND
+from client.runs.rewinding import GOES_ON, LEFT_BEHIND, activities_of, decoded, executions, request_of
 from client.runs.start import SUMMARY_CHARS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from client.access import Access, line_of
 from client.api import EXPECTED
 from client.failures import NoSuchRun
 from client.run import Run
-from client.web.rendering import drafts_of, rendered
+from client.web.frame import drafts_of, rendered
 from workflows.event_types import AgentEvent
 from workflows.types import Progress
 

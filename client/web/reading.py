@@ -24,8 +24,7 @@ from client.access import unknown_run
 from client.reports.load import as_bytes
 from client.reports.read_aloud import can_speak, wav
 from client.run import Run
-from client.web.frame import Frame
-from client.web.rendering import parts_of, report_body, run_url
+from client.web.frame import Frame, parts_of, report_body, run_url
 from client.web.talking import Talking
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from client.access import Access
 from client.api import Determinator
 from client.guard import Guard
 from client.sign_in.signing_in import SESSION_SECONDS, SignIn
-from client.web.frame import HANDLED, Frame
+from client.web.frame import HANDLED, STATIC, Frame, rendered, stylesheet
 from client.web.home import Home
 from client.web.reading import Reading
-from client.web.rendering import STATIC, rendered, stylesheet
 from client.web.running import Running
 from client.web.screening import Screening
 from client.web.settings_page import SettingsPage

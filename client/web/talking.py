@@ -28,9 +28,8 @@ from client.reports.answer import answer_of, claims_of
 from client.reports.replies import cited_of
 from client.run import Run
 from client.runs.revising import Answered
-from client.web.frame import SEE_OTHER, Frame, is_part
+from client.web.frame import SEE_OTHER, Frame, is_part, rendered, run_url
 from client.web.home import Home
-from client.web.rendering import rendered, run_url
 
 MAX_TURNS = 20
 """Earlier questions of a conversation that are shown, and answers that are kept, the latest."""

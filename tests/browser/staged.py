@@ -31,7 +31,7 @@ from activities.settings import Settings
 from client.api import Determinator
 from client.embedded.binary import free_port
 from client.listing import Filter, Row
-from client.reports.run_report import RunReport
+from client.reports.load import RunReport
 from client.run import RunStatus
 from client.sign_in.signing_in import SignIn
 from client.web.server import build_app

@@ -49,7 +49,7 @@ class Served:
 
 @pytest.fixture
 def served(home: Path, tmp_path: Path) -> Iterator[Served]:
-    from client.sign_in.users import add_user
+    from client.sign_in.signing_in import add_user
 
     users = tmp_path / "users.json"
     for name in ("ada", "eve"):

@@ -28,7 +28,7 @@ from client.cli.main import main
 
 IMPORTED = (
     *("client.cli.ask", "client.cli.gate", "client.cli.results", "client.cli.runs", "client.cli.sources"),
-    *("client.cli.steering", "client.cli.watch", "client.reports.finished", "client.reports.run_report"),
+    *("client.cli.steering", "client.cli.watch", "client.reports.finished", "client.reports.load"),
     *("client.reports.answer_panel", "client.runs.follow", "client.runs.start", "rich.table"),
 )
 """What most commands import. None of it starts a thread, which a fork would not have."""

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from activities.settings import Settings
 from client.cli.main import VERBS
-from client.embedded.namespace import ATTRIBUTES
+from client.connection import ATTRIBUTES
 from tests.client.harness import inside
 from worker.metrics import OURS
 

@@ -10,7 +10,7 @@ from activities.configuration.folder import trust, user_home
 from activities.private_files import write_whole
 from activities.settings import Settings, config_path, user_config_path
 from client.configuration import ignored_keys, load_settings
-from client.embedded.fingerprint import worker_environment
+from client.embedded.home import worker_environment
 from client.failures import BadInput, BadSettings
 from client.runs.options import AskOptions
 from client.runs.request import sources_to_search, with_options

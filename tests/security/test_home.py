@@ -11,8 +11,7 @@ import pytest
 from activities.private_files import file_name
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.embedded.fingerprint import worker_environment
-from client.embedded.home import Places, look
+from client.embedded.home import Places, look, worker_environment
 from client.embedded.network import has_own_network
 from client.embedded.processes import holder
 from client.embedded.server import start_embedded

@@ -13,7 +13,7 @@ from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, takes
-from workflows.sections.results import told
+from workflows.sections.drafting import told
 from workflows.types import SectionProgress
 
 

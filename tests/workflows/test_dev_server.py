@@ -11,7 +11,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
 from activities.evidence_store import EvidenceStore
-from client.embedded.namespace import register_attributes
+from client.connection import register_attributes
 from tests.conftest import client_of, dev_server_of
 from tests.workflows.conftest import Run, Stage, a_request, a_worker
 from tests.workflows.fakes import Fakes

@@ -13,8 +13,7 @@ from temporalio.client import WorkflowExecutionStatus
 import client.run
 from activities.contracts.step import Role
 from activities.settings import Settings
-from client.connection import Connection
-from client.embedded.namespace import register_attributes
+from client.connection import Connection, register_attributes
 from client.listing import Filter, list_runs
 from client.runs.display import Display
 from client.runs.follow import Follower

@@ -12,8 +12,7 @@ from activities.extractive.planning import ROTATION
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
-from workflows.rules.team import MAX_STALLS, MAX_TURNS_KEPT, TeamState, apply_ledger, decide_round
-from workflows.team import TEMPERATURES
+from workflows.team import MAX_STALLS, MAX_TURNS_KEPT, TEMPERATURES, TeamState, apply_ledger, decide_round
 
 SUFFICIENT = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
 UNSURE = JudgeAssessment(scores={"relevance": 3}, confidence=0.3)

@@ -6,11 +6,17 @@ repetition and marks contradictions.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile, zip_longest
+from typing import Literal
+
+from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
 from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.publish import PlannedSection
 from activities.contracts.step import Role
-from activities.contracts.stop_reasons import STOPS
+from activities.contracts.stop_reasons import STOPS, StopReason, in_short, worst
 from activities.contracts.write import SectionDraft, WriteInput
 from activities.messages import plural
 from activities.report.claims import draft_claims
@@ -18,11 +24,188 @@ from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.text.tokens import terms
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
-from workflows.rules.payload_limits import shown
+from workflows.rules.dedup import documents_again, merge
+from workflows.rules.payload_limits import shown, without_history
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
-from workflows.sections.results import SectionResults
+from workflows.sections.types import SectionFindings
 from workflows.steps.writing import judgements_of, run_all
+from workflows.types import Outcome
+
+MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "history", "refused")
+"""Findings of a section that are part of the run's and not kept twice."""
+
+
+def told(
+    judged: Iterable[WorkJudgement], current: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
+) -> Iterator[WorkJudgement]:
+    """Yield the judgements of a section that the report tells of works.
+
+    Those that answer more than `current` ones, and of those that answer as much the ones that no section
+    `before` it in the report has: which section ended first does not decide.
+    """
+    pairs = {(one.evidence_id, one.answers) for one in before}
+    for one in judged:
+        other = current.get(one.evidence_id)
+        first = (one.evidence_id, one.answers) not in pairs
+        if other is None or other.answers < one.answers or (other.answers == one.answers and first):
+            yield one
+
+
+class SectionResults(RunPart):
+    """Takes in what sections return."""
+
+    def accept(self, section: ReportPlanSection, outcome: Outcome) -> None:
+        """Charge the lease of a section that ended with an outcome, and merge its findings."""
+        findings = outcome.findings or self._no_findings(section, "failed", "all_sources_failed")
+        self.context.budget.close_lease(section.id, findings.by_role, findings.spent_microusd)
+        self._merge(section, findings, in_short(findings.stop_reason))
+
+    def accept_failure(self, section: ReportPlanSection, error: FailureError) -> None:
+        """Record a section whose workflow ended without findings.
+
+        What it may have spent stays reserved.
+        """
+        if is_cancelled_exception(error):
+            findings, note = self._no_findings(section, "cancelled", "cancelled"), "it was cancelled"
+        else:
+            findings = self._no_findings(section, "failed", "all_sources_failed")
+            note = f"it failed: {_root_message(error)}"
+        self.context.budget.withhold(section.id, findings.by_role, findings.spent_microusd)
+        self._merge(section, findings, note)
+
+    def skip(self, section: ReportPlanSection, stop: StopReason) -> None:
+        """Record a section that was never started, because of `stop`."""
+        reason = "the time was used up" if stop == "timeout" else "the reviewer asked to finish"
+        findings = self._no_findings(section, "cancelled", stop)
+        self._merge(section, findings, f"{reason} before it was begun")
+
+    def rank_relevant(self) -> None:
+        """Rank the run's evidence: the best item of each section before the second best of any."""
+        state = self.state
+        ranks = zip_longest(*state.sections.found.values())
+        state.evidence.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
+
+    def overall_stop(self) -> StopReason:
+        """Return the run's stop reason from those of its sections."""
+        state = self.state
+        if state.people.finish:
+            return "finished_by_reviewer"
+        return worst([findings.stop_reason for findings in state.sections.findings.values()])
+
+    def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
+        """Return the run's items that a section found, in the section's own order; never retracted work."""
+        state = self.state
+        order = {name: place for place, name in enumerate(state.sections.found.get(section.id, ()))}
+        own = [r for r in state.evidence.refs if section.id in r.sections and r.standing != "retracted"]
+        return tuple(sorted(own, key=lambda r: order.get(r.evidence_id, len(order))))
+
+    def planned(self, section: ReportPlanSection, draft: SectionDraft) -> PlannedSection:
+        """Return a section of the report, with the status of its research."""
+        state = self.state
+        findings, progress = state.sections.findings.get(section.id), state.sections.progress.get(section.id)
+        return PlannedSection(
+            section=section,
+            draft=draft,
+            status=findings.status if findings else "cancelled" if state.people.cancelled else "failed",
+            note=(progress.note if progress else "") or "it was not begun",
+        )
+
+    def _no_findings(
+        self, section: ReportPlanSection, status: Literal["failed", "cancelled"], stop: StopReason
+    ) -> SectionFindings:
+        """Empty findings, with the usage that the section had reported."""
+        reported = self.state.sections.progress[section.id]
+        return SectionFindings(
+            section_id=section.id,
+            status=status,
+            stop_reason=stop,
+            by_role=reported.by_role,
+            spent_microusd=reported.spent_microusd,
+        )
+
+    def _merge(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
+        """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
+        state, budget = self.state, self.context.budget
+        state.evidence.most_items = state.items
+        again = documents_again(state.evidence.refs, findings.works)
+        quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
+        merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)
+        state.evidence.refs = list(merged.refs)
+        found = (merged.kept_as[ref.evidence_id] for ref in findings.evidence)
+        state.sections.found[section.id] = list(dict.fromkeys(found))
+        works = (merged.kept_as.get(name, name) for name in findings.works)
+        state.evidence.works = list(dict.fromkeys([*state.evidence.works, *works]))
+        state.evidence.add_facts(findings.facts)
+        state.evidence.identified += findings.identified - again
+        state.evidence.duplicates = max(state.evidence.identified - len(state.evidence.works), 0)
+        state.evidence.searches += findings.searches
+        budget.iterations = max(budget.iterations, findings.iterations)
+        state.models.names += [m for m in findings.models if m not in state.models.names]
+        state.models.prompt_versions += [
+            v for v in findings.prompt_versions if v not in state.models.prompt_versions
+        ]
+        for statement in findings.notes:
+            self.events.add_statement(statement)
+        judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
+        known = sum(one.evidence_id in state.evidence.judgements for one in judgements)
+        state.evidence.screened = min(
+            state.evidence.screened + max(findings.screened - known, 0), len(state.evidence.works)
+        )
+        before = takewhile(lambda one: one.id != section.id, self.context.outline)
+        ended = [state.sections.findings[part.id] for part in before if part.id in state.sections.findings]
+        earlier = [judged for part in ended for judged in part.judgements]
+        state.evidence.judgements.update(
+            (one.evidence_id, one) for one in told(judgements, state.evidence.judgements, earlier)
+        )
+        state.evidence.refused += findings.refused
+        merged_into_run = dict.fromkeys(MERGED, ())
+        state.sections.findings[section.id] = findings.model_copy(
+            update={**merged_into_run, "judgements": judgements}
+        )
+        reported = state.sections.progress[section.id]
+        state.sections.progress[section.id] = reported.replace(
+            status=findings.status,
+            phase="done",
+            iteration=findings.iterations,
+            evidence=max(reported.evidence, len(findings.evidence)),
+            searches=max(reported.searches, len(findings.searches)),
+            by_role=findings.by_role,
+            note=note,
+        )
+        relevant = set(findings.relevant)
+        pooled = {ref.evidence_id: ref for ref in state.sections.pool.get(section.id, ())}
+        pooled |= {r.evidence_id: without_history(r) for r in findings.evidence if r.evidence_id in relevant}
+        state.sections.pool[section.id] = list(pooled.values())
+        state.loop.memory.adopt(findings.history)
+        self.events.adopt_events(section.id, findings.events)
+        self.events.emit(
+            "section_complete",
+            f"{section.title}: {note}",
+            section_id=section.id,
+            title=section.title,
+            status=findings.status,
+            stop_reason=findings.stop_reason,
+            evidence=len(findings.evidence),
+            iterations=findings.iterations,
+            confidence=findings.confidence,
+            tokens=sum(usage.tokens for usage in findings.by_role.values()),
+        )
+
+
+def renamed(judged: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
+    """Return a judgement whose work goes by the id given in `names`."""
+    name = names.get(judged.evidence_id, judged.evidence_id)
+    support = tuple(one.replace(evidence_id=name) for one in judged.support)
+    return judged.replace(evidence_id=name, support=support)
+
+
+def _root_message(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    message = error.message if isinstance(error, ApplicationError) else str(error)
+    return " ".join(message.split())[:200]
+
 
 MAX_NEAREST = 12
 """Works that a section quotes at most without a model."""

@@ -13,8 +13,7 @@ from activities.role_steps import PLAN
 from workflows.context import RunPart
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
-from workflows.sections.drafting import SectionDrafting
-from workflows.sections.results import SectionResults
+from workflows.sections.drafting import SectionDrafting, SectionResults
 from workflows.steps.policy import OutOfBudget
 from workflows.steps.writing import run_all
 from workflows.types import Outcome, SectionProgress

@@ -29,8 +29,8 @@ from activities.contracts.evidence import SearchStatus, StopReason, Usage
 
 LONGEST_CALL = timedelta(hours=2)
 """The limit of a model: a call lasts as long as words come, and waits for its turn at a server with one slot.
-What ends it is silence or its output cap (`activities.models.stream`), a dead worker its missing heartbeats;
-this is the last limit."""
+What ends it is silence or its output cap (`activities.models.response`), a dead worker its missing
+heartbeats; this is the last limit."""
 
 
 class Options(TypedDict, total=False):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from activities.models import transport
 from activities.models.failures import ReportedError
-from activities.models.stream import events_of, values_of
+from activities.models.response import events_of, values_of
 
 STREAM = (
     b": a comment\n\n"

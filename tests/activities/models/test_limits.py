@@ -17,7 +17,7 @@ from activities.contracts.evidence import Allowance, ModelChoice
 from activities.models import progress
 from activities.models.address import parse
 from activities.models.prices import effort_of
-from activities.models.stream import repeats_itself
+from activities.models.response import repeats_itself
 from activities.settings import Settings
 from tests.activities.models.conftest import GOOD, Asker, Workers
 from tests.fake_openai import JSON, PATH, SSE, FakeOpenAI, completion, events, fails, says

@@ -5,7 +5,7 @@ import pytest
 from activities.contracts.publish import Dispute
 from activities.refresh_activity import RefreshOutcome
 from activities.report.assemble import build_report
-from client.cli.dialogue import show_difference, show_version
+from client.cli.steering import show_difference, show_version
 from client.runs.revising import Answered
 from tests.activities.report.written import STEP, WORKS
 

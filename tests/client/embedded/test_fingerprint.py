@@ -6,9 +6,8 @@ import pytest
 
 from activities.codec import new_key
 from activities.settings import Settings
-from client.embedded import fingerprint as fingerprints
-from client.embedded.fingerprint import code_of, fingerprint, lane_of_settings
-from client.embedded.home import Places
+from client.embedded import home as fingerprints
+from client.embedded.home import Places, code_of, fingerprint, lane_of_settings
 
 VARIABLE = "DETERMINATOR_CODEC_KEYS"
 

@@ -19,10 +19,10 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
 from client.checkup import check_home
+from client.connection import RETENTION, register_attributes
 from client.embedded import home as home_module
 from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
-from client.embedded.namespace import RETENTION, register_attributes
 from client.embedded.processes import (
     MAX_DEATHS,
     Locked,

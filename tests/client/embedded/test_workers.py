@@ -6,8 +6,7 @@ import pytest
 
 from activities.lanes import Lane, lane_of
 from activities.settings import Settings
-from client.embedded.fingerprint import lane_of_settings
-from client.embedded.home import Places
+from client.embedded.home import Places, lane_of_settings
 
 pytestmark = pytest.mark.invariant
 

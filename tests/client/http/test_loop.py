@@ -18,7 +18,7 @@ from client.http.desk import Case, Desk
 from client.http.tokens import Token
 from client.mcp import research
 from client.mcp.research import Research
-from client.reports.run_report import RunReport
+from client.reports.load import RunReport
 from tests.browser.staged import RUN, StagedClient
 from tests.client.seen import BARE_REPORT
 from tests.client.web.visitor import app_of, visitor

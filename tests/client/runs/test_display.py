@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleDimensions
 from client.listing import Row
 from client.run import RunStatus
 from client.runs import display
-from client.runs.calls import ModelCall
 from client.runs.display import LivePanel, PlainLines, panel
+from client.runs.query import ModelCall
 from client.runs.run_state import RunState
 from tests.client.seen import progress
 from workflows.details import progress_rows

@@ -11,9 +11,9 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.failures import NoAnswer
 from client.runs import follow
-from client.runs.calls import ModelCall
 from client.runs.display import PlainLines
 from client.runs.follow import Follower
+from client.runs.query import ModelCall
 from tests.client.seen import progress
 from workflows.types import Outcome, Progress
 

@@ -7,7 +7,7 @@ import typst
 
 from activities.settings import Settings
 from client.cli import ask
-from client.runs.spoken import MAX_BYTES, question_of, question_of_file
+from client.runs.checks import MAX_BYTES, question_of, question_of_file
 from determinator import BadInput
 from tests.client.shelf import command
 
@@ -50,7 +50,7 @@ def test_what_was_read_is_not_asked_unseen(home: Path, scan: Path) -> None:
 
 def test_a_person_sees_and_may_change_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("client.terminal.interactive", lambda: True)
-    monkeypatch.setattr("client.runs.spoken.question_of_file", lambda *_: HEARD)
+    monkeypatch.setattr("client.runs.checks.question_of_file", lambda *_: HEARD)
     for typed, question in (("", HEARD), ("Does aspirin help?", "Does aspirin help?")):
         monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text, typed=typed: typed)
         assert ask.with_files(Settings(), "", None, Path("scan.png"), confirmed=False) == question

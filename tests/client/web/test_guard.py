@@ -20,9 +20,8 @@ from client.embedded.binary import free_port
 from client.guard import MAX_BODY_BYTES, QUESTION_FILE
 from client.http.app import build_app as build_interface
 from client.http.tokens import TokenFile
-from client.runs.spoken import MAX_BYTES
-from client.sign_in.signing_in import SignIn
-from client.sign_in.users import UserList
+from client.runs.checks import MAX_BYTES
+from client.sign_in.signing_in import SignIn, UserList
 from client.web.server import build_app, page_app, with_sessions
 from tests.browser.staged import RUN, TOKEN, StagedClient
 from tests.client.web.visitor import tree_of

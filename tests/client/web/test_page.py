@@ -16,7 +16,7 @@ from client.access import Access
 from client.reports.read_aloud import can_speak
 from client.runs.options import SharedOptions
 from client.runs.request import build_request
-from client.web.asking import WITHOUT_MODEL, options_of
+from client.web.home import WITHOUT_MODEL, options_of
 from determinator import BadInput, Determinator
 from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
 from tests.papers import QUESTION

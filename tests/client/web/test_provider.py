@@ -17,8 +17,7 @@ from werkzeug.serving import make_server
 from activities.settings import Settings
 from client.access import Access
 from client.api import Determinator
-from client.sign_in.signing_in import SignIn
-from client.sign_in.users import Provider
+from client.sign_in.signing_in import Provider, SignIn
 from client.web.server import page_app, with_sessions
 from tests.browser.staged import RUN, StagedClient
 

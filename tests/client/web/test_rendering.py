@@ -11,9 +11,9 @@ from activities.report.assemble import build_report
 from client.listing import Row
 from client.reports.replies import cited_of
 from client.run import RunStatus
+from client.web.frame import MAX_CHARS, drafts_of, parts_of, rendered, report_body
 from client.web.home import word_of
 from client.web.live import LINES, Live, steps_of
-from client.web.rendering import MAX_CHARS, drafts_of, parts_of, rendered, report_body
 from client.web.talking import likely
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS

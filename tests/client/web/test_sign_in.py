@@ -13,9 +13,8 @@ from starlette.testclient import TestClient
 
 from client.access import SIGN_INS_A_MINUTE, Access, RateLimit
 from client.failures import BadInput, SeveralRuns
-from client.sign_in.signing_in import SESSION_SECONDS, Sessions, SignIn
-from client.sign_in.users import UserList, add_user, hash_of, verifies
-from client.web.rendering import rendered
+from client.sign_in.signing_in import SESSION_SECONDS, Sessions, SignIn, UserList, add_user, hash_of, verifies
+from client.web.frame import rendered
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -29,7 +28,7 @@ TOKEN = "t" * 64
 @pytest.fixture(autouse=True)
 def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hash takes half a second of a core, here too."""
-    monkeypatch.setattr("client.sign_in.users.SCRYPT_N", 2)
+    monkeypatch.setattr("client.sign_in.signing_in.SCRYPT_N", 2)
 
 
 def page(sign_in: SignIn) -> TestClient:
@@ -200,7 +199,7 @@ def test_a_limit_counts_each_user_and_forgets_old_events() -> None:
 
 
 def test_what_a_provider_is_called_cannot_become_markup() -> None:
-    from client.sign_in.users import Provider
+    from client.sign_in.signing_in import Provider
 
     provider = Provider("https://<script>alert(1)</script>", "id", "secret")
     text = page(SignIn(provider=provider)).get("/sign-in").text
