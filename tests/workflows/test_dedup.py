@@ -350,13 +350,6 @@ def test_no_evidence_is_deleted(first: list[EvidenceRef], second: list[EvidenceR
         assert max((r.full_text, r.chars) for r in merged.refs) == best
 
 
-@given(st.data(), batches)
-def test_the_order_of_a_batch_does_not_decide(data: st.DataObject, batch: list[EvidenceRef]) -> None:
-    shuffled = data.draw(st.permutations(batch))
-    names = {r.evidence_id for r in merge([], batch, "s").refs}
-    assert {r.evidence_id for r in merge([], shuffled, "s").refs} == names
-
-
 @st.composite
 def tangled_refs(draw: st.DrawFn) -> EvidenceRef:
     """A record with any of a few identifiers, which others have in other combinations."""

@@ -17,9 +17,9 @@ from workflows.sections.drafting import told
 from workflows.types import SectionProgress
 
 
-@pytest.mark.parametrize("failing", range(4))
+@pytest.mark.parametrize("failing", [1, 3])
 async def test_sections_that_fail_leave_the_others_alone(stage: Stage, failing: int) -> None:
-    """Any number of three: what a step of theirs answers cannot even be read, and their workflow fails."""
+    """One of three, and all: what a step of theirs answers cannot even be read, and their workflow fails."""
     doomed = [f"s{n}" for n in range(3, 3 - failing, -1)]
 
     def tools(step: SelectInput) -> AgentSelectionPlan | str:

@@ -93,16 +93,6 @@ def test_utf8_is_read_as_it_is(text: str) -> None:
     assert not decoded(data).note
 
 
-@given(
-    st.lists(
-        st.sampled_from(["Müdigkeit", "größer", "Ölbad", "5", "%", "Übelkeit", "und", "< 3"]), min_size=9
-    )
-)
-def test_words_of_windows_1252_are_read_in_order(words: list[str]) -> None:
-    text = " ".join(words)
-    assert decode(text.encode("cp1252")).split() == text.split()
-
-
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:

@@ -181,14 +181,6 @@ def test_no_text_breaks_it(text: str, question: str) -> None:
         assert all(verbatim(quote, text) for quote in passage.quotes)
 
 
-def test_a_work_with_the_rarest_name_stands_before_one_with_a_word_like_it() -> None:
-    """The encoder reads aspiration as nearly aspirin."""
-    alike = "CONCLUSION: Aspiration thrombectomy might increase the risk of stroke in these patients."
-    named = "CONCLUSION: Top hospitals had higher rates of use of aspirin after myocardial infarction."
-    works = [document(1, alike, "Is aspiration thrombectomy beneficial?"), document(2, named, "Hospitals")]
-    assert shown(written("Does aspirin prevent stroke?", works).passages)[0] == "pmid:2"
-
-
 def test_a_passage_before_a_nearer_one_is_shown_too() -> None:
     text = (
         "The fee for members is 48 euros and is due in March of each year. "

@@ -98,15 +98,6 @@ async def test_a_missing_model_is_reported_in_one_line(case: Case) -> None:
         await RoleThinker(None, case.store, case.settings).think("judge", case.step("judge"))
 
 
-async def test_a_retried_step_is_paid_once(case: Case) -> None:
-    case.server.script(sensible)
-    first = await case.thinker.think("judge", case.step("judge"))
-    again = await case.thinker.think("judge", case.step("judge"))
-    assert len(case.server.bodies) == 1
-    assert again.output == first.output
-    assert again.usage == first.usage
-
-
 async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> None:
     """The loop must keep turning while documents are ranked, or a busy worker would look dead."""
     big = DOCUMENTS[0].replace(text=DOCUMENTS[0].text * 400)

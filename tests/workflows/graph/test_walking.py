@@ -79,7 +79,6 @@ def judge_down_twice(stage: Stage) -> None:
     ("mode", "script", "rounds"),
     [
         ("iterative", never, 3),
-        ("iterative", no_source, 3),
         ("iterative", judge_down_twice, 3),
         ("deep", second, 2),
         ("deep", no_source, 2),

@@ -23,10 +23,6 @@ def test_names_of_one_thing_lead_to_one_entry(one: str, other: str) -> None:
     assert known.entry(first[0]) == known.entry(second[0])
 
 
-def test_what_it_does_not_hold_is_not_found() -> None:
-    assert names().found(key("no such thing")) == []
-
-
 def test_importing_the_library_opens_no_data() -> None:
     code = "import sys, activities.text.entities.index as i; print(i.names.cache_info().currsize)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
