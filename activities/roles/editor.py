@@ -29,7 +29,6 @@ MAX_CLAIM_CHARS = 400
 """Characters of a claim in the prompt."""
 MAX_TEXT_CHARS = 400
 MAX_TITLE_CHARS = 120
-MAX_TRANSITION_CHARS = 240
 MAX_REPEATED_SHARE = 0.5
 """The share of the claims of a report that may be removed as repetition."""
 TASK = "Edit the report. Answer with JSON."

@@ -163,10 +163,6 @@ def found(direction: ConclusionDirection) -> str:
     return _("no difference shown") if direction == "no_difference" else _(DIRECTIONS[direction])
 
 
-def _direction(one: Conclusion) -> str:
-    return _(DIRECTIONS[one.direction]) if _excludes_what_matters(one) else found(one.direction)
-
-
 def statement(one: Conclusion) -> str:
     """Word the conclusion as a sentence: `The drug probably lowers mortality`."""
     outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
@@ -241,12 +237,6 @@ def _down(reason: str, levels: int) -> str:
     return text.format(reason=reason, count=levels)
 
 
-def pooled_measure(one: Conclusion) -> str:
-    """Name the measure of the pool, with what it counts where that is not the outcome."""
-    figure = one.pooled
-    return f"{_(MEASURE_NAMES[figure.measure])}{_counted(figure)}" if figure is not None else ""
-
-
 def _counted(of: AppraisedWork | PooledFigure) -> str:
     """` for deaths, of the comparator against the group`: how a work counts, where it is otherwise."""
     counts = _(" for {outcome}").format(outcome=clean(of.counts)) if of.opposite and of.counts else ""
@@ -267,7 +257,7 @@ def figures(one: Conclusion) -> str:
         if count < len(one.works):
             text = _("Pooled {measure} {interval}, {count} of {works} studies.")
         return text.format(
-            measure=pooled_measure(one),
+            measure=f"{_(MEASURE_NAMES[one.pooled.measure])}{_counted(one.pooled)}",
             interval=interval_text(one.pooled.result),
             count=count,
             works=len(one.works),
@@ -390,7 +380,9 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
     for one in shown:
         works = [work for work in one.works if work.counted]
         people = [_people(work) for work in works]
-        texts = (ended(_sentence(_direction(one))), figures(one), absolute(one), differs(one))
+        known = _excludes_what_matters(one)
+        direction = _sentence(_(DIRECTIONS[one.direction]) if known else found(one.direction))
+        texts = (ended(direction), figures(one), absolute(one), differs(one))
         effect = [*map(Run, filter(None, texts)), *([] if figures(one) else _sides(one, works, quotes))]
         sure = (reasons(one), begins[one.starts] if len(starts) > 1 and reasons(one) else "")
         rows.append(
@@ -411,10 +403,10 @@ def _sides(one: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> I
     """Count the works by what each found, where nothing was pooled, with the effect of the largest."""
     sides = Counter(found(work.direction) for work in works)
     own = sides.pop(found(one.direction), 0)
-    first = [f"{found(one.direction)} {number(own)}"] if own else []
-    every = [*first, *(f"{side} {number(count)}" for side, count in sides.most_common())]
+    first = [f"{number(own)} {found(one.direction)}"] if own else []
+    every = [*first, *(f"{number(count)} {side}" for side, count in sides.most_common())]
     if every:
-        yield Run(_("By work: {sides}.").format(sides="; ".join(every)))
+        yield Run(_("By work: {sides}.").format(sides=", ".join(every)))
     largest = max((work for work in works if work.result), key=lambda work: _people(work) or 0, default=None)
     if largest is not None:
         yield Run(_("The largest with an interval: {effect}").format(effect=_effect(largest)))

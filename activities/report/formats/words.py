@@ -92,11 +92,6 @@ OF_RUN = frozenset(
 """Codes of statements on how the run went, which say nothing of what the works show."""
 
 
-def asks_yes_or_no(report: Report) -> bool:
-    """Tell whether a question is answered by yes or no, as its judge read it."""
-    return any(work.direction in ("yes", "no") for work in report.judgements)
-
-
 def verified(report: Report) -> str:
     """Say in a line that what stands was checked; empty when nothing was claimed."""
     check = report.verification

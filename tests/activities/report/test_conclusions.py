@@ -167,7 +167,7 @@ def test_the_works_of_an_outcome_follow_where_they_were_pooled_else_in_a_full_re
     (one,) = CONCLUSIONS.shown(report_of())
     report = changed(report_of(), pooled=None, works=tuple(w.model_copy(update=small) for w in one.works))
     assert "## Conclusions" in words_of(report, "md")
-    assert "Lower. By work: lower 2." in words_of(report, "md")
+    assert "Lower. By work: 2 lower." in words_of(report, "md")
     assert "the works" not in words_of(report, "md").partition("## Conclusions")[2].partition("##")[0]
     assert "p < .001" in words_of(report.replace(length="full"), "md")
     table = words_of(report_of(), "md").partition("Mortality: the works")[2]
