@@ -22,7 +22,7 @@ from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import WriteInput
 from activities.heartbeat import reporting_errors, seconds_left
 from activities.logs import log
-from activities.models.progress import CURRENT, Progress
+from activities.models.base import CURRENT, Progress
 from activities.role_steps import ROLE_STEPS, RoleStep
 
 if TYPE_CHECKING:  # workflows import this module, and no role

@@ -20,12 +20,11 @@ from pydantic_settings import (
 )
 
 from activities import credentials
-from activities.configuration.declaration import setting
+from activities.configuration.declaration import nearest, setting
 from activities.configuration.file import ConfigError, FileSettings, read_bytes, read_settings
 from activities.configuration.folder import allowed, is_trusted, over, user_home
 from activities.configuration.mcp import McpSource
 from activities.configuration.question import OwnPrice, QuestionSettings, Seconds, SourceSettings
-from activities.configuration.values import nearest
 from activities.contracts.evidence import (
     Effort,
     ModelChoice,

@@ -13,9 +13,8 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
-from activities.configuration.declaration import declared, variable_of
+from activities.configuration.declaration import declared, did_you_mean, nearest, variable_of
 from activities.configuration.question import SourceFilters
-from activities.configuration.values import did_you_mean, nearest
 from activities.credentials import carried_by
 from activities.proxies import proxy_fault
 from activities.settings import Settings, file_settings, secret_variables

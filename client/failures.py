@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from activities.configuration.values import did_you_mean
+from activities.configuration.declaration import did_you_mean
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from activities.configuration.values import did_you_mean
+from activities.configuration.declaration import did_you_mean
 from activities.contracts.errors import ModelRefused
 from activities.credentials import without_credentials
 from activities.models.address import parse

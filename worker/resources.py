@@ -22,7 +22,6 @@ from activities.contracts.evidence import Evidence, ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt
 from activities.logs import log
-from activities.own_step_activity import OwnStepActivities
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import file_name, private_home
@@ -131,7 +130,6 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                     else None,
                 ),
                 EventActivities(store),
-                OwnStepActivities(store),
             ),
             late=(
                 Late(
@@ -144,6 +142,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                     ("analyse_effects", "run_program"),
                     (store,),
                 ),
+                Late("activities.own_step_activity:OwnStepActivities", ("run_code_step",), (store,)),
                 Late("activities.follow_up_activity:FollowUpActivities", ("import_evidence",), (store,)),
                 Late(
                     "activities.full_text_activity:FullTextActivities",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from activities.configuration.declaration import option
-from activities.configuration.values import seconds as duration
+from activities.configuration.declaration import seconds as duration
 from activities.contracts.evidence import Frozen, Gate, ReportPlan
 from activities.contracts.plan import Clarified
 from activities.contracts.step import Reading

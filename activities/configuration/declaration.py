@@ -1,15 +1,44 @@
 """How a setting is declared: once, beside its type and default in `activities.settings.Settings` or its base.
 
 The command line, the configuration file, the request, `config init` and the documents read the declaration;
-none of them repeats a name, a limit or a sentence of it.
+none of them repeats a name, a limit or a sentence of it. Durations and names are read as people write them.
 """
 
-from collections.abc import Mapping
+import difflib
+import math
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def seconds(value: object) -> float:
+    """Seconds from a number, or from a number with `s`, `m`, `h` or `d`. Raises ValueError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(value).strip().lower())
+    duration = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
+    if not 0 < duration < math.inf:
+        raise ValueError(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d")
+    return duration
+
+
+def closest(name: str, names: Collection[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, sorted(names), n=1)), None)
+
+
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """Hint at the nearest of the names that exist; empty where none is near."""
+    match = closest(name, names)
+    return f"; did you mean {match}?" if match else ""
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Hint at the nearest of the names that exist, or at all of them."""
+    return did_you_mean(name, names) or f". There are: {', '.join(sorted(names))}"
 
 
 @dataclass(frozen=True, slots=True)

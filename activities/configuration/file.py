@@ -17,9 +17,8 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from activities.configuration.declaration import declared
+from activities.configuration.declaration import closest, declared, nearest
 from activities.configuration.mcp import NAME, NAME_RULE, McpSource
-from activities.configuration.values import closest, nearest
 
 SOURCES_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
     "web": ("brave", "tavily", "searxng", "duckduckgo"),

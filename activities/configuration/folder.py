@@ -19,9 +19,8 @@ from pathlib import Path
 from platformdirs import user_data_path
 from pydantic.fields import FieldInfo
 
-from activities.configuration.declaration import Key, declared
+from activities.configuration.declaration import Key, declared, seconds
 from activities.configuration.file import FileSettings
-from activities.configuration.values import seconds
 
 SOURCE_KEYS = ("enabled", "max_results", "rate", "filters")
 """What a folder may set for a source: everything but its address."""

@@ -8,8 +8,7 @@ from platformdirs import user_data_path
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from activities.configuration.declaration import setting
-from activities.configuration.values import nearest, seconds
+from activities.configuration.declaration import nearest, seconds, setting
 from activities.contracts.evidence import (
     MODE_ALIASES,
     ApprovalGate,

@@ -26,8 +26,16 @@ from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
-from activities.models import progress
-from activities.models.base import BYTES_PER_TOKEN, LEAST_OUTPUT, Completion, Review, YesOrNo, estimate
+from activities.models.base import (
+    BYTES_PER_TOKEN,
+    CURRENT,
+    LEAST_OUTPUT,
+    Completion,
+    Progress,
+    Review,
+    YesOrNo,
+    estimate,
+)
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import (
     CUT,
@@ -259,7 +267,7 @@ class OpenAIModel:
             if self._answers.put_now(question.key, raw, lost):
                 answers.append(raw)
 
-        shown = progress.CURRENT.get() or progress.Progress("")
+        shown = CURRENT.get() or Progress("")
         shown.model, shown.waiting = question.choice.model, True
         async with self._servers.turn(question.address, question.choice):
             shown.waiting = False
@@ -337,7 +345,7 @@ class OpenAIModel:
 
         client, request = self._servers.client(question.address), body(question, capabilities)
         silence = self._settings.model_silence
-        shown = progress.CURRENT.get() or progress.Progress("")
+        shown = CURRENT.get() or Progress("")
         shown.answer_so_far = lambda: pieces.text
 
         def report_progress(characters: int) -> None:

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from activities.configuration.values import nearest
+from activities.configuration.declaration import nearest
 from activities.contracts.effects import Measure
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Frozen

@@ -50,7 +50,7 @@ class Duration(click.ParamType[float]):
     name = "duration"
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        from activities.configuration.values import seconds
+        from activities.configuration.declaration import seconds
 
         try:
             return seconds(value)

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from activities.configuration.values import did_you_mean
+from activities.configuration.declaration import did_you_mean
 from activities.processes import leave
 from client.failures import BadSettings, Exit, Failure, naming
 from client.messages import MESSAGES

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from activities.configuration.values import did_you_mean
+from activities.configuration.declaration import did_you_mean
 from client.access import Folders
 from client.api import Determinator
 from client.failures import faults_of

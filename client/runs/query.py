@@ -175,7 +175,7 @@ async def _stored(
 class Heartbeat(BaseModel):
     """The report of a thinking step, or of a search of a library, while it runs.
 
-    See `activities.models.progress` and `activities.sources.base`.
+    See `activities.models.base` and `activities.sources.base`.
     """
 
     model_config = ConfigDict(extra="ignore")

@@ -209,7 +209,7 @@ def cause_of(error: ActivityError) -> FailureError | None:
 
 
 def last_heartbeat(error: FailureError | None) -> dict[str, object]:
-    """Return the last report of an attempt that timed out (`activities.models.progress`)."""
+    """Return the last report of an attempt that timed out (`activities.models.base`)."""
     if isinstance(error, StepTimedOut) and error.last_heartbeat_details:
         detail = error.last_heartbeat_details[0]
         if isinstance(detail, dict) and detail.get("usage"):

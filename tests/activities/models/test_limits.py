@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from activities.contracts.errors import ModelDown, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice
-from activities.models import progress
 from activities.models.address import parse
+from activities.models.base import CURRENT, Progress
 from activities.models.prices import effort_of
 from activities.models.response import repeats_itself
 from activities.settings import Settings
@@ -322,8 +322,8 @@ def test_what_is_no_address_is_refused_without_being_repeated(url: str) -> None:
 
 
 async def test_a_call_under_way_says_how_far_it_is(ask: Asker, server: FakeOpenAI) -> None:
-    shown = progress.Progress("judge", attempt=2)
-    progress.CURRENT.set(shown)
+    shown = Progress("judge", attempt=2)
+    CURRENT.set(shown)
     server.script(says(GOOD))
     await ask()
     details = shown.details()

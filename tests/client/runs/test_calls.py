@@ -11,7 +11,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contracts.evidence import Usage
 from activities.heartbeat import heartbeating
-from activities.models.progress import Progress as CallProgress
+from activities.models.base import Progress as CallProgress
 from client.runs.query import ModelCall, call_line, calls_under_way, seconds_left
 from tests.client.seen import progress
 from tests.workflows.conftest import until
