@@ -196,8 +196,11 @@ async def _decided(
     target: "Review", task: "Part", by: str, stage: "ScreenedStage", made: Mapping[str, object]
 ) -> str:
     from activities.review.decisions import Made
+    from client.reviews.review import refusals
 
-    (state,) = await target.decide([Made.model_validate(made)], by=by, task=task, stage=stage)
+    with refusals():
+        decision = Made.model_validate(made)
+    (state,) = await target.decide([decision], by=by, task=task, stage=stage)
     return state
 
 

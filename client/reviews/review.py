@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -32,7 +32,7 @@ from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection
 from client.embedded.server import keep_alive
-from client.failures import BadInput, Failure
+from client.failures import BadInput, Failure, faults_of
 from client.listing import Row, describe
 from client.reviews.tasks import Task as Task
 from client.reviews.tasks import screener_place, tasks
@@ -188,16 +188,16 @@ class Review:
         `screener`: as one of the two, or on a conflict; `label`: records of the random sample, blind; `word`:
         overrule what holds, with a reason, so that what rests on it is made again.
         """
-        message = Decide(by=by, decisions=tuple(decisions), stage=stage, task=task)
-        return (await self.send("decide", message)).state
+        made = await self.send("decide", Decide, by=by, decisions=decisions, stage=stage, task=task)
+        return made.state
 
     async def amend(self, path: Path, *, by: str, reason: str) -> str:
         """Change the protocol to that of a file; return what was changed."""
         from client.reviews.start import read_all
 
         protocol, key, files = await read_all(self.archive, path)
-        message = Amend(by=by, reason=reason, protocol=protocol, protocol_key=key, files=files)
-        return (await self.send("amend", message)).text
+        values = {"protocol": protocol, "protocol_key": key, "files": files}
+        return (await self.send("amend", Amend, by=by, reason=reason, **values)).text
 
     async def part(self, blob: str, *, by: str) -> None:
         """Make a copy that was merged wrongly a record of its own."""
@@ -207,7 +207,7 @@ class Review:
             raise BadInput(
                 f"{blob[:80]} names {len(fitting)} merged copies; `export` lists them in merged.csv"
             )
-        await self.send("part", PartCopy(by=by, blob=fitting[0]))
+        await self.send("part", PartCopy, by=by, blob=fitting[0])
 
     # full texts and studies
 
@@ -220,7 +220,7 @@ class Review:
     async def provide(self, number: int, document: Evidence | None, *, by: str) -> None:
         """Provide the full text of a record, or say that it cannot be retrieved."""
         ref = await self.archive.store.put(document) if document else None
-        await self.send("provide_full_text", ProvideFullText(by=by, record=number, ref=ref))
+        await self.send("provide_full_text", ProvideFullText, by=by, record=number, ref=ref)
 
     async def provide_texts(self, path: Path, *, by: str, record: int | None = None) -> "Provided":
         """Provide full texts from a folder or a file; `record`: the file is that of this record."""
@@ -256,11 +256,11 @@ class Review:
         self, record: int, field: str, value: str, *, by: str, quote: str = "", reason: str = ""
     ) -> None:
         """Decide on a field: `first`, `second`, `absent`, or the value itself."""
-        made = FieldDecision(record=record, field=field, value=value, by=by, quote=quote, reason=reason)
         if quote:
             _, text = await self._study(record)
             _check_quote(await self.archive.store.get(text), quote)
-        await self.send("decide_field", made)
+        values = {"record": record, "field": field, "value": value, "quote": quote, "reason": reason}
+        await self.send("decide_field", FieldDecision, by=by, **values)
 
     async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
         """Give what a person, as one of the two extractors, read of a study: field -> value."""
@@ -272,7 +272,7 @@ class Review:
             ]
         made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(made)
-        await self.send("extract", Extracted(by=by, record=record, key=key))
+        await self.send("extract", Extracted, by=by, record=record, key=key)
 
     async def open_bias(self) -> list[OpenBias]:
         """Return the results whose risk of bias waits for a person, with what a model proposes."""
@@ -310,7 +310,7 @@ class Review:
             with refusals():
                 made = decide(proposal, outcome, answers, by, several=several, reason=reason)
             key = await self.archive.put(made)
-        await self.send("assess", Assessed(by=by, record=record, outcome=outcome, key=key))
+        await self.send("assess", Assessed, by=by, record=record, outcome=outcome, key=key)
         return made
 
     async def _study(self, record: int) -> tuple[ReviewState, EvidenceRef]:
@@ -377,8 +377,10 @@ class Review:
         handle = self.connection.client.get_workflow_handle(self.id)
         await handle.signal(name, args=[] if payload is None else [payload])
 
-    async def send(self, name: str, message: BaseModel) -> Accepted:
+    async def send(self, name: str, content: type[BaseModel], **values: object) -> Accepted:
         """Send a message that the review may refuse; return what became of it. Raises BadInput."""
+        with refusals():
+            message = content.model_validate(values)
         handle = self.connection.client.get_workflow_handle(self.id)
         try:
             answer: Accepted = await handle.execute_update(
@@ -438,6 +440,8 @@ def refusals() -> Iterator[None]:
         yield
     except (DecisionError, Refused) as error:
         raise BadInput(str(error)) from error
+    except ValidationError as error:
+        raise BadInput(faults_of(error, "what was sent")) from error
 
 
 def _check_quote(work: Evidence, quote: str) -> None:

@@ -338,7 +338,11 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     archive = Archive(desk.store)
     await review.send(
         "amend",
-        Amend(by="Ada", reason="cells", protocol=amended, protocol_key=await archive.put(amended)),
+        Amend,
+        by="Ada",
+        reason="cells",
+        protocol=amended,
+        protocol_key=await archive.put(amended),
     )
     seen = await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
     seen = await desk.play(review)
@@ -398,7 +402,7 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     await review.resume()
     await desk.until(review, lambda seen: not seen.paused)
     await desk.play(review)
-    await review.send("part", PartCopy(by="Ada", blob="blobs/of/nothing"))
+    await review.send("part", PartCopy, by="Ada", blob="blobs/of/nothing")
     seen = await desk.until(review, lambda seen: seen.gate == "report")
     assert seen.total == TOTAL
     await review.decide([Made(record=1, verdict="include", reason="its arm B")], by="Bob", task="word")
@@ -409,7 +413,7 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     amended = PROTOCOL.replace(criteria=criteria)
     key = await Archive(desk.store).put(amended)
     message = Amend(by="Ada", reason="cells", protocol=amended, protocol_key=key)
-    await review.send("amend", message)
+    await review.send("amend", Amend, **dict(message))
     await review.finish()
     await desk.until(review, lambda seen: seen.version == 2 and seen.gate == "report")
     await review.approve(by="Ada")

@@ -239,7 +239,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
 
 async def amended(review: Review, protocol: Protocol) -> None:
     key = await review.archive.put(protocol)
-    await review.send("amend", Amend(by="Ada", reason="asked", protocol=protocol, protocol_key=key))
+    await review.send("amend", Amend, by="Ada", reason="asked", protocol=protocol, protocol_key=key)
 
 
 def asked_since(desk: Desk, number: int) -> Counter[str]:

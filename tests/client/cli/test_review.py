@@ -111,6 +111,9 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     number = str(conflict["record"])
     refused = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "X")
     assert (refused.code, "no criterion" in refused.err) == (2, True)
+    for more in (("--by", "c" * 81), ("--by", "cyd", "--reason", "word " * 300)):
+        refused = determinator("review", "decide", review, number, "exclude", *more)
+        assert (refused.code, "at most" in refused.err, refused.err.count("\n")) == (2, True, 1), refused
     decided = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "E1")
     assert "excluded" in decided.out
     if waits(review, "full_texts", "report") == "full_texts":
