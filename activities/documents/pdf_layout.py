@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from importlib import resources
 from itertools import pairwise
 from statistics import median
@@ -71,42 +72,42 @@ class Kind(Enum):
     LINE_NUMBERS = "line numbers"
 
 
-@dataclass(slots=True)
+@dataclass
 class Line:
     """Runs beside each other in one column."""
 
     runs: list[Run]
 
-    @property
+    @cached_property
     def text(self) -> str:
         return in_order(" ".join(run.text for run in self.runs), mirrored=self.runs[0].mirrored)
 
-    @property
+    @cached_property
     def left(self) -> float:
         return self.runs[0].left
 
-    @property
+    @cached_property
     def right(self) -> float:
         return max(run.right for run in self.runs)
 
-    @property
+    @cached_property
     def base(self) -> float:
         return max(self.runs, key=lambda run: len(run.text)).base
 
-    @property
+    @cached_property
     def size(self) -> float:
         return max(self.runs, key=lambda run: (run.fixed < 0.5, len(run.text))).size
 
-    @property
+    @cached_property
     def bold(self) -> bool:
         return self._share("bold") > 0.7
 
-    @property
+    @cached_property
     def fixed(self) -> float:
         """Share of its characters in fonts of fixed width."""
         return self._share("fixed")
 
-    @property
+    @cached_property
     def math(self) -> float:
         """Share of its characters in fonts for formulas."""
         return self._share("math")

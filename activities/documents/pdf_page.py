@@ -245,7 +245,10 @@ def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
 
 def _characters(raw: Any, pdfium: Any) -> str:  # noqa: ANN401 - pypdfium2 ships no types
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
-    text = "".join(map(_character, map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))))
+    codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
+    if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
+        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count)), 0]
+    text = "".join(map(_character, codes[:-1]))
     return _LONE_RETURN.sub("\ufb02", text)
 
 
@@ -274,7 +277,7 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
         ):
             if text[start] == NO_LETTER:
                 continue
-            piece = piece_of(start, stop)._replace(text=text[start:stop])
+            piece = piece_of(start, stop, text[start:stop])
             if not whole:
                 letter_font, letter_angle = font_and_angle(start)
                 if not turned and (letter_font.large or piece.text == "√"):
@@ -308,7 +311,7 @@ def in_order(words: str, *, mirrored: bool) -> str:
     return " ".join(word for against, some in groups for word in (some[::-1] if against else some))
 
 
-def _with_accents(text: str, piece_of: Callable[[int, int], _Piece]) -> str:
+def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
     """Return a text with its accents on the letters that they are drawn over, wherever they stand in it."""
     accents = [match.start() for match in _ACCENT.finditer(text)]
     if not accents:
@@ -350,12 +353,12 @@ def _character(code: int) -> str:
     return _CODES.get(code) or (chr(code) if is_one else " ")
 
 
-def _pieces(raw: Any, pdfium: Any, turns: int, *, mirrored: bool) -> Callable[[int, int], _Piece]:  # noqa: ANN401 - as above
+def _pieces(raw: Any, pdfium: Any, turns: int, *, mirrored: bool) -> Callable[..., _Piece]:  # noqa: ANN401 - as above
     """Return a function from the numbers of the first character and of the one behind to their piece."""
     box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
     to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
 
-    def piece(first: int, end: int) -> _Piece:
+    def piece(first: int, end: int, text: str = "") -> _Piece:
         pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
         pdfium.FPDFText_GetCharOrigin(raw, first, to_across, to_up)
         pdfium.FPDFText_GetMatrix(raw, first, to_matrix)
@@ -368,7 +371,7 @@ def _pieces(raw: Any, pdfium: Any, turns: int, *, mirrored: bool) -> Callable[[i
         for _ in range(turns):
             left, bottom, right, top, x, y = bottom, -right, top, -left, y, -x
         left, right = (-right, -left) if mirrored else (left, right)
-        return _Piece("", left, right, y, size)
+        return _Piece(text, left, right, y, size)
 
     return piece
 
