@@ -9,7 +9,7 @@ from activities.contracts.evidence import Price, Usage
 from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
 from tests.workflows.conftest import Run, Stage, a_request, limitations
-from tests.workflows.script import COST, takes
+from tests.workflows.script import COST, document, takes
 from tests.workflows.test_deep_writing import sentences
 
 pytestmark = pytest.mark.invariant
@@ -176,3 +176,23 @@ async def test_no_section_works_longer_than_the_limit_of_one_section(stage: Stag
     assert outcome.stop_reason == "timeout"
     assert report.sections
     assert max(record.iteration for record in report.methodology.searches) <= 4
+
+
+async def test_what_a_section_leaves_goes_to_the_others(stage: Stage) -> None:
+    """Two sections are done at once; the third may use what they left, far beyond its own share."""
+    stage.script.sections = 3
+    stage.script.sufficient_at = None
+    stage.script.usage = whole_prompt
+    stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
+    stage.script.before["judge"] = lambda step: takes(30) if step.section == "s3" else None
+    stage.script.answers["gap_evaluator"] = lambda step: (
+        {"outstanding_gaps": [f"gap {step.iteration} of {step.question}"] if step.section == "s3" else []}
+    )
+    limits = {"max_tokens": 300_000, "max_iterations": 50}
+    outcome, _, run = await stage.play(a_request("deep", limits=limits))
+    progress = await run.progress()
+    third = next(s for s in progress.sections if s.id == "s3")
+    used = sum(usage.tokens for usage in third.by_role.values())
+    assert used > 300_000 / 3
+    assert outcome.stop_reason == "token_budget_exceeded"
+    assert (await accounted(stage, run)).tokens <= 300_000
