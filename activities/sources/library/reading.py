@@ -71,6 +71,8 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".epub": read_epub,
     ".tex": read_tex,
 }
+ZIPPED = (".docx", ".odt", ".pptx", ".xlsx", ".epub")
+"""Kinds that are zip archives."""
 TABLES = (".csv", ".tsv")
 """Records when their columns are named like those of a record, else a text."""
 BIBLIOGRAPHIES = (".bib", ".ris")
@@ -128,6 +130,12 @@ def _or_set_aside(documents: Iterator[Evidence | SetAside], name: str) -> Iterat
 
 def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind, data, note = kind_of(name), _bytes(path), ""
+    if not data:
+        raise Unreadable("it is empty")
+    if data.startswith(b"%PDF-") and kind != ".pdf":
+        raise Unreadable("it is a PDF under another ending; name it .pdf")
+    if kind in ZIPPED and not data.startswith(b"PK"):
+        raise Unreadable(f"it is no {kind} file; open it in its program and save it as {kind}")
     if kind.endswith(PACKED):
         data, kind = _unpack(data), kind.removesuffix(PACKED)
     if kind in TEXTS:

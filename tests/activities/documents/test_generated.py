@@ -323,3 +323,20 @@ def test_a_kind_that_is_not_read_says_as_what_to_save_it(tmp_path: Path) -> None
         (aside,) = read_file(b"", str(tmp_path / name), name)
         assert isinstance(aside, SetAside)
         assert "save it as ." in aside.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        *((f"empty{kind}", b"", "it is empty") for kind in (".txt", ".pdf", ".docx", ".jsonl", ".html")),
+        ("paper.txt", b"%PDF-1.7", "it is a PDF under another ending; name it .pdf"),
+        ("page.docx", b"<p>Hi</p>", "it is no .docx file; open it in its program and save it as .docx"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_set_aside_with_a_way_out(
+    tmp_path: Path, name: str, data: bytes, reason: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    (aside,) = read_file(b"", str(tmp_path / name), name)
+    assert isinstance(aside, SetAside)
+    assert aside.reason == reason
