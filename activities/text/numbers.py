@@ -160,8 +160,6 @@ class Stated:
     """Its values with their signs."""
     scaled: frozenset[Decimal]
     """Its values, those that a word multiplies only as multiplied."""
-    times: frozenset[tuple[Decimal, ...]]
-    """Its clock times (`_clock`)."""
 
     def has(self, value: Decimal, *, percent: bool | None = False, scaled: bool = False) -> bool:
         """Tell whether a value stands in the text, or another one that is rounded to it."""
@@ -253,9 +251,8 @@ def stated(text: str) -> Stated:
     signed = {value for one in numbers for value in one.signed}
     bare = {value for one in numbers if one.is_scaled for value in one.readings[0]}
     scaled = values - (bare - {value for one in numbers if not one.is_scaled for value in one.values})
-    times = frozenset(_clock(one) for one in every.numbers if one.role == "time")
     return Stated(
-        frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed), frozenset(scaled), times
+        frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed), frozenset(scaled)
     )
 
 
@@ -266,8 +263,8 @@ _WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
 def missing_number(text: str, texts: Iterable[str]) -> str:
     """Return the first number of a text that none of the others states; empty where none is missing.
 
-    Ordinals are read as the rest of the sentence is, so is a whole number up to ten, which may count, and so
-    is a time of day where no work has one in digits."""
+    Ordinals and times of day are read as the rest of the sentence is, and so is a whole number up to ten,
+    which may count."""
     return next((one.shown for one in missing_numbers(text, texts)), "")
 
 
@@ -275,13 +272,6 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     """Return the numbers of a text that none of the others states, as `missing_number` says."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
     for one in read(text).numbers:
-        if one.role == "time":
-            (hour, minute), every = _clock(one), [*map(stated, texts)]
-            times = {time for other in every for time in other.times}
-            hours = {hour, (hour + 1) % 12 if minute else hour}  # half past seven, halb acht
-            in_words = any(value % 12 in hours for other in every for value in other.values)
-            if times and (hour, minute) not in times and not in_words:
-                yield one
         if one.role in ("time", "ordinal", "code"):
             continue
         counts = one.role == "figure" and not (one.percent or one.is_scaled)
@@ -300,12 +290,6 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
             for reading in one.readings
         ):
             yield one
-
-
-def _clock(time: Number) -> tuple[Decimal, ...]:
-    """Return hour and minute of a time by a clock of twelve hours."""
-    hour, minute, *_ = (*time.readings[0], Decimal(0))
-    return hour % 12, minute
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
