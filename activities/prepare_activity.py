@@ -98,8 +98,8 @@ class PrepareActivities:
         offered = options(settings, self._sources, asked_for)
         if step.library is not None:  # in place of what the setting names
             check_library(step.library)
-            own = info_of(step.library)
-            offered = tuple(o.replace(info=own) if o.info.name == "library" else o for o in offered)
+            library = info_of(step.library)
+            offered = tuple(o.replace(info=library) if o.info.name == "library" else o for o in offered)
         default = settings.model_choices()
         models = {"default": default["default"], **step.models} if step.models else default
         for role, chosen in models.items():
@@ -110,8 +110,8 @@ class PrepareActivities:
         asked_in = language_of_question(step.question) or ENGLISH
         return Prepared(
             profile=profile,
-            profiles={name: one.description for name, one in profiles.items()},
-            preferences={name: one.sources for name, one in profiles.items()},
+            profiles={name: entry.description for name, entry in profiles.items()},
+            preferences={name: entry.sources for name, entry in profiles.items()},
             alternatives=profiles if step.chooses_profile else {},
             sources=choose_sources(offered, step.sources),
             models=models,

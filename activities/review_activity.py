@@ -117,8 +117,8 @@ class ReviewActivities:
             key = await self._archive.put(after)
             self._records.put(key, after)
             total = len(after.records)
-            given = after.given - before.given
-            return Added(records=key, total=total, given=given, new=total - len(before.records))
+            labelled = after.given - before.given
+            return Added(records=key, total=total, given=labelled, new=total - len(before.records))
 
     @activity.defn
     async def draw_review_sample(self, step: SampleStep) -> Sampled:
@@ -162,7 +162,7 @@ class ReviewActivities:
                     )
                     for row in done.output.decisions
                 ]
-                by_number = {one.record: LETTERS[one.verdict] for one in decisions}
+                by_number = {decision.record: LETTERS[decision.verdict] for decision in decisions}
                 letters = "".join(by_number.get(number, OPEN) for number in step.numbers)
                 key = await self._archive.put_lines(decisions) if decisions else ""
             elif isinstance(done.output, Extraction):
@@ -208,7 +208,7 @@ class ReviewActivities:
             changed = [key.partition(".")[2] for key in step.keys if key.startswith("criteria.")]
             touched = resting_on(decisions, changed) if changed and "question" not in step.keys else decisions
             titles, texts = (
-                _opened(marks, [one for one in touched if one.stage == stage], step.screeners)
+                _opened(marks, [decision for decision in touched if decision.stage == stage], step.screeners)
                 for stage, marks in (("titles", step.titles), ("full_texts", step.full_texts))
             )
             again = step.titles.made() + step.full_texts.made() - titles.made() - texts.made()
@@ -242,7 +242,7 @@ class ReviewActivities:
             name = f"reviews/{step.run_id}/notices.json"
             data = await self._store.get_named(name)
             before = Notices.model_validate_json(data).notices if data else ()
-            notices = (*(one for one in before if one.version != notice.version), notice)
+            notices = (*(earlier for earlier in before if earlier.version != notice.version), notice)
             await self._store.put_named(name, Notices(notices=notices).model_dump_json().encode())
             folder = self._settings.reports_dir or self._settings.home / "reports"
             write_whole(folder / f"{step.run_id}.rss", feed(notices))
@@ -280,23 +280,23 @@ class ReviewActivities:
         if not step.earlier:
             return new
         earlier = await self._archive.get(step.earlier, Extraction)
-        stands = (one for one in earlier.values if one.field not in step.fields)
+        stands = (value for value in earlier.values if value.field not in step.fields)
         return new.replace(values=(*stands, *new.values))
 
     async def _load(self, key: str) -> Records:
         async with self._loading:  # megabytes, which the first of several steps reads in a thread
-            known = self._records.get(key)
-            if known is None:
+            records = self._records.get(key)
+            if records is None:
                 data = await self._store.get_bytes(key)
-                known = await asyncio.to_thread(Records.model_validate_json, data)
-            return self._records.put(key, known)
+                records = await asyncio.to_thread(Records.model_validate_json, data)
+            return self._records.put(key, records)
 
     async def _ranker(self, records: str, protocol: str) -> "Ranker":
         from activities.review.ranking import Ranker
 
         async with self._ranking:
-            if (known := self._rankers.get((records, protocol))) is not None:
-                return known
+            if (cached := self._rankers.get((records, protocol))) is not None:
+                return cached
             refs = (await self._load(records)).records
             asked = await self._archive.get(protocol, Protocol)
             texts = [
@@ -320,7 +320,9 @@ def needs_extra() -> Iterator[None]:
 def _opened(marks: Marks, touched: Sequence[Decision], screeners: Sequence[str]) -> Marks:
     """Return the marks of a stage without the decisions that rest on what was changed."""
     for place, name in enumerate(screeners):
-        own = (one.record for one in touched if one.part == "screener" and one.by == name)
-        marks = marks.with_screener(place, dict.fromkeys(own, OPEN))
-    marks = marks.with_words({one.record: OPEN for one in touched if one.part == "word"})
-    return marks.with_labels({one.record: OPEN for one in touched if one.part == "label"})
+        records = (
+            decision.record for decision in touched if decision.part == "screener" and decision.by == name
+        )
+        marks = marks.with_screener(place, dict.fromkeys(records, OPEN))
+    marks = marks.with_words({decision.record: OPEN for decision in touched if decision.part == "word"})
+    return marks.with_labels({decision.record: OPEN for decision in touched if decision.part == "label"})

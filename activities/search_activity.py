@@ -95,8 +95,8 @@ class SearchActivities:
         ended = await in_time(partial(self._search, source, task) for task in step.tasks)
         self._try_again(step.tasks, ended)
         rows = [
-            one if isinstance(one, Hits) else failed(task, one)
-            for task, one in zip(step.tasks, ended, strict=True)
+            hits if isinstance(hits, Hits) else failed(task, hits)
+            for task, hits in zip(step.tasks, ended, strict=True)
         ]
         return HitsOfAll(answers=tuple(rows))
 
@@ -123,13 +123,13 @@ class SearchActivities:
                     break
                 if answer is None:
                     break
-                kept, notices = await self._keep(answer.records, query, most)
+                refs, notices = await self._keep(answer.records, query, most)
                 left_out = f"{plural(notices, 'notice')} of a retraction or correction left out"
                 details = (answer.detail, f"{left_out}: a notice is no evidence" if notices else "")
                 hits = hits.replace(
                     query=answer.sent or hits.query,
                     hits=max(hits.hits, answer.hits),
-                    kept=(*hits.kept, *kept),
+                    kept=(*hits.kept, *refs),
                     set_aside=hits.set_aside + answer.set_aside,
                     absent=answer.absent or hits.absent,
                     documents=max(hits.documents, answer.documents),
@@ -146,43 +146,45 @@ class SearchActivities:
         started = time.monotonic()
         ended = await in_time(partial(self._list, source, task) for task in tasks)
         self._try_again(tasks, ended)
-        listings = [one for one in ended if isinstance(one, Listing)]
-        results = united((*choice.listed, *(one for listing in listings for one in listing.results)))
+        listings = [listing for listing in ended if isinstance(listing, Listing)]
+        results = united((*choice.listed, *(result for listing in listings for result in listing.results)))
         for name in choice.tried:
             results.pop(name, None)
-        orders = [[one.name for one in listing.results if one.name in results] for listing in listings]
+        orders = [
+            [result.name for result in listing.results if result.name in results] for listing in listings
+        ]
         ranked = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
         with source_clock(tasks[0].seconds):
             texts = await source.read_results(ranked[: choice.most])
         pages = {name: record for name, record in texts.items() if record is not None}
         different = await asyncio.to_thread(without_duplicates, list(pages), pages)
         records = {name: pages[name] for name in different}
-        kept = {
+        settings = {
             name: ref
             for name, record in records.items()
             for ref in (await self._keep((record,), tasks[0].query, 1))[0]
         }
-        waiting = [one for one in ranked if one.name not in texts]
+        waiting = [preview for preview in ranked if preview.name not in texts]
         seconds = round(time.monotonic() - started, 3)
         rows = []
-        for task, one in zip(tasks, ended, strict=True):
-            if not isinstance(one, Listing):
-                rows.append(failed(task, one))
+        for task, outcome in zip(tasks, ended, strict=True):
+            if not isinstance(outcome, Listing):
+                rows.append(failed(task, outcome))
                 continue
-            chosen = [result.name for result in one.results if result.name in texts]
-            own = tuple(kept.pop(name) for name in chosen if name in kept)
-            listed = sum(result.name in results and result.name not in texts for result in one.results)
+            chosen = [result.name for result in outcome.results if result.name in texts]
+            own = tuple(settings.pop(name) for name in chosen if name in settings)
+            listed = sum(result.name in results and result.name not in texts for result in outcome.results)
             missing = unread([pages[name] for name in chosen if name in pages], len(chosen))
             rows.append(
                 Hits(
                     source=task.source,
-                    query=one.sent or task.query.text,
+                    query=outcome.sent or task.query.text,
                     status="ok" if own or listed else "empty",
-                    hits=one.hits,
+                    hits=outcome.hits,
                     kept=own,
                     listed=listed,
-                    set_aside=one.set_aside + sum(name not in records for name in chosen),
-                    detail="; ".join(filter(None, (one.detail, missing))),
+                    set_aside=outcome.set_aside + sum(name not in records for name in chosen),
+                    detail="; ".join(filter(None, (outcome.detail, missing))),
                     attempts=activity.info().attempt,
                     seconds=seconds,
                 )
@@ -200,8 +202,8 @@ class SearchActivities:
         """Store what an answer brought, at most so many, and count the notices of retractions among it."""
         works = [work for record in records if (work := read_marks(record)) is not None]
         fitting = [record for record in works if in_years(record, query.filters)]
-        kept = [await self._store.put(_public(record)) for record in fitting[:most]]
-        return kept, len(records) - len(works)
+        refs = [await self._store.put(_public(record)) for record in fitting[:most]]
+        return refs, len(records) - len(works)
 
     def _narrowed(self, task: SearchTask) -> Query:
         """Return the query as the source is asked it.

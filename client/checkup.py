@@ -165,7 +165,7 @@ async def check_model(settings: "Settings") -> Check:
 
     if settings.model is None or settings.model == "extractive":
         none = "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
-        return Check("model", "ok", "; ".join((none, *(one.line() for one in await local_servers()))))
+        return Check("model", "ok", "; ".join((none, *(server.line() for server in await local_servers()))))
 
     address, headers = server_of(settings)
     base = without_credentials(address)
@@ -224,22 +224,22 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     async with open_http(settings) as http:
         built = Sources(settings, http)
         for option in options(settings, built):
-            said = partial(Check, f"source {option.info.name}", source=option.info.name)
+            check = partial(Check, f"source {option.info.name}", source=option.info.name)
             if not option.enabled:
-                yield said(state="ok", message=f"not enabled: {option.reason}")
+                yield check(state="ok", message=f"not enabled: {option.reason}")
             elif not network or option.info.role == "lookup":
-                yield said(state="ok", message="enabled")
+                yield check(state="ok", message="enabled")
             else:
                 query = Query(text="aspirin", limit=1)
                 try:
                     async with asyncio.timeout(PROBE_SECONDS * 3):
                         await anext(built[option.info.name].exchanges(query))
                 except SourceError as error:
-                    yield said(state="warn", message=advice(str(error)))
+                    yield check(state="warn", message=advice(str(error)))
                 except TimeoutError:
-                    yield said(state="warn", message="did not answer in time")
+                    yield check(state="warn", message="did not answer in time")
                 else:
-                    yield said(state="ok", message="answers")
+                    yield check(state="ok", message="answers")
 
 
 def advice(error: str) -> str:

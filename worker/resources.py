@@ -90,7 +90,7 @@ class Resources:
         return [
             *self.search.definitions(),
             *(method for owner in self.others for method in methods(owner)),
-            *(step for one in self.late for step in one.definitions()),
+            *(step for late in self.late for step in late.definitions()),
         ]
 
     @property
@@ -235,6 +235,6 @@ class RunFolders:
         client = activity.client()
         refs = await evidence_index(client, report.run_id)
         records = await iterations(client, report.run_id)
-        works = [one for one in await self._store.read_all(refs) if isinstance(one, Evidence)]
+        works = [evidence for evidence in await self._store.read_all(refs) if isinstance(evidence, Evidence)]
         files = await asyncio.to_thread(run_files, report, self._form, works, records)
         await asyncio.to_thread(write_files, self._folder / file_name(report.run_id), files)

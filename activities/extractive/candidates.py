@@ -37,7 +37,11 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     names = [name for name in named if not wanted or name in wanted]
     names.sort(key=lambda name: (name not in asked, -named[name], name))
     candidates = (_candidate(name, items, documents) for name in names)
-    return Hypotheses(hypotheses=tuple(one for one in candidates if one is not None)[: step.max_candidates])
+    return Hypotheses(
+        hypotheses=tuple(candidate for candidate in candidates if candidate is not None)[
+            : step.max_candidates
+        ]
+    )
 
 
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:

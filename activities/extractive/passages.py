@@ -58,7 +58,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         passages=tuple(
             Passage(
                 evidence_id=run.item.document.evidence_id,
-                quotes=tuple(one.sentence.quote for one in run.sentences),
+                quotes=tuple(sentence.sentence.quote for sentence in run.sentences),
                 before=run.before,
             )
             for run in _chosen(items, step.question)
@@ -117,11 +117,13 @@ def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
 def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
     """Return 1 where a document has one of the names, -1 where its title has a word that begins alike."""
     title = terms(item.document.title)
-    rows = (title, *(one.sentence.terms for one in item.ranked))
+    rows = (title, *(ranked.sentence.terms for ranked in item.ranked))
     if any(name.issubset(row) for name in names for row in rows):
         return 1
-    own = [term for name in names[:1] for term in name]
-    return -any(len(word) >= MIN_WITHIN and t.startswith(word) and t != word for word in title for t in own)
+    name_terms = [term for name in names[:1] for term in name]
+    return -any(
+        len(word) >= MIN_WITHIN and t.startswith(word) and t != word for word in title for t in name_terms
+    )
 
 
 def _runs(item: Item) -> Iterator[_Run]:
@@ -133,11 +135,11 @@ def _runs(item: Item) -> Iterator[_Run]:
     ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
     most = MAX_OF_ONE if own or item.document.full_text else 1
     done: set[Ranked] = set()
-    for one in _findings(item):
-        if one in done or not most:
+    for finding in _findings(item):
+        if finding in done or not most:
             continue
         most -= 1
-        near = _followed(item, one, ordered) if own else _with_second(item, one)
+        near = _followed(item, finding, ordered) if own else _with_second(item, finding)
         run = tuple(other for other in near if other not in done)
         head, at = run[0].sentence.head, ordered.index(run[0])
         done.update(run)
@@ -146,45 +148,45 @@ def _runs(item: Item) -> Iterator[_Run]:
             head = ordered[at - 1].sentence.quote
             done.add(ordered[at - 1])
         plain = normalise(head).strip(" #*")
-        yield _Run(item, run, one.score, plain if len(plain) <= MAX_CONTEXT else "")
+        yield _Run(item, run, finding.score, plain if len(plain) <= MAX_CONTEXT else "")
 
 
 def _findings(item: Item) -> Sequence[Ranked]:
     """Return the sentences of a work that state findings, by its own headings, where one is near as well.
 
     What was studied is no answer beside what was found."""
-    findings = [one for one in item.ranked if not one.sentence.before_findings]
+    findings = [ranked for ranked in item.ranked if not ranked.sentence.before_findings]
     best = item.ranked[0].likeness or 0.0
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
         return item.ranked
     return findings
 
 
-def _with_second(item: Item, one: Ranked) -> Sequence[Ranked]:
+def _with_second(item: Item, ranked: Ranked) -> Sequence[Ranked]:
     """Return a sentence of an abstract, in its order with another one that is nearly as near.
 
     Figures stand apart from what follows of them."""
-    least = MIN_SECOND * (one.likeness or 1.0)
-    others = [other for other in _findings(item) if other is not one and (other.likeness or 0.0) >= least]
-    return sorted((one, *others[:1]), key=lambda each: each.sentence.place)
+    least = MIN_SECOND * (ranked.likeness or 1.0)
+    others = [other for other in _findings(item) if other is not ranked and (other.likeness or 0.0) >= least]
+    return sorted((ranked, *others[:1]), key=lambda each: each.sentence.place)
 
 
-def _followed(item: Item, one: Ranked, ordered: Sequence[Ranked]) -> Sequence[Ranked]:
+def _followed(item: Item, ranked: Ranked, ordered: Sequence[Ranked]) -> Sequence[Ranked]:
     """Return a sentence of a user's own text with the next one of its paragraph; a row stands alone.
 
     Cause and cure stand in two. A further one follows where both are short."""
-    at, run = ordered.index(one), [one]
+    at, run = ordered.index(ranked), [ranked]
     for after in ordered[at + 1 : at + 3]:
         short = len(run) == 1 or sum(len(each.sentence.quote.split()) for each in run) < MIN_PASSAGE_WORDS
-        if one.sentence.is_row or after.sentence.is_row or not short or not _adjoin(item, run[-1], after):
+        if ranked.sentence.is_row or after.sentence.is_row or not short or not _adjoin(item, run[-1], after):
             break
         run.append(after)
     return run
 
 
-def _adjoin(item: Item, one: Ranked, other: Ranked) -> bool:
+def _adjoin(item: Item, ranked: Ranked, other: Ranked) -> bool:
     """Tell whether a sentence follows another in the same paragraph."""
     text = item.document.text
-    begin = text.find(one.sentence.quote) + len(one.sentence.quote)
+    begin = text.find(ranked.sentence.quote) + len(ranked.sentence.quote)
     end = text.find(other.sentence.quote, begin)
     return 0 <= end < begin + MAX_CONTEXT and "\n\n" not in text[begin:end]

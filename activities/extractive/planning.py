@@ -102,8 +102,8 @@ def choose_profile(question: str, profiles: dict[str, str], default: str) -> tup
         if words and words <= held and name != "general":
             return name, "the question has its name"
     asked = held - weak_stems()
-    own = {name: text for name, text in sorted(profiles.items()) if name not in _BUILT_IN}
-    shared = {name: len(asked & set(terms(text))) for name, text in own.items()}
+    user_profiles = {name: text for name, text in sorted(profiles.items()) if name not in _BUILT_IN}
+    shared = {name: len(asked & set(terms(text))) for name, text in user_profiles.items()}
     best = max(shared, key=lambda name: shared[name], default="")
     if best and shared[best] >= MIN_SHARED:
         return best, "its description fits the question"
@@ -147,8 +147,8 @@ def choose_sources(
     asked = set(terms(question)) - weak_stems()
     counts = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}
     shared = {name: count if count >= MIN_SHARED else 0 for name, count in counts.items()}
-    own = [name for name in preferred if name in infos]
-    wanted = [*own, *(n for n in infos if n not in own and (n in named or shared[n]))]
+    sources = [name for name in preferred if name in infos]
+    wanted = [*sources, *(n for n in infos if n not in sources and (n in named or shared[n]))]
     return tuple(sorted(wanted, key=lambda name: (name not in named, -shared[name], wanted.index(name))))
 
 
@@ -170,7 +170,9 @@ def plan(step: PlanInput) -> ReportPlan:
 
 def aspect_of(step: StepContext, text: str) -> Aspect | None:
     """Return the aspect that a step looks for by a text: that of its question, and none by another text."""
-    aspects = (one for one in step.profile.aspects if one.title == step.aspect and text == step.question)
+    aspects = (
+        aspect for aspect in step.profile.aspects if aspect.title == step.aspect and text == step.question
+    )
     return next(aspects, None)
 
 

@@ -76,7 +76,7 @@ def build_report(
             computed=by["computation"],
             fell=sum(checks.lost.values()),
             reader=step.reader,
-            vigilance=sum((one.draft.vigilance for one in step.sections), Vigilance()),
+            vigilance=sum((section.draft.vigilance for section in step.sections), Vigilance()),
             unread=sum(item.statement.code == "not_read" for item in checks.dropped),
         ),
         confidence=round(step.confidence, 4) if judged and step.confidence is not None else None,
@@ -131,10 +131,10 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
 
 def _title(step: PublishInput, edited: str) -> str:
     """Return the title of the editor, the plan or a person; where that is the question, the writer's."""
-    drafts = (one.draft.title for one in step.sections if one.section.title == UNPLANNED)
-    titles = [*map(clean, (edited, step.title)), *(clean(one) for one in drafts if one != UNPLANNED)]
+    drafts = (section.draft.title for section in step.sections if section.section.title == UNPLANNED)
+    titles = [*map(clean, (edited, step.title)), *(clean(draft) for draft in drafts if draft != UNPLANNED)]
     question = clean(step.question)
-    return next((one for one in titles if one not in ("", question)), question[:200])
+    return next((title for title in titles if title not in ("", question)), question[:200])
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
@@ -161,8 +161,8 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
     else:
         answer = edit.answer
         for section in checks.sections:
-            own = {claim.id for claim in (*section.answer, *section.claims)}
-            if section.answer and not any(own & {claim.id, *claim.rests_on} for claim in answer):
+            claim_ids = {claim.id for claim in (*section.answer, *section.claims)}
+            if section.answer and not any(claim_ids & {claim.id, *claim.rests_on} for claim in answer):
                 answer = (*answer, section.answer[0].replace(contradicts=()))
     if (
         not answer
@@ -183,23 +183,23 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     by_model = step.written_by == "model"
     judged = {work.evidence_id: work for work in report.judgements}
     translated = {
-        quote: clean(one.text)
+        quote: clean(translation.text)
         for planned in step.sections
-        for one in planned.draft.translations
-        for quote in one.support
-        if one.state == "stands"
+        for translation in planned.draft.translations
+        for quote in translation.support
+        if translation.state == "stands"
     }
     around = contexts(quotes, documents, step.language, translated)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
     graded = by_model and words.graded
     listed = references(quotes, documents, study, origins, around, judged, graded=graded)
     if by_model:
-        grades = {one.evidence_id: one.strength for one in listed}
+        grades = {reference.evidence_id: reference.strength for reference in listed}
         report = report.changed(lambda claim: with_strength(claim, grades, documents, study))
     numbers = numbers_of(listed)
 
     def numbered(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:
-        return tuple(one.replace(number=numbers[one.evidence_id]) for one in passages)
+        return tuple(passage.replace(number=numbers[passage.evidence_id]) for passage in passages)
 
     return report.replace(
         sections=tuple(

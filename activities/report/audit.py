@@ -47,8 +47,10 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     return Examination(
         run_id=report.run_id,
         bearers=tuple(
-            replace(one, problems=(*one.problems, *next(derived[one.kind]))) if one.kind in derived else one
-            for one in bearers
+            replace(bearer, problems=(*bearer.problems, *next(derived[bearer.kind])))
+            if bearer.kind in derived
+            else bearer
+            for bearer in bearers
         ),
         problems=(*problems, *_prose(report), *_confidence(report), *_grounds(report), *_limitations(report)),
     )
@@ -77,8 +79,11 @@ def _grounds(report: Report) -> Iterator[str]:
     """Name a confidence that is said to rest on more works than were judged to answer."""
     answering = [work.answers for work in report.judgements if work.answers >= MIN_ANSWERS]
     direct = sum(answers >= 3 for answers in answering)
-    stated = [one for one in report.confidence_reasons if one.code == "confidence_of_judgements"]
-    if any(one.number("works") > len(answering) or one.number("direct") > direct for one in stated):
+    stated = [reason for reason in report.confidence_reasons if reason.code == "confidence_of_judgements"]
+    if any(
+        statement.number("works") > len(answering) or statement.number("direct") > direct
+        for statement in stated
+    ):
         yield "its confidence is said to rest on more works than were judged to answer"
 
 
@@ -88,11 +93,11 @@ def _limitations(report: Report) -> list[str]:
     problems = []
     if report.limitations != sentences(report.statements):
         problems.append("its limitations do not say what their data says")
-    stated = {sentence(one) for one in report.statements}
+    stated = {sentence(statement) for statement in report.statements}
     problems += [
-        f"it does not state a limitation that it has: {sentence(one)}"
-        for one in stated_limits(report)
-        if sentence(one) not in stated
+        f"it does not state a limitation that it has: {sentence(limit)}"
+        for limit in stated_limits(report)
+        if sentence(limit) not in stated
     ]
     return problems
 
@@ -109,6 +114,6 @@ def _prose(report: Report) -> list[str]:
     ]
     if report.executive_summary != summary_text(report):
         problems.append("the summary does not say its claims, and no more, with their references")
-    if report.reservations != tuple(text for one in report.sections for text in one.reservations):
+    if report.reservations != tuple(text for section in report.sections for text in section.reservations):
         problems.append("its reservations are not those of its sections")
     return problems

@@ -92,7 +92,7 @@ def check_report(
     works = report.get("references", [])
     numbers = {work["evidence_id"]: work["number"] for work in works}
     texts = {item["evidence_id"]: normalise(item["text"]) for item in items}
-    retracted = {one["evidence_id"] for one in (*items, *works) if one.get("standing") == "retracted"}
+    retracted = {item["evidence_id"] for item in (*items, *works) if item.get("standing") == "retracted"}
 
     def problem(label: str, kind: str, name: str, quote: str) -> str:
         if name not in texts:
@@ -144,23 +144,23 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Se
             lacking.insert(0, "has no support")
         wrong = tuple(f"claim {name} {what}" for what in lacking)
         yield f"claim {name}", CheckedBearer("claim", name, claim["text"], problems=wrong), quotes
-    for one in report.get("candidates", []):
-        name, text = one["name"], one.get("proposed_mechanism") or one.get("mechanism", "")
+    for candidate in report.get("candidates", []):
+        name, text = candidate["name"], candidate.get("proposed_mechanism") or candidate.get("mechanism", "")
         kinds = ("support", "against", "records", "safety")
-        quotes = [support for kind in kinds for support in one.get(kind, [])]
+        quotes = [support for kind in kinds for support in candidate.get(kind, [])]
         quotes = list({(quote["evidence_id"], quote["quote"]): quote for quote in quotes}.values())
-        wrong = () if one.get("support") else (f"candidate {name} has no support",)
+        wrong = () if candidate.get("support") else (f"candidate {name} has no support",)
         yield f"candidate {name}", CheckedBearer("candidate", name, text, problems=wrong), quotes
-    for one in report.get("conclusions", []):
-        quotes = [support for work in one.get("works", []) for support in work.get("support", [])]
-        name = one["outcome"]
-        yield f"conclusion {name}", CheckedBearer("conclusion", name, one["direction"]), quotes
+    for conclusion in report.get("conclusions", []):
+        quotes = [support for work in conclusion.get("works", []) for support in work.get("support", [])]
+        name = conclusion["outcome"]
+        yield f"conclusion {name}", CheckedBearer("conclusion", name, conclusion["direction"]), quotes
     for row in report.get("table", {}).get("rows", []):
         name = row["evidence_id"]
         for column, cell in row.get("cells", {}).items():
             label, support = f"{column} of {name}", cell.get("support")
-            own = support is not None and support["evidence_id"] == name
-            wrong = () if own else (f"{label} has no sentence of that work",)
+            is_cited = support is not None and support["evidence_id"] == name
+            wrong = () if is_cited else (f"{label} has no sentence of that work",)
             quotes = [support] if support else []
             yield label, CheckedBearer("cell", name, cell["text"], problems=wrong), quotes
     for work in report.get("judgements", []):

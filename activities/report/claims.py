@@ -53,7 +53,7 @@ WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation", "
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
     """Return answer and claims of a draft as a report has them now, for the editor."""
     shown = printed(draft)
-    rest = (one for paragraph in shown.paragraphs for one in paragraph.claims)
+    rest = (claim for paragraph in shown.paragraphs for claim in paragraph.claims)
     return tuple(map(as_claim, shown.answer)), tuple(map(as_claim, rest))
 
 
@@ -122,8 +122,8 @@ class Checks:
         )
 
     def drop_refused(self, refused: Iterable[Refused], section: str = "") -> None:
-        for one in refused:
-            self.drop(clean(one.text), [one.reason], one.kind, section, one.evidence_ids)
+        for refusal in refused:
+            self.drop(clean(refusal.text), [refusal.reason], refusal.kind, section, refusal.evidence_ids)
 
     def add_section(self, planned: PlannedSection) -> None:
         """Look for every quote of a draft, and keep what stands."""
@@ -132,17 +132,19 @@ class Checks:
         title = _(clean(planned.section.title)) or clean(planned.draft.title)
         if planned.section.title == UNPLANNED and planned.draft.passages:
             title = _("Nearest passages")  # nobody has found anything: these stand as they were ranked
-        draft = named(name, planned.draft).changed(lambda one: (self._with_quotes(one),))
+        draft = named(name, planned.draft).changed(lambda claim: (self._with_quotes(claim),))
         shown = printed(draft)
         start = len(self.dropped)
         self.drop_refused(shown.refused, name)
-        passages = tuple(filter(None, (self._passage(one, name) for one in draft.passages)))
-        blocks = [("", own) for own in _quotes(passages, name)] or self._blocks(shown, name)
+        passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
+        blocks = [("", quoted) for quoted in _quotes(passages, name)] or self._blocks(shown, name)
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
-        self.written[name] = sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims)
+        self.written[name] = sum(refusal.kind == "claim" for refusal in planned.draft.refused) + len(
+            draft.claims
+        )
         self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
-        first = {one.id: one.text for one in draft.claims}
-        self.replaced += sum(first.get(one.id) != one.text for one in shown.claims)
+        first = {claim.id: claim.text for claim in draft.claims}
+        self.replaced += sum(first.get(claim.id) != claim.text for claim in shown.claims)
         reservations = self._reservations(shown.reservations)
         self.sections.append(
             ReportSection(
@@ -164,8 +166,8 @@ class Checks:
 
     def _reservations(self, written: Iterable[DraftClaim]) -> tuple[str, ...]:
         """Return the reservations that no section before has."""
-        own = {text.casefold(): text for text in (as_claim(one).text for one in written)}
-        new = {key: text for key, text in own.items() if key not in self.reservations}
+        texts = {text.casefold(): text for text in (as_claim(claim).text for claim in written)}
+        new = {key: text for key, text in texts.items() if key not in self.reservations}
         self.reservations |= new
         return tuple(new.values())
 
@@ -229,7 +231,7 @@ def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
         support = Support(evidence_id=passage.evidence_id, quote=quote)
         return Claim(id=f"{section}.{next(places)}", text=clean(quote), support=(support,), quoted=True)
 
-    return [[claim(one, quote) for quote in one.quotes] for one in passages]
+    return [[claim(passage, quote) for quote in passage.quotes] for passage in passages]
 
 
 def reasons_text(reasons: Iterable[Statement]) -> str:
@@ -243,10 +245,10 @@ def contradictions(
     """Map the id of a claim to those that the editor called contradictory to it; both stand."""
     place = {claim.id: number for number, claim in enumerate(claims)}
     others: dict[str, set[str]] = {}
-    for one, other in pairs:
-        if one in place and other in place:
-            others.setdefault(one, set()).add(other)
-            others.setdefault(other, set()).add(one)
+    for work, other in pairs:
+        if work in place and other in place:
+            others.setdefault(work, set()).add(other)
+            others.setdefault(other, set()).add(work)
     return {name: tuple(sorted(against, key=place.__getitem__)) for name, against in others.items()}
 
 
@@ -255,7 +257,7 @@ def judged_works(
 ) -> tuple[JudgedWork, ...]:
     """Check the judgements, each work once; of one whose text is not at hand only the labels are shown."""
     by_id = {ref.evidence_id: ref for ref in refs}
-    kept: dict[str, JudgedWork] = {}
+    works: dict[str, JudgedWork] = {}
     for judgement in judgements:
         name = judgement.evidence_id
         item = checks.documents.get(name)
@@ -275,8 +277,8 @@ def judged_works(
             comparator=clean(judgement.comparator) if item else "",
             reason=reason if item else "",
         )
-        kept.setdefault(name, work)
-    return tuple(kept.values())
+        works.setdefault(name, work)
+    return tuple(works.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,17 +309,17 @@ def _printed(
     sentences: Sequence[EditedSentence], claims: Mapping[str, Claim], checks: Checks, *, in_place: bool = True
 ) -> tuple[Claim, ...]:
     """Keep the sentences that stand, each once; `in_place`: and the claims of those that do not."""
-    kept: dict[str, Claim] = {}
+    first_claims: dict[str, Claim] = {}
     for one in sentences:
         names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in one.claims))
         if (problem := _problem(one, names, claims, checks)) is None:
             claim = as_claim(one).replace(rests_on=names)
-            kept.setdefault(claim.text, claim)
+            first_claims.setdefault(claim.text, claim)
             continue
         checks.drop_refused([refused(one.replace(problem=problem), "summary")])
         for claim in (claims[name] for name in names if in_place and name in claims):
-            kept.setdefault(claim.text, claim.replace(contradicts=()))
-    return tuple(kept.values())
+            first_claims.setdefault(claim.text, claim.replace(contradicts=()))
+    return tuple(first_claims.values())
 
 
 def _problem(
@@ -341,7 +343,7 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> Non
     """Leave out the claims that another one which stands says."""
     standing = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
     carrying = {
-        name for section in checks.sections for _, own in blocks_of(section) for name in leaned_on(own)
+        name for section in checks.sections for _, claims in blocks_of(section) for name in leaned_on(claims)
     }
     for name, same in dict(repeated).items():
         if name in standing and same in standing and same != name and name not in carrying:

@@ -45,10 +45,10 @@ def studies(items: Sequence[Evidence]) -> dict[str, int]:
         keys = [
             key for key in _keys(item) if key[0] != "doi" or not differ(named.setdefault(key, name), name)
         ]
-        own = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
+        study = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
         for key in keys:
-            number.setdefault(key, own)
-        numbers[item.evidence_id] = own
+            number.setdefault(key, study)
+        numbers[item.evidence_id] = study
     return numbers
 
 
@@ -58,7 +58,7 @@ def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
     syntheses = [i for i in items if i.evidence_type in SYNTHESES]
     if not syntheses:
         return len(primary)
-    apart = [i for i in primary.values() if not any(_may_include(one, i) for one in syntheses)]
+    apart = [i for i in primary.values() if not any(_may_include(synthesis, i) for synthesis in syntheses)]
     return 1 + len(apart)
 
 
@@ -66,7 +66,7 @@ def _may_include(synthesis: Evidence, item: Evidence) -> bool:
     """Tell whether a study may be in a synthesis: it is not younger, and its title names no other drugs."""
     if synthesis.year and item.year and item.year > synthesis.year:
         return False
-    ours, theirs = ({name for name, _ in drugs_named(one.title)} for one in (synthesis, item))
+    ours, theirs = ({name for name, _ in drugs_named(evidence.title)} for evidence in (synthesis, item))
     return not ours or not theirs or bool(ours & theirs)
 
 
@@ -82,16 +82,16 @@ def _keys(item: Evidence) -> list[tuple[str, ...]]:
     """Return what identifies the study behind a work.
 
     A synthesis names the registrations of other people's trials, so that only its own identity counts."""
-    own: list[tuple[str, ...]] = [("work", item.evidence_id)]
+    keys: list[tuple[str, ...]] = [("work", item.evidence_id)]
     # a preprint names the article that it became
-    own += [("doi", unversioned(doi)) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]
+    keys += [("doi", unversioned(doi)) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]
     # a preprint and its article, and the versions of a review, have one title and one first author
     title, author = fingerprint(item.title, None), first_author(item.authors)
     named: list[tuple[str, ...]] = [("title", title, author)] if title and author else []
     if item.evidence_type in SYNTHESES:
-        return [*own, *named]
+        return [*keys, *named]
     # The first registration in a text is its own trial's as a rule; later ones may be mentioned in passing.
     stated = _REGISTRATION.search(item.text)
     registration = item.identifiers.nct or (stated.group() if stated else "")
     trial = _OF_EUDRACT.sub("", registration.upper())
-    return [("trial", trial), *own] if trial else [*own, *named]
+    return [("trial", trial), *keys] if trial else [*keys, *named]

@@ -44,34 +44,36 @@ def changed(
     on = _onto(revised, verdicts, repetitions(step))
 
     sections = [
-        one.replace(
-            draft=one.draft.changed(on).replace(
-                passages=tuple(p for p in one.draft.passages if p.evidence_id not in works)
+        section.replace(
+            draft=section.draft.changed(on).replace(
+                passages=tuple(p for p in section.draft.passages if p.evidence_id not in works)
             )
         )
-        for one in step.sections
-        if one.section.id not in revised.sections
+        for section in step.sections
+        if section.section.id not in revised.sections
     ]
     edited = step.edited
     if edited is not None:
-        edited = edited.changed(lambda one: next(iter(on(one)), None))
+        edited = edited.changed(lambda sentence: next(iter(on(sentence)), None))
         edited = edited.replace(
             title=revised.title or edited.title,
-            transitions={n: one for n, one in edited.transitions.items() if n not in revised.sections},
+            transitions={
+                n: sentence for n, sentence in edited.transitions.items() if n not in revised.sections
+            },
             repeated=tuple(pair for pair in edited.repeated if not gone & set(pair)),
             contradictions=tuple(pair for pair in edited.contradictions if not gone & set(pair)),
         )
-    written = draft.changed(lambda one: (by_verdict(verdicts)(one),))
+    written = draft.changed(lambda claim: (by_verdict(verdicts)(claim),))
     if sections:
         first, read = sections[0].draft, verdicts.vigilance
         sections[0] = sections[0].replace(draft=first.replace(vigilance=first.vigilance + read))
     if revised.write is not None and (written.claims or written.passages):
         sections = _with_text(sections, revised.write.section, revised.write.question, written)
     ids = {ref.evidence_id for ref in step.evidence}
-    lines = [by_verdict(verdicts)(one) for one in revised.lines]
-    texts = {one.id: one.text for one in lines if one.state == "stands"}
+    lines = [by_verdict(verdicts)(line) for line in revised.lines]
+    texts = {line.id: line.text for line in lines if line.state == "stands"}
     for name in step.parts if texts else ():
-        if any(one.startswith(f"{name}:") for one in texts):
+        if any(text.startswith(f"{name}:") for text in texts):
             step = step.replace(**{name: part_of(name).reworded(step, texts)})
     return step.replace(
         sections=tuple(sections),
@@ -92,38 +94,40 @@ def repetitions(step: PublishInput) -> dict[str, str]:
     """
     printed: dict[str, str] = {}
     follows: dict[str, str] = {}
-    for one in (claim for planned in step.sections for claim in planned.draft.claims):
-        first = printed.setdefault(normalise(one.text).casefold(), one.id)
-        if one.state == "stands" and first != one.id:
-            follows[one.id] = first
+    for sentence in (claim for planned in step.sections for claim in planned.draft.claims):
+        first = printed.setdefault(normalise(sentence.text).casefold(), sentence.id)
+        if sentence.state == "stands" and first != sentence.id:
+            follows[sentence.id] = first
     return {**follows, **dict(step.edited.repeated if step.edited else ())}
 
 
 def _onto(revised: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
     """Make the function that changes one sentence."""
     gone, works = set(revised.removed), set(revised.works)
-    again: dict[str, DraftClaim] = {one.id: one for one in (*revised.sentences, *revised.edited)}
+    again: dict[str, DraftClaim] = {
+        sentence.id: sentence for sentence in (*revised.sentences, *revised.edited)
+    }
     read = by_verdict(verdicts)
 
-    def become(one: C) -> tuple[C, ...]:
-        name = followed(one.id, follows)
-        if name != one.id:
-            if any(support.evidence_id in works for support in one.support):
+    def become(sentence: C) -> tuple[C, ...]:
+        name = followed(sentence.id, follows)
+        if name != sentence.id:
+            if any(support.evidence_id in works for support in sentence.support):
                 return ()
             if name.partition(".")[0] in revised.sections or (works and name in gone):
-                name = one.id  # the other went with its section or its works: this one is printed
+                name = sentence.id  # the other went with its section or its works: this one is printed
         if name in gone:
             return ()
         new = again.get(name)
         if new is None:
-            return (one,)
+            return (sentence,)
         decided = read(new)
         if decided.state == "stands":
             names = (*_CHANGED, "claims") if isinstance(decided, EditedSentence) else _CHANGED
-            return (one.replace(**{name: getattr(decided, name) for name in names}, problem=None),)
-        left_out = any(support.evidence_id in works for support in one.support)
-        narrowed = isinstance(one, EditedSentence) and set(one.claims) & gone
-        return () if left_out or narrowed else (one,)
+            return (sentence.replace(**{name: getattr(decided, name) for name in names}, problem=None),)
+        left_out = any(support.evidence_id in works for support in sentence.support)
+        narrowed = isinstance(sentence, EditedSentence) and set(sentence.claims) & gone
+        return () if left_out or narrowed else (sentence,)
 
     return become
 
@@ -145,12 +149,12 @@ def _with_text(
     """Put new text at the end of a section, or in a section of its own; ids go on from the last."""
     if len(sections) == 1:  # a second section would change what is printed as the answer
         name = sections[0].section.id
-    if not any(one.section.id == name for one in sections):
-        taken = {one.section.id for one in sections}
+    if not any(section.section.id == name for section in sections):
+        taken = {section.section.id for section in sections}
         name = next(f"s{n}" for n in range(1, len(sections) + 100) if f"s{n}" not in taken)
         planned = ReportPlanSection(id=name, title=written.title or question, key_question=question)
         sections = [*sections, PlannedSection(section=planned)]
-    place = next(place for place, one in enumerate(sections) if one.section.id == name)
+    place = next(place for place, section in enumerate(sections) if section.section.id == name)
     draft, more = sections[place].draft, _renamed(written, name, sections[place].draft)
     claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
     draft = draft.replace(
@@ -163,9 +167,9 @@ def _with_text(
 
 def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> SectionDraft:
     """Give the sentences of a draft ids of a section that none of it has; they go on from the last."""
-    numbers = (re.sub(r"\D", "", one.id.rpartition(".")[2]) for one in before.sentences)
+    numbers = (re.sub(r"\D", "", sentence.id.rpartition(".")[2]) for sentence in before.sentences)
     places = count(max((int(number or 0) for number in numbers), default=0) + 1)
-    return draft.changed(lambda one: (one.replace(id=f"{section}.{next(places)}"),))
+    return draft.changed(lambda claim: (claim.replace(id=f"{section}.{next(places)}"),))
 
 
 # disputes
@@ -173,9 +177,9 @@ def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> Section
 
 def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
     """Return a sentence of a report by its id."""
-    drafted = [one for planned in step.sections for one in planned.draft.sentences]
+    drafted = [sentence for planned in step.sections for sentence in planned.draft.sentences]
     edited = step.edited.sentences if step.edited else ()
-    return next((one for one in (*drafted, *edited) if one.id == name), None)
+    return next((claim for claim in (*drafted, *edited) if claim.id == name), None)
 
 
 def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts) -> PublishInput:
@@ -183,7 +187,10 @@ def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts
 
     A reader that missed planted errors confirms nothing.
     """
-    verdict = next((one for one in verdicts.verdicts if one.id == asked.sentence), None)
+    verdict = next(
+        (verdict_of_asked for verdict_of_asked in verdicts.verdicts if verdict_of_asked.id == asked.sentence),
+        None,
+    )
     if verdict is not None and verdict.problem is None and not verdicts.vigilance.is_believed:
         verdict = None
     sentence = sentence_of(step, asked.sentence)
@@ -214,12 +221,13 @@ def decided(step: PublishInput, asked: Instruction) -> PublishInput:
     problem = Statement.of("dispute_upheld", by=open_ones[-1].by, reason=open_ones[-1].reason)
     follows = repetitions(step)
 
-    def fall(one: C) -> C:
-        falls = followed(one.id, follows) == asked.sentence
-        return one.replace(state="refused", problem=problem) if falls else one
+    def fall(sentence: C) -> C:
+        falls = followed(sentence.id, follows) == asked.sentence
+        return sentence.replace(state="refused", problem=problem) if falls else sentence
 
     sections = tuple(
-        planned.replace(draft=planned.draft.changed(lambda one: (fall(one),))) for planned in step.sections
+        planned.replace(draft=planned.draft.changed(lambda claim: (fall(claim),)))
+        for planned in step.sections
     )
     edited = step.edited.changed(fall) if step.edited else None
     return step.replace(sections=sections, edited=edited)
@@ -239,7 +247,9 @@ class SentenceChange(Frozen):
 def differences(before: Report, after: Report) -> list[SentenceChange]:
     """List the sentences by which two versions differ, in the order of the page."""
     # a sentence of the answer may stand in its section again, under its id
-    old, new = ({one.id: one.text for one in reversed([*r.sentences()])} for r in (before, after))
+    old, new = (
+        {sentence.id: sentence.text for sentence in reversed([*r.sentences()])} for r in (before, after)
+    )
     names = dict.fromkeys(claim.id for report in (before, after) for claim in report.sentences())
     return [
         SentenceChange(id=name, before=old.get(name, ""), after=new.get(name, ""))

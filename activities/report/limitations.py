@@ -26,8 +26,8 @@ def limitations(
     step: PublishInput, report: Report, checks: Checks, notes: Sequence[Statement] = ()
 ) -> tuple[Statement, ...]:
     """State the limitations, the most serious first; `notes` are what the publishing step found itself."""
-    inputs = [as_statement(one) for one in step.limitations]
-    statements = [one for one in inputs if one.code == "sample_only"]
+    inputs = [as_statement(limitation) for limitation in step.limitations]
+    statements = [statement for statement in inputs if statement.code == "sample_only"]
     statements += _absent(step)
     if step.draft:
         statements.append(Statement.of("draft"))
@@ -35,13 +35,13 @@ def limitations(
         statements.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
     unread = Counter(item.section for item in checks.dropped if item.statement.code == "not_read")
     lossy = {
-        one.id: one
-        for one in report.sections
-        if 3 * (checks.lost[one.id] - unread[one.id]) > checks.written[one.id] > 0
+        section.id: section
+        for section in report.sections
+        if 3 * (checks.lost[section.id] - unread[section.id]) > checks.written[section.id] > 0
     }
     statements += [
-        Statement.of("draft_lost", title=one.title, lost=checks.lost[name], drafted=checks.written[name])
-        for name, one in lossy.items()
+        Statement.of("draft_lost", title=section.title, lost=checks.lost[name], drafted=checks.written[name])
+        for name, section in lossy.items()
     ]
     if STOPS[step.stop_reason].early:
         statements.append(Statement.of("stopped_early", stop_reason=step.stop_reason))
@@ -81,7 +81,9 @@ def limitations(
         statements.append(Statement.of("price_unknown"))
     statements += inputs
     statements += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
-    return once(one for one in statements if report.words.standing or one.code not in _OF_RECORDS)
+    return once(
+        statement for statement in statements if report.words.standing or statement.code not in _OF_RECORDS
+    )
 
 
 def stated_limits(report: Report) -> Iterator[Statement]:
@@ -101,25 +103,25 @@ def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     Sentences that differ by case or the full stop are one, so is a step that the model did not answer
     several times, and so are the steps whose prompts could not hold every item.
     """
-    kept: dict[str, Statement] = {}
-    for one in statements:
-        key = sentence(one).casefold().rstrip(" .")
-        if one.code == MODEL_SILENT:
-            key = f"{one.code} {one.text('step')}"
-        elif one.code == "items_not_shown":
-            key = one.code
-            if (other := kept.get(key)) is not None:
-                most = max(one, other, key=lambda s: (s.number("missing"), s.number("of")))
-                kept[key] = Statement.of(key, missing=most.number("missing"), of=most.number("of"))
+    by_code: dict[str, Statement] = {}
+    for statement in statements:
+        key = sentence(statement).casefold().rstrip(" .")
+        if statement.code == MODEL_SILENT:
+            key = f"{statement.code} {statement.text('step')}"
+        elif statement.code == "items_not_shown":
+            key = statement.code
+            if (other := by_code.get(key)) is not None:
+                most = max(statement, other, key=lambda s: (s.number("missing"), s.number("of")))
+                by_code[key] = Statement.of(key, missing=most.number("missing"), of=most.number("of"))
         if key:
-            kept.setdefault(key, one)
-    return tuple(kept.values())
+            by_code.setdefault(key, statement)
+    return tuple(by_code.values())
 
 
 def missing_name(step: PublishInput) -> Statement | None:
     """State the rarest name of the question, where it occurs nowhere and no model has read."""
     words, documents = absent_words(step)
-    name = next((one.word for one in words if one.decides), "")
+    name = next((word.word for word in words if word.decides), "")
     return Statement.of(NAME_ABSENT, word=name, documents=documents) if name else None
 
 
@@ -131,34 +133,34 @@ def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
     if step.written_by == "model":
         return (), 0
     question = step.question.casefold()
-    folders = [one for one in step.searches if one.documents]
-    drafts = [one.draft for one in step.sections if one.draft.documents]
+    folders = [search for search in step.searches if search.documents]
+    drafts = [section.draft for section in step.sections if section.draft.documents]
     # a section of a plan is searched with words that nobody asked about
-    asked = [word for one in folders for word in one.absent if word.word.casefold() in question]
+    asked = [word for folder in folders for word in folder.absent if word.word.casefold() in question]
     lists = [asked] if folders else []
-    lists += [list(one.absent) for one in drafts]
+    lists += [list(draft.absent) for draft in drafts]
     if not lists:
         return (), 0
     by_word = [{word.word.casefold(): word for word in words} for words in lists]
     alike = [
         AbsentWord(
             word=word.word,
-            instead=tuple(dict.fromkeys(name for one in by_word for name in one[key].instead)),
-            decides=all(one[key].decides for one in by_word),
+            instead=tuple(dict.fromkeys(name for absences in by_word for name in absences[key].instead)),
+            decides=all(absences[key].decides for absences in by_word),
         )
         for key, word in by_word[0].items()
-        if all(key in one for one in by_word)
+        if all(key in absences for absences in by_word)
     ]
-    documents = max((one.documents for one in folders), default=0)
-    return tuple(alike), documents + max((one.documents for one in drafts), default=0)
+    documents = max((folder.documents for folder in folders), default=0)
+    return tuple(alike), documents + max((draft.documents for draft in drafts), default=0)
 
 
 def _absent(step: PublishInput) -> list[Statement]:
     words, documents = absent_words(step)
     if not words:
         return []
-    instead = tuple(", ".join(one.instead) for one in words)
-    named = tuple(one.word for one in words)
+    instead = tuple(", ".join(word.instead) for word in words)
+    named = tuple(word.word for word in words)
     return [Statement.of("words_absent", words=named, instead=instead, documents=documents)]
 
 
@@ -203,8 +205,8 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
         for (source, status), count in failed.items()
     ]
     # every search of the library counts the same files again
-    own = max((s.set_aside for s in searches if s.source == "library"), default=0)
-    set_aside = own + sum(s.set_aside for s in searches if s.source != "library")
+    most = max((s.set_aside for s in searches if s.source == "library"), default=0)
+    set_aside = most + sum(s.set_aside for s in searches if s.source != "library")
     if set_aside:
         statements.append(Statement.of("records_unreadable", records=set_aside))
     return statements

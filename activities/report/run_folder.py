@@ -65,8 +65,8 @@ def run_files(
 
 def words_of(title: str) -> str:
     """Write a title as part of a file's name: letters, digits, and spaces for anything else."""
-    kept = re.sub(r"[^\w-]|_", " ", unicodedata.normalize("NFC", title))
-    line = " ".join(kept.split())
+    words_of_title = re.sub(r"[^\w-]|_", " ", unicodedata.normalize("NFC", title))
+    line = " ".join(words_of_title.split())
     while len(line.encode()) > 2 * TITLE_CHARS or len(line) > TITLE_CHARS:
         line = line[:-1]
     return line.strip()

@@ -200,7 +200,7 @@ def grade_of(kind: EvidenceType) -> Grade:
 def best_grade(items: Iterable[Evidence], judged: Mapping[str, WorkJudgement]) -> Grade:
     """Return the grade of the strongest of some works."""
     grades = {strength(item, judged.get(item.evidence_id)) for item in items}
-    return next((one for one in get_args(Grade) if one in grades), "weak")
+    return next((grade for grade in get_args(Grade) if grade in grades), "weak")
 
 
 def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:

@@ -70,8 +70,8 @@ async def add_version(
         with in_language(later.language):
             opening, version = made.describe(later, Version(number=number, made_at=at, of=first.generated_at))
             statements = (opening, *later.statements)
-            told = sentences(statements)
-        later = later.replace(statements=statements, limitations=told, made_from=made.made_from)
+            texts = sentences(statements)
+        later = later.replace(statements=statements, limitations=texts, made_from=made.made_from)
         if await archive.add_version(first, later, version):
             return Added(report, later, version, number)
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")

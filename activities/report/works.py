@@ -94,10 +94,10 @@ def references(
 def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:
     """Choose what a report calls what was read: for a person's own documents, words of documents."""
     if cited:
-        own = all(item.source == "library" and item.evidence_type == "document" for item in cited)
+        from_library = all(item.source == "library" and item.evidence_type == "document" for item in cited)
     else:
-        own = bool(searches) and all(search.source == "library" for search in searches)
-    return OWN_DOCUMENTS if own else words
+        from_library = bool(searches) and all(search.source == "library" for search in searches)
+    return OWN_DOCUMENTS if from_library else words
 
 
 def with_strength(
@@ -220,26 +220,26 @@ def joined(study: Mapping[str, int], items: Sequence[Evidence]) -> dict[str, int
     numbers = dict(study)
     wanted = {item.evidence_id: item for pair in pairs for item in pair}
     vectors = dict(zip(wanted, encoder.encode([opening(i) for i in wanted.values()]), strict=True))
-    for one, other in pairs:
-        kept, gone = sorted((numbers[one.evidence_id], numbers[other.evidence_id]))
-        if kept != gone and float(vectors[one.evidence_id] @ vectors[other.evidence_id]) >= MIN_COSINE:
-            numbers = {name: kept if number == gone else number for name, number in numbers.items()}
+    for evidence, other in pairs:
+        first, gone = sorted((numbers[evidence.evidence_id], numbers[other.evidence_id]))
+        if first != gone and float(vectors[evidence.evidence_id] @ vectors[other.evidence_id]) >= MIN_COSINE:
+            numbers = {name: first if number == gone else number for name, number in numbers.items()}
     return numbers
 
 
-def may_be_one(one: Evidence, other: Evidence) -> bool:
+def may_be_one(evidence: Evidence, other: Evidence) -> bool:
     """Tell whether works of one year may be one, by identifiers and drugs in their titles.
 
     Documents of one's own are never one: two bills have the same words. A preprint has another DOI.
     """
-    own = "document" in (one.evidence_type, other.evidence_type)  # two bills have the same words
-    if own or one.year is None or one.year != other.year:
+    is_document = "document" in (evidence.evidence_type, other.evidence_type)  # two bills have the same words
+    if is_document or evidence.year is None or evidence.year != other.year:
         return False
-    ours, theirs = ({name for name, _ in drugs_named(item.title)} for item in (one, other))
+    ours, theirs = ({name for name, _ in drugs_named(item.title)} for item in (evidence, other))
     if ours and theirs and not ours & theirs:
         return False
-    names = _OWN if "preprint" in (one.evidence_type, other.evidence_type) else (*_OWN, "doi")
-    pairs = ((getattr(one.identifiers, name), getattr(other.identifiers, name)) for name in names)
+    names = _OWN if "preprint" in (evidence.evidence_type, other.evidence_type) else (*_OWN, "doi")
+    pairs = ((getattr(evidence.identifiers, name), getattr(other.identifiers, name)) for name in names)
     return not any(mine and theirs and mine != theirs for mine, theirs in pairs)
 
 

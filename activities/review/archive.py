@@ -86,7 +86,7 @@ class Archive:
 
     async def log(self, keys: Iterable[str]) -> list[Decision]:
         """Read all decisions, in the order in which they were kept."""
-        return [one for key in keys for one in await self.lines(key, Decision)]
+        return [decision for key in keys for decision in await self.lines(key, Decision)]
 
     async def settled(
         self,
@@ -100,7 +100,7 @@ class Archive:
         `keys`: of its two extractions; `decisions`: of people on all studies, oldest first.
         """
         first, second = [await self.get(key, Extraction) for key in keys]
-        own = {one.field: one for one in decisions if one.record == record}
+        own = {decision.field: decision for decision in decisions if decision.record == record}
         return decided_study(fields, first, second, own)
 
     async def publish(self, step: PublishStep) -> ReviewReport:
@@ -151,13 +151,17 @@ def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> 
     if state.closed or (state.course and state.course.phase == "done"):
         # what nobody has read stays so
         open_ = sum(
-            one == "conflict" or (one == "open" and titles.first[n] + titles.second[n] != "..")
-            for n, one in enumerate(states)
+            mark == "conflict" or (mark == "open" and titles.first[n] + titles.second[n] != "..")
+            for n, mark in enumerate(states)
         )
     sought, assessed = state.sought(), state.retrieved()
     second = {record: state.full_texts.state(record) for record in assessed}
-    reasons = {one.record: one.criterion for one in log if one.stage == "full_texts" and one.criterion}
-    because = (reasons.get(record, "not stated") for record, one in second.items() if one == "excluded")
+    reasons = {
+        decision.record: decision.criterion
+        for decision in log
+        if decision.stage == "full_texts" and decision.criterion
+    }
+    because = (reasons.get(record, "not stated") for record, mark in second.items() if mark == "excluded")
     return Flow(
         identified=records.by_origin,
         duplicates=records.given - len(records.records),
@@ -170,7 +174,7 @@ def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> 
         awaited=sum(not state.got.get(record) for record in sought),
         assessed=len(assessed),
         excluded_because=dict(Counter(because)),
-        undecided=sum(one in ("open", "conflict") for one in second.values()),
+        undecided=sum(mark in ("open", "conflict") for mark in second.values()),
         included=list(second.values()).count("included"),
     )
 
@@ -183,7 +187,9 @@ def validation(state: ReviewState, log: Sequence[Decision]) -> Validation | None
         return None
     from activities.review.rounds import accuracy_of
 
-    people = tuple(dict.fromkeys(one.by for one in latest(log).values() if one.part == "label"))
+    people = tuple(
+        dict.fromkeys(decision.by for decision in latest(log).values() if decision.part == "label")
+    )
     rows = [
         accuracy_of(screener.name, state.titles.of_screener(place), labels)
         for place, screener in enumerate(state.protocol.screeners)

@@ -66,11 +66,13 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
                 "is no part of it."
             )
         )
-    for one in findings.syntheses:
-        if one.without_numbers:
+    for synthesis in findings.syntheses:
+        if synthesis.without_numbers:
             text = _("{outcome}: studies that report it without usable figures: {count}.")
-            rows.append(text.format(outcome=one.conclusion.outcome, count=len(one.without_numbers)))
-    if any(one.not_installed for one in findings.syntheses):
+            rows.append(
+                text.format(outcome=synthesis.conclusion.outcome, count=len(synthesis.without_numbers))
+            )
+    if any(synthesis.not_installed for synthesis in findings.syntheses):
         rows.append(_("Nothing was pooled: the library that pools is not installed (extra `analysis`)."))
     return rows
 
@@ -91,20 +93,20 @@ def _quoted(text: str, support: Iterable[Support], findings: Findings) -> Cell:
 
 
 def _results(findings: Findings) -> Iterator[Block]:
-    for one in findings.syntheses:
-        yield Heading(clean(one.conclusion.outcome))
-        yield from paragraph(line(one.conclusion))
-        yield from bullets(filter(None, (differs(one.conclusion), reasons(one.conclusion))))
-        yield from _pool(one)
-        yield _effects(one, findings)
+    for synthesis in findings.syntheses:
+        yield Heading(clean(synthesis.conclusion.outcome))
+        yield from paragraph(line(synthesis.conclusion))
+        yield from bullets(filter(None, (differs(synthesis.conclusion), reasons(synthesis.conclusion))))
+        yield from _pool(synthesis)
+        yield _effects(synthesis, findings)
         yield from bullets(
             _("{study} is not pooled: {why}.").format(study=row.effect.study, why=_(REASONS[row.reason]))
-            for row in one.not_pooled
+            for row in synthesis.not_pooled
         )
 
 
-def _pool(one: Synthesis) -> Iterator[Block]:
-    pool = one.pool
+def _pool(synthesis: Synthesis) -> Iterator[Block]:
+    pool = synthesis.pool
     if pool is None:
         return
     yield from figures.forest(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
@@ -121,12 +123,12 @@ def _pool(one: Synthesis) -> Iterator[Block]:
         yield from paragraph(_("Egger's test of small studies: p = {p}.").format(p=p))
 
 
-def _effects(one: Synthesis, findings: Findings) -> Table:
+def _effects(synthesis: Synthesis, findings: Findings) -> Table:
     """List the effect of each study, with its quote and its risk of bias."""
-    outcome = one.conclusion.outcome
+    outcome = synthesis.conclusion.outcome
     risks = {row.evidence_id: row.overall for row in findings.bias if row.outcome in ("", outcome)}
     rows = []
-    for work in one.conclusion.works:
+    for work in synthesis.conclusion.works:
         effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
         risk = risks.get(work.evidence_id)
         rows.append(
@@ -143,23 +145,23 @@ def _effects(one: Synthesis, findings: Findings) -> Table:
 
 
 def _studies(findings: Findings) -> Iterator[Block]:
-    own = [field for field in findings.fields if not field.outcome]
-    decided = {row.evidence_id: {one.field: one for one in row.values} for row in findings.rows}
+    general = [field for field in findings.fields if not field.outcome]
+    decided = {row.evidence_id: {value.field: value for value in row.values} for row in findings.rows}
     rows = []
     for study in findings.studies:
         values = decided.get(study.evidence_id, {})
-        shown = [values.get(field.id) for field in own]
+        shown = [values.get(field.id) for field in general]
         rows.append(
             (
                 cell(f"[{study.number}] {study.label}"),
                 cell(_(TYPE_NAMES[study.evidence_type])),
-                *(_quoted(one.text, one.support, findings) if one else Cell() for one in shown),
+                *(_quoted(value.text, value.support, findings) if value else Cell() for value in shown),
             )
         )
     if rows:
-        head = (_("Study"), _("Design"), *(clean(field.label) for field in own))
-        yield Table(*filled(head, rows), wide=len(own) > 5)
-    by = [one.by for row in findings.rows for one in row.values]
+        head = (_("Study"), _("Design"), *(clean(field.label) for field in general))
+        yield Table(*filled(head, rows), wide=len(general) > 5)
+    by = [value.by for row in findings.rows for value in row.values]
     if by:
         agreed = by.count(AGREED)
         text = _(
@@ -177,28 +179,28 @@ def _bias(findings: Findings) -> Iterator[Block]:
         head = (_("Study"), _("Outcome"), *(_(domain.title) for domain in DOMAINS), _("Overall"))
         rows = [
             (
-                findings.label(one.evidence_id),
-                one.outcome,
-                *(_(JUDGEMENT_NAMES[judged]) for _title, judged in one.judged()),
-                _(JUDGEMENT_NAMES[one.overall]),
+                findings.label(bias.evidence_id),
+                bias.outcome,
+                *(_(JUDGEMENT_NAMES[judged]) for _title, judged in bias.judged()),
+                _(JUDGEMENT_NAMES[bias.overall]),
             )
-            for one in findings.bias
+            for bias in findings.bias
         ]
         yield table(head, rows)
-    for one in findings.bias:
-        name = findings.label(one.evidence_id)
-        yield Heading(f"{name}{f', {one.outcome}' if one.outcome else ''}")
+    for bias in findings.bias:
+        name = findings.label(bias.evidence_id)
+        yield Heading(f"{name}{f', {bias.outcome}' if bias.outcome else ''}")
         head = (_("No."), _("Question"), _("Answer"), _("Why"))
-        yield Table(*filled(head, [*_signals(one, findings)]))
-        yield from paragraph(one.reason)
+        yield Table(*filled(head, [*_signals(bias, findings)]))
+        yield from paragraph(bias.reason)
     if findings.not_assessed:
         names = listed(map(findings.label, findings.not_assessed))
         text = _("No tool was applied to {names}: RoB 2 is for randomised trials.")
         yield from paragraph(text.format(names=names))
 
 
-def _signals(one: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:
-    for row in one.answers:
+def _signals(assessment: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:
+    for row in assessment.answers:
         why = row.reason or (_("see the quote") if row.support else "")
         yield (
             cell(row.field),
@@ -213,11 +215,11 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
         yield Heading(_("Excluded"))
         cells = [
             (
-                cell(one.title),
-                cell(one.criterion or _("not stated")),
-                _quoted(one.reason or _("see the quote"), one.support, findings),
+                cell(text.title),
+                cell(text.criterion or _("not stated")),
+                _quoted(text.reason or _("see the quote"), text.support, findings),
             )
-            for one in findings.excluded
+            for text in findings.excluded
         ]
         yield Table(*filled((_("Study"), _("Criterion"), _("Why")), cells))
     if findings.not_retrieved:

@@ -61,7 +61,7 @@ ITEMS: tuple[tuple[str, str, str], ...] = (
 
 def places(published: Published, findings: Findings) -> dict[str, str]:
     """Return what answers an item -> the chapter that holds it, as far as this report does."""
-    pools = [one.pool for one in findings.syntheses if one.pool]
+    pools = [synthesis.pool for synthesis in findings.syntheses if synthesis.pool]
     state, protocol, flow = published.state, published.protocol, published.report.flow
     chapters: dict[str, dict[str, bool]] = {
         N_("Title"): {"title": "systematic review" in protocol.title.casefold()},
@@ -79,7 +79,9 @@ def places(published: Published, findings: Findings) -> dict[str, str]:
         N_("Results by outcome"): {
             "outcomes": bool(protocol.outcomes),
             "results": bool(findings.syntheses),
-            "effects": any(work.result for one in findings.syntheses for work in one.conclusion.works),
+            "effects": any(
+                work.result for synthesis in findings.syntheses for work in synthesis.conclusion.works
+            ),
             "pool": bool(pools),
             "sensitivity": any(pool.left_out for pool in pools),
             "small_studies": any(pool.small_studies for pool in pools),

@@ -149,7 +149,7 @@ def conflicts(marks: Marks) -> list[int]:
 
 def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Task, str], Decision]:
     """Return the decision that holds by record, stage, part and person, of a log in its order."""
-    return {(one.record, one.stage, one.part, one.by): one for one in decisions}
+    return {(decision.record, decision.stage, decision.part, decision.by): decision for decision in decisions}
 
 
 def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
@@ -160,7 +160,7 @@ def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[D
     """
     changed = set(criteria)
     return [
-        one
-        for one in latest(decisions).values()
-        if one.verdict != "exclude" or not one.criterion or one.criterion in changed
+        decision
+        for decision in latest(decisions).values()
+        if decision.verdict != "exclude" or not decision.criterion or decision.criterion in changed
     ]

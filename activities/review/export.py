@@ -28,8 +28,8 @@ class Names:
     """Names of people: as they are, or numbered in the order in which they decided."""
 
     def __init__(self, published: Published, *, shown: bool) -> None:
-        people = dict.fromkeys(one.by for one in published.decisions if not one.model)
-        people |= dict.fromkeys(one.by for one in published.state.amendments)
+        people = dict.fromkeys(decision.by for decision in published.decisions if not decision.model)
+        people |= dict.fromkeys(amendment.by for amendment in published.state.amendments)
         people |= dict.fromkeys(filter(None, (published.state.approved_by,)))
         people |= dict.fromkeys(published.findings.people if published.findings else ())
         self.shown = shown
@@ -75,14 +75,13 @@ def final_states(published: Published) -> list[State]:
 def decisions_csv(published: Published, items: Sequence[Evidence], names: Names) -> bytes:
     """Write a line for each record."""
     by_record: dict[int, list[Decision]] = {}
-    for one in latest(published.decisions).values():
-        by_record.setdefault(one.record, []).append(one)
+    for decision in latest(published.decisions).values():
+        by_record.setdefault(decision.record, []).append(decision)
 
     def row(number: int, item: Evidence, state: State) -> Row:
         made = by_record.get(number, [])
         notes = (
-            f"{names.of(one.by)}: {one.verdict}{f' ({one.criterion})' if one.criterion else ''}"
-            for one in made
+            f"{names.of(vote.by)}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}" for vote in made
         )
         return {
             "record_id": number,
@@ -94,7 +93,7 @@ def decisions_csv(published: Published, items: Sequence[Evidence], names: Names)
             "url": item.url or "",
             "keywords": item.facts.get("mesh", ""),
             "asreview_label": {"included": "1", "excluded": "0"}.get(state, ""),
-            "asreview_time": max((one.at for one in made), default=""),
+            "asreview_time": max((decision.at for decision in made), default=""),
             "asreview_note": "; ".join(notes),
         }
 
@@ -105,8 +104,8 @@ def decisions_csv(published: Published, items: Sequence[Evidence], names: Names)
 def log_csv(published: Published, names: Names) -> bytes:
     """Write every decision, in order, with its ground."""
     rows = (
-        {**one.model_dump(), "by": names.of(one.by), "words": " | ".join(one.words)}
-        for one in published.decisions
+        {**decision.model_dump(), "by": names.of(decision.by), "words": " | ".join(decision.words)}
+        for decision in published.decisions
     )
     return as_csv(tuple(Decision.model_fields), rows)
 
@@ -137,9 +136,9 @@ def extraction_csv(findings: Findings, names: Names) -> bytes:
         {
             "evidence_id": study.evidence_id,
             "title": titles.get(study.evidence_id, ""),
-            **{one.field: one.text for one in study.values},
-            **{f"{one.field}: quote": " / ".join(x.quote for x in one.support) for one in study.values},
-            **{f"{one.field}: decided": by(one.by) for one in study.values},
+            **{value.field: value.text for value in study.values},
+            **{f"{value.field}: quote": " / ".join(x.quote for x in value.support) for value in study.values},
+            **{f"{value.field}: decided": by(value.by) for value in study.values},
         }
         for study in findings.rows
     ]
@@ -161,7 +160,9 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
             return ""
 
     reasons = {
-        one.record: one.criterion for one in latest(published.decisions).values() if one.verdict == "exclude"
+        decision.record: decision.criterion
+        for decision in latest(published.decisions).values()
+        if decision.verdict == "exclude"
     }
     rows = []
     for number, (item, state) in enumerate(zip(items, final_states(published), strict=True)):

@@ -65,7 +65,7 @@ class Extraction(Frozen):
     values: tuple[Value, ...] = ()
 
     def value(self, field: str) -> Value | None:
-        return next((one for one in self.values if one.field == field), None)
+        return next((value for value in self.values if value.field == field), None)
 
 
 class FieldDecision(Frozen):
@@ -82,8 +82,8 @@ class FieldDecision(Frozen):
 
 def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:
     """List every field that is extracted of a study: the protocol's, then the figures of each outcome."""
-    own = (AskedField.model_validate(field.model_dump()) for field in protocol.extraction)
-    return (*own, *(field for outcome in protocol.outcomes for field in _figures_of(outcome)))
+    asked = (AskedField.model_validate(field.model_dump()) for field in protocol.extraction)
+    return (*asked, *(field for outcome in protocol.outcomes for field in _figures_of(outcome)))
 
 
 def figure_id(outcome: str, name: str) -> str:
@@ -147,7 +147,7 @@ class DecidedStudy(Frozen):
 
     def text(self, field: str) -> str:
         """Return the value of a field; empty where there is none."""
-        return next((one.text for one in self.values if one.field == field), "")
+        return next((value.text for value in self.values if value.field == field), "")
 
 
 def is_same(field: AskedField, first: Value | None, second: Value | None) -> bool:
@@ -155,9 +155,9 @@ def is_same(field: AskedField, first: Value | None, second: Value | None) -> boo
     if first is None or second is None:
         return first is second
     if field.kind == "number":
-        one, other = number_of(first.text), number_of(second.text)
-        if one is not None and other is not None:
-            return one == other
+        decimal, other = number_of(first.text), number_of(second.text)
+        if decimal is not None and other is not None:
+            return decimal == other
     return _plain(first.text) == _plain(second.text)
 
 
@@ -184,7 +184,7 @@ def differences(
 
 def checked_value(fields: Sequence[AskedField], name: str, text: str, also: Sequence[str] = ()) -> str:
     """Check a value that a person gives to a field; they may say one of `also`. Raises DecisionError."""
-    field = next((one for one in fields if one.id == name), None)
+    field = next((asked_field for asked_field in fields if asked_field.id == name), None)
     if field is None:
         raise DecisionError(f"{name} is not asked; what is asked: {', '.join(one.id for one in fields)}")
     text = text.strip()
@@ -213,7 +213,7 @@ def decided_study(
     values: list[DecidedValue] = []
     absent: list[str] = []
     pending: list[Difference] = []
-    differing = {one.field.id: one for one in differences(fields, first, second)}
+    differing = {difference.field.id: difference for difference in differences(fields, first, second)}
     for field in fields:
         decision = decisions.get(field.id)
         if decision is None and field.id in differing:

@@ -72,7 +72,7 @@ def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
         raise UnreadableRecords(f"{name} is no XML: {error}") from error
     if tree.tag != "PubmedArticleSet":
         raise UnreadableRecords(f"{name} is no PubMed XML: save search results in the format PubMed XML")
-    for number, element in enumerate(filter(lambda one: one.tag in RECORDS, tree), start=1):
+    for number, element in enumerate(filter(lambda node: node.tag in RECORDS, tree), start=1):
         try:
             read = read_pubmed_record(element)
         except DeterminatorError as error:
@@ -101,10 +101,10 @@ def provided_by(path: Path, works: Sequence[Evidence], *, sure: bool = False) ->
     Raises Refused where the folder cannot be read.
     """
     listing = list_folder(path if path.is_dir() else path.parent)
-    files = [one for one in listing.files if path.is_dir() or one.path == path.resolve()]
+    files = [entry for entry in listing.files if path.is_dir() or entry.path == path.resolve()]
     texts: dict[str, Evidence] = {}
     unmatched: list[str] = []
-    unread = [f"{one.name}: {one.reason}" for one in listing.set_aside if path.is_dir()]
+    unread = [f"{entry.name}: {entry.reason}" for entry in listing.set_aside if path.is_dir()]
     for file in files:
         parts: list[Evidence] = []
         for item in documents_of(file):

@@ -78,19 +78,20 @@ class Findings(Frozen):
     @property
     def people(self) -> tuple[str, ...]:
         """List who decided on fields and on the risk of bias."""
-        by = [one.by for row in self.rows for one in row.values if one.by != AGREED]
-        return tuple(dict.fromkeys((*by, *(one.decided_by for one in self.bias))))
+        by = [value.by for row in self.rows for value in row.values if value.by != AGREED]
+        return tuple(dict.fromkeys((*by, *(bias.decided_by for bias in self.bias))))
 
     def named(self, name: Callable[[str], str]) -> "Findings":
         """Return the same under other names of people."""
         rows = (
-            row.replace(values=tuple(one.replace(by=name(one.by)) for one in row.values)) for row in self.rows
+            row.replace(values=tuple(value.replace(by=name(value.by)) for value in row.values))
+            for row in self.rows
         )
-        bias = (one.replace(decided_by=name(one.decided_by)) for one in self.bias)
+        bias = (judgement.replace(decided_by=name(judgement.decided_by)) for judgement in self.bias)
         return self.replace(rows=tuple(rows), bias=tuple(bias))
 
     def study(self, evidence_id: str) -> Study | None:
-        return next((one for one in self.studies if one.evidence_id == evidence_id), None)
+        return next((study for study in self.studies if study.evidence_id == evidence_id), None)
 
     def label(self, evidence_id: str) -> str:
         study = self.study(evidence_id)
@@ -107,7 +108,7 @@ async def findings_of(
     included = state.included()
     works = await archive.store.get_many([state.studies.texts[number] for number in included])
     bias = await _bias(archive, state)
-    trials = {one.evidence_id for one in bias}
+    trials = {judgement.evidence_id for judgement in bias}
     # who answers the questions of RoB 2 says that the study is a randomised trial, whatever its record says
     works = [
         work.replace(evidence_type="randomized_trial") if work.evidence_id in trials else work
@@ -158,9 +159,9 @@ async def findings_of(
 def _excluded(number: int, protocol: Protocol, records: Records, log: Sequence[Decision]) -> ExcludedText:
     """Say why a full text is excluded: by a person's word, else by the first criterion of the protocol."""
     order = [rule.id for rule in protocol.criteria]
-    made = [one for one in log if (one.record, one.stage, one.verdict) == (number, "full_texts", "exclude")]
-    made.sort(key=lambda one: order.index(one.criterion) if one.criterion in order else len(order))
-    words = [one for one in log if one in made and one.part == "word"]
+    made = [row for row in log if (row.record, row.stage, row.verdict) == (number, "full_texts", "exclude")]
+    made.sort(key=lambda row: order.index(row.criterion) if row.criterion in order else len(order))
+    words = [row for row in log if row in made and row.part == "word"]
     decision = next(iter((*words[-1:], *made)), None)
     rule = protocol.criterion(decision.criterion) if decision else None
     ref = records.records[number]

@@ -48,8 +48,8 @@ class Notice(Frozen):
 
 def compare(before: Findings, after: Findings) -> Notice | None:
     """Compare the conclusions of two versions of a report; None where none has changed."""
-    old = {one.id: one.conclusion for one in before.syntheses}
-    new = {one.id: one.conclusion for one in after.syntheses}
+    old = {synthesis.id: synthesis.conclusion for synthesis in before.syntheses}
+    new = {synthesis.id: synthesis.conclusion for synthesis in after.syntheses}
     changes = []
     for name in dict.fromkeys((*old, *new)):
         earlier, later = old.get(name), new.get(name)
@@ -66,13 +66,13 @@ def compare(before: Findings, after: Findings) -> Notice | None:
         )
     if not changes:
         return None
-    known = {study.evidence_id for study in before.studies}
+    studies = {study.evidence_id for study in before.studies}
     return Notice(
         run_id=after.run_id,
         title=clean(after.title),
         at=after.at,
         version=after.version,
-        new_studies=sum(study.evidence_id not in known for study in after.studies),
+        new_studies=sum(study.evidence_id not in studies for study in after.studies),
         changes=tuple(changes),
     )
 
@@ -102,7 +102,11 @@ def feed(notices: Sequence[Notice]) -> bytes:
     add(channel, "description", f"Conclusions that changed: {title}")
     for notice in newest:
         item = ElementTree.SubElement(channel, "item")
-        add(item, "title", f"Version {notice.version}: {'; '.join(one.outcome for one in notice.changes)}")
+        add(
+            item,
+            "title",
+            f"Version {notice.version}: {'; '.join(change.outcome for change in notice.changes)}",
+        )
         add(item, "description", message(notice))
         add(item, "guid", f"{notice.run_id}/{notice.version}", isPermaLink="false")
         add(item, "pubDate", format_datetime(datetime.fromisoformat(notice.at)))

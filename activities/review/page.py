@@ -53,11 +53,11 @@ def rendered(published: Published, form: str, version: str, names: Names) -> byt
 
 def document(published: Published, version: str, names: Names) -> Document:
     """Make the whole report as blocks."""
-    protocol, found = published.protocol, published.findings
+    protocol, findings = published.protocol, published.findings
     question = protocol.question.text()
     made = [
         Chapter("result", _("Result"), tuple(_result(published)), "answer"),
-        *(chapters.of_studies(found) if found else ()),
+        *(chapters.of_studies(findings) if findings else ()),
         Chapter("included", _("Included records"), tuple(_included(published))),
         Chapter("protocol", _("Protocol"), tuple(_protocol(published, names))),
         Chapter("search", _("Search (PRISMA-S)"), tuple(_search(published))),
@@ -66,10 +66,10 @@ def document(published: Published, version: str, names: Names) -> Document:
         Chapter("tools", _("Statement on the use of tools"), tuple(_tools(published, names, version))),
         Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
     ]
-    if found:
-        items = table((_("Item"), _("Subject"), _("Where")), checklist(published, found))
+    if findings:
+        items = table((_("Item"), _("Subject"), _("Where")), checklist(published, findings))
         made.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
-        made.append(Chapter("references", _("References"), tuple(chapters.references(found))))
+        made.append(Chapter("references", _("References"), tuple(chapters.references(findings))))
     at = published.report.at
     return Document(
         title=protocol.title,
@@ -84,7 +84,7 @@ def document(published: Published, version: str, names: Names) -> Document:
 
 def _result(published: Published) -> Iterator[Block]:
     if published.findings:
-        yield from bullets(line(one.conclusion) for one in published.findings.syntheses)
+        yield from bullets(line(synthesis.conclusion) for synthesis in published.findings.syntheses)
     flow, course = published.report.flow, published.state.course
     counts = _(
         "Records: {records}. Screened by title and abstract: {screened}, of which included: {included}."
@@ -148,8 +148,14 @@ def _protocol(published: Published, names: Names) -> Iterator[Block]:
     yield table((_("Criterion"), _("Kind"), _("Text")), rules)
     if state.amendments:
         amendments = [
-            (str(one.version), day(one.at[:10]), names.of(one.by), one.reason, ", ".join(one.keys))
-            for one in state.amendments
+            (
+                str(amendment.version),
+                day(amendment.at[:10]),
+                names.of(amendment.by),
+                amendment.reason,
+                ", ".join(amendment.keys),
+            )
+            for amendment in state.amendments
         ]
         head = (_("Version"), _("Date"), _("By"), _("Reason"), _("Changed"))
         yield table(head, amendments, _("Amendments"))
@@ -222,7 +228,10 @@ def _share(rate: Share) -> str:
 
 def _screening(published: Published, names: Names) -> Iterator[Block]:
     validation, course = published.report.validation, published.state.course
-    both = (f"{names.of(one.name)} ({_(SCREENERS[one.kind])})" for one in published.protocol.screeners)
+    both = (
+        f"{names.of(screener.name)} ({_(SCREENERS[screener.kind])})"
+        for screener in published.protocol.screeners
+    )
     yield from paragraph(
         _(
             "Titles and abstracts were screened by {both}, independently of each other; a person decided "
@@ -239,8 +248,8 @@ def _screening(published: Published, names: Names) -> Iterator[Block]:
         people = listed(map(names.of, validation.by))
         yield from paragraph(labelled.format(people=people, count=number(validation.labelled)))
         rows = [
-            (names.of(one.name), _share(one.sensitivity), _share(one.specificity))
-            for one in validation.screeners
+            (names.of(screener.name), _share(screener.sensitivity), _share(screener.specificity))
+            for screener in validation.screeners
         ]
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
         yield table(head, rows, _("Accuracy on the labelled records"))
@@ -259,10 +268,10 @@ def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
     )
     tools = [
         (
-            *(_(STAGES[one.stage]), one.screener, one.model, one.prompt),
-            *(number(count) for count in (one.calls, one.decisions, one.usage.tokens)),
+            *(_(STAGES[tool.stage]), tool.screener, tool.model, tool.prompt),
+            *(number(count) for count in (tool.calls, tool.decisions, tool.usage.tokens)),
         )
-        for one in published.state.tools.values()
+        for tool in published.state.tools.values()
     ]
     if tools:
         head = (_("Stage"), _("Screener"), _("Model"), _("Prompt"), _("Calls"), _("Decisions"), _("Tokens"))
@@ -270,13 +279,13 @@ def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
     else:
         yield from paragraph(_("No model was used for decisions."))
     made: Counter[tuple[str, str, str, str]] = Counter(
-        (names.of(one.by), "model" if one.model else "person", one.stage, one.part)
-        for one in latest(published.decisions).values()
+        (names.of(decision.by), "model" if decision.model else "person", decision.stage, decision.part)
+        for decision in latest(published.decisions).values()
     )
-    if (found := published.findings) is not None:
-        by = [one.by for row in found.rows for one in row.values if one.by != AGREED]
+    if (findings := published.findings) is not None:
+        by = [value.by for row in findings.rows for value in row.values if value.by != AGREED]
         made += Counter((names.of(name), "person", "extraction", "field") for name in by)
-        made += Counter((names.of(one.decided_by), "person", "bias", "result") for one in found.bias)
+        made += Counter((names.of(bias.decided_by), "person", "bias", "result") for bias in findings.bias)
     rows = [
         (name, _(SCREENERS[kind]), _(STAGES[stage]), _(PARTS[part]), number(count))
         for (name, kind, stage, part), count in sorted(made.items())
@@ -320,6 +329,6 @@ def limitations(published: Published) -> list[str]:
     if published.findings is not None:
         lines += chapters.limitations(published.findings, published.protocol)
     faults = map(
-        _("The numbers do not add up: {fault}.").format_map, ({"fault": one} for one in flow.faults())
+        _("The numbers do not add up: {fault}.").format_map, ({"fault": fault} for fault in flow.faults())
     )
     return [*lines, *faults]

@@ -193,11 +193,11 @@ class Protocol(Frozen):
 
     @property
     def people(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.screeners if one.kind == "person")
+        return tuple(screener.name for screener in self.screeners if screener.kind == "person")
 
     @property
     def models(self) -> tuple[Screener, ...]:
-        return tuple(one for one in self.screeners if one.kind == "model")
+        return tuple(screener for screener in self.screeners if screener.kind == "model")
 
 
 class Amendment(Frozen):
@@ -238,7 +238,9 @@ def parse_protocol(text: str, name: str = "the protocol") -> Protocol:
 
 def _first_fault(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False)
-    fault = min(faults, key=lambda one: one["type"] != "extra_forbidden")  # a misspelt key is missing as well
+    fault = min(
+        faults, key=lambda problem: problem["type"] != "extra_forbidden"
+    )  # a misspelt key is missing as well
     place = [str(part) for part in fault["loc"]]
     where = ".".join(place) or "the protocol"
     if fault["type"] == "extra_forbidden":

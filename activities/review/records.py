@@ -78,8 +78,8 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
     """
     here = [*records.records, *(copy.ref for copy in records.copies)]
     if origin in records.by_origin:
-        known = {ref.evidence_id for ref in here if origin in ref.sections}
-        batch = [ref for ref in batch if ref.evidence_id not in known]
+        ids = {ref.evidence_id for ref in here if origin in ref.sections}
+        batch = [ref for ref in batch if ref.evidence_id not in ids]
     batch = [ref for ref in batch if ref.blob not in records.parted]
     names = {ref.evidence_id for ref in records.records}
     merged = merge(records.records, batch, origin, names)
@@ -106,13 +106,13 @@ def part(records: Records, blob: str) -> Records:
 
     Raises UnreadableRecords where there is no such copy, or its text is that of the record.
     """
-    copy = next((one for one in records.copies if one.ref.blob == blob), None)
+    copy = next((duplicate for duplicate in records.copies if duplicate.ref.blob == blob), None)
     if copy is None or any(ref.blob == blob for ref in records.records):
         raise UnreadableRecords(f"no copy that was merged has the key {blob[:80]}")
     names = {ref.evidence_id for ref in records.records}
     name = next(name for n in count(2) if (name := f"{copy.ref.evidence_id}#{n}") not in names)
     return records.replace(
         records=(*records.records, copy.ref.replace(evidence_id=name)),
-        copies=tuple(one for one in records.copies if one is not copy),
+        copies=tuple(duplicate for duplicate in records.copies if duplicate is not copy),
         parted=(*records.parted, blob),
     )

@@ -77,17 +77,19 @@ def after_round(
         if course.until_look > 0:
             return course
         _, error = sample.looks[sample.passed]
-        known = known_errors(course, marks, settled, measured)
-        if course.left == 0 or probability_below(course.found, sample, known) <= error:
-            return _ended(course, sample, known, error)
+        screener_errors = known_errors(course, marks, settled, measured)
+        if course.left == 0 or probability_below(course.found, sample, screener_errors) <= error:
+            return _ended(course, sample, screener_errors, error)
         return course.replace(sample=sample.replace(passed=sample.passed + 1))
     if course.left == 0:
         return _ended(course, Sample(left=0), known_errors(course, marks, settled, measured))
     expected = _screened(marks, course.batch, settled).mistaken
     if course.batch and not read_all and included <= round(expected):
-        known = known_errors(course, marks, settled, measured)
+        screener_errors = known_errors(course, marks, settled, measured)
         rate = course.mistaken / course.read
-        return course.replace(sample=planned(course.left, course.found, known, rate), phase="sample")
+        return course.replace(
+            sample=planned(course.left, course.found, screener_errors, rate), phase="sample"
+        )
     return course
 
 
@@ -102,8 +104,8 @@ def restated(now: Course, marks: Marks, measured: Measured = (True, True)) -> Co
     return _ended(course, sample, known_errors(course, marks, settled, measured))
 
 
-def _ended(course: Course, sample: Sample, known: Errors, error: float = ERROR) -> Course:
-    recall = stated_recall(course.found, sample, known, min(error, ERROR))
+def _ended(course: Course, sample: Sample, screener_errors: Errors, error: float = ERROR) -> Course:
+    recall = stated_recall(course.found, sample, screener_errors, min(error, ERROR))
     return course.replace(phase="done", recall=recall)
 
 
@@ -145,9 +147,9 @@ def _settled(now: Course, marks: Marks) -> dict[int, bool]:
 
 
 def _counted(now: Course, marks: Marks, settled: Mapping[int, bool]) -> Course:
-    found, total = sum(settled.values()), marks.total - now.first
-    mistaken = min(round(_screened(marks, settled, settled).mistaken), found)
-    return now.replace(total=total, read=len(settled), found=found, mistaken=mistaken)
+    included, total = sum(settled.values()), marks.total - now.first
+    mistaken = min(round(_screened(marks, settled, settled).mistaken), included)
+    return now.replace(total=total, read=len(settled), found=included, mistaken=mistaken)
 
 
 def _screened(marks: Marks, records: Iterable[int], settled: Mapping[int, bool]) -> Counts:
@@ -171,11 +173,15 @@ def known_errors(course: Course, marks: Marks, settled: Mapping[int, bool], meas
     screened = [record for record in settled if marks.labels[record] == OPEN]
     shares = []
     for place, counts in enumerate(measured):
-        own, other = marks.of_screener(place), marks.of_screener(1 - place)
-        known = {record for record in screened if settled[record] and other[record] == "i"}
+        letters, other = marks.of_screener(place), marks.of_screener(1 - place)
+        settled_includes = {record for record in screened if settled[record] and other[record] == "i"}
         if counts:
-            known |= {record for record in settled if marks.labels[record] == "i" and own[record] != OPEN}
-        shares.append(share(sum(own[record] != "e" for record in known), len(known)))
+            settled_includes |= {
+                record for record in settled if marks.labels[record] == "i" and letters[record] != OPEN
+            }
+        shares.append(
+            share(sum(letters[record] != "e" for record in settled_includes), len(settled_includes))
+        )
     drawn = set(course.drawn)
     return errors(
         sum(settled[record] for record in screened),

@@ -174,7 +174,9 @@ class Flow(Frozen):
             "full texts": (self.sought, self.not_retrieved + self.awaited + self.assessed),
             "assessed full texts": (self.assessed, self.excluded_full_texts + self.undecided + self.included),
         }
-        return tuple(f"{name}: {one} is not {other}" for name, (one, other) in sums.items() if one != other)
+        return tuple(
+            f"{name}: {left} is not {other}" for name, (left, other) in sums.items() if left != other
+        )
 
 
 class ReviewReport(Frozen):
@@ -319,7 +321,7 @@ class ReviewState(Carried):
 
     def results(self) -> list[tuple[int, str]]:
         """Return the results whose risk of bias is assessed: record and label of the outcome."""
-        outcomes = [one.label for one in self.protocol.outcomes] or [""]
+        outcomes = [outcome.label for outcome in self.protocol.outcomes] or [""]
         return [(number, outcome) for number in self.included() for outcome in outcomes]
 
 

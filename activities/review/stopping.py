@@ -103,16 +103,16 @@ def errors(found: int, hits: tuple[Share, Share], before: Counts, sample: Counts
     """
     mistaken, in_sample = before.mistakes(), sample.mistakes()
     most = min(found, len(mistaken) + len(in_sample) - 2)
-    rows = [_missed(found - wrong, [_less(one, wrong) for one in hits], found) for wrong in range(most + 1)]
+    rows = [_missed(found - wrong, [_less(hit, wrong) for hit in hits], found) for wrong in range(most + 1)]
     return Errors(mistaken, in_sample, np.asarray(rows))
 
 
-def _less(one: Share, wrong: int) -> tuple[int, int]:
+def _less(part: Share, wrong: int) -> tuple[int, int]:
     """Return the hits and misses of a screener without records that both included by mistake."""
-    return max(0, one.hits - wrong), one.of - one.hits
+    return max(0, part.hits - wrong), part.of - part.hits
 
 
-def _missed(found: int, counts: list[tuple[int, int]], most: int) -> Numbers:
+def _missed(included: int, counts: list[tuple[int, int]], most: int) -> Numbers:
     """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `found`.
 
     Each sensitivity is uncertain: it is distributed as the lower ends of Clopper and Pearson's intervals,
@@ -126,7 +126,7 @@ def _missed(found: int, counts: list[tuple[int, int]], most: int) -> Numbers:
     )
     by_both = np.sort(np.outer(first, second).ravel()).reshape(2 * GRID, -1).mean(axis=1)
     numbers = np.arange(most // 2 + 30)
-    chances = nbinom.pmf(numbers[:, None], max(found, 1), 1 - by_both[None, :])
+    chances = nbinom.pmf(numbers[:, None], max(included, 1), 1 - by_both[None, :])
     return np.asarray(chances.mean(axis=1))
 
 
@@ -178,7 +178,9 @@ def planned(left: int, found: int, known: Errors = NO_ERRORS, rate: float = 0.0)
     size = 0
     for relevant, part in enumerate(PARTS):
         sizes = range(size + 1, left)
-        size += 1 + bisect_left(sizes, True, key=lambda one: succeeds(one, relevant, ERROR * part))
+        size += 1 + bisect_left(
+            sizes, True, key=lambda trial_size: succeeds(trial_size, relevant, ERROR * part)
+        )
         if size >= left:
             break
         looks.append((size, ERROR * part))

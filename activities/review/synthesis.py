@@ -109,12 +109,12 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     stated = study.text(figure_id(outcome.id, "measure"))
     clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
     arms = None if clustered else _figures(Arms, COUNTED, numbers)
-    own = _stated(numbers, stated, outcome.measure)
-    effect = own
-    wanted = outcome.measure or (own.measure if own else "RR")
+    figures = _stated(numbers, stated, outcome.measure)
+    effect = figures
+    wanted = outcome.measure or (figures.measure if figures else "RR")
     if arms is not None and wanted in BY_COUNTS:
         effect = Effect(study="", outcome="", measure=wanted, arms=arms)
-    elif own is None and outcome.measure in ("MD", "SMD", None):
+    elif figures is None and outcome.measure in ("MD", "SMD", None):
         means = _figures(Means, MEANS, numbers)
         if means is not None:
             effect = mean_difference(means) if outcome.measure == "MD" else of_means(means)
@@ -122,7 +122,9 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
         return None
     people = numbers.get("total", 0) + numbers.get("control_total", 0)
     own_figures = {figure_id(outcome.id, figure) for figure in numbers}
-    quotes = (one.support[0].quote for one in study.values if one.support and one.field in own_figures)
+    quotes = (
+        value.support[0].quote for value in study.values if value.support and value.field in own_figures
+    )
     effect = effect.replace(
         study=name,
         outcome=outcome.label,
@@ -160,7 +162,7 @@ def _stated(numbers: Mapping[str, float], stated: str, wanted: Measure | None) -
     if stated == REDUCTION:
         estimate, low, high = (1 - value / 100 for value in (estimate, high, low))
         return Effect(study="", outcome="", measure="RR", estimate=estimate, low=low, high=high)
-    measure = next((one for one in get_args(Measure) if one == stated), wanted)
+    measure = next((measure_name for measure_name in get_args(Measure) if measure_name == stated), wanted)
     if measure is None:
         return None
     return Effect(study="", outcome="", measure=measure, estimate=estimate, low=low, high=high)
@@ -171,14 +173,14 @@ def _appraised(
 ) -> AppraisedWork:
     result: Interval | None = None
     direction: EffectDirection = next(
-        (one for one in get_args(EffectDirection) if one == stated), "uncertain"
+        (name for name in get_args(EffectDirection) if name == stated), "uncertain"
     )
     if effect is not None:
         result = study_interval(effect, point_of(effect), LEVEL)
         direction = side_of(result, no_effect(effect.measure))
     prefix = figure_id(outcome.id, "")
     support = dict.fromkeys(
-        one for value in study.values if value.field.startswith(prefix) for one in value.support
+        quote for value in study.values if value.field.startswith(prefix) for quote in value.support
     )
     return AppraisedWork(
         evidence_id=study.evidence_id,

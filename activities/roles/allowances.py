@@ -89,7 +89,7 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
         return allowance_to_judge([ref.chars for ref in step.evidence], choice)
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
-    answering = {one.evidence_id for one in step.judgements if one.answers >= MIN_ANSWERS}
+    answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
     shown = sum(_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence if ref.evidence_id in answering)
     more = math.ceil((2 * FRAME_TOKENS + shown) / PROMPT_SHARE) - allowance_of("writer", choice).input_tokens
     return allowance.replace(input_tokens=allowance.input_tokens + max(more, 0))
@@ -116,9 +116,9 @@ def allowance_to_judge(chars: Sequence[int], choice: ModelChoice) -> Allowance:
     if not usual.tokens:
         return usual
     shown = math.ceil((FRAME_TOKENS + sum(map(_shown_tokens, chars))) / PROMPT_SHARE)
-    said = math.ceil(usual.output_tokens * len(chars) / works_a_batch(choice))
+    tokens = math.ceil(usual.output_tokens * len(chars) / works_a_batch(choice))
     return Allowance(
-        input_tokens=max(shown, usual.input_tokens), output_tokens=max(said, usual.output_tokens)
+        input_tokens=max(shown, usual.input_tokens), output_tokens=max(tokens, usual.output_tokens)
     )
 
 

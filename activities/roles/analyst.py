@@ -34,9 +34,8 @@ class AnalystAnswer(Loose):
 
 def render(step: AnalystInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     rows = [
-        f"{one.effect.outcome}, {one.effect.measure} {_numbers(one.effect)} ({one.effect.study}): "
-        + REASONS[one.reason]
-        for one in step.not_pooled
+        f"{effect.outcome}, {effect.measure} {_numbers(effect)} ({effect.study}): {REASONS[reason]}"
+        for effect, reason in ((row.effect, row.reason) for row in step.not_pooled)
     ]
     return compose(
         "analyst",

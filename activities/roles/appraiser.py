@@ -116,21 +116,25 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
         direction = one_of(row.direction, get_args(EffectDirection))
         outcome = line(row.outcome, MAX_NAME_CHARS)
         sentences, _ = cited(row.sentences, prompt)
-        own = [one for one in sentences if document and one.evidence_id == document.evidence_id]
-        if document is None or direction is None or not outcome or not own:
+        sentences_of_work = [
+            sentence for sentence in sentences if document and sentence.evidence_id == document.evidence_id
+        ]
+        if document is None or direction is None or not outcome or not sentences_of_work:
             reason = "cites_nothing" if document and outcome else "label_unknown"
             refused.append(refusal("effect", outcome or row.work, reason, label=line(row.work, 40)))
             continue
         name = document.evidence_id
-        by_chance = [one for one in cited([row.randomised], prompt)[0] if one.evidence_id == name]
-        own += [one for one in by_chance if one not in own]
+        by_chance = [
+            sentence for sentence in cited([row.randomised], prompt)[0] if sentence.evidence_id == name
+        ]
+        sentences_of_work += [sentence for sentence in by_chance if sentence not in sentences_of_work]
         effect = StudyEffect(
             evidence_id=name,
             outcome=outcome,
             group=line(row.group, MAX_NAME_CHARS),
             comparator=line(row.comparator, MAX_NAME_CHARS),
             direction=direction,
-            support=supports(own),
+            support=supports(sentences_of_work),
             counts=line(row.counts, MAX_COUNTS_CHARS),
             opposite=bool(row.opposite),
             reverse=bool(row.reverse),
@@ -147,19 +151,19 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             effects.append(effect)
     proposed = tuple(filter(None, map(_proposed, answer.conclusions)))
     made = Appraisal(effects=_named(effects, proposed), proposed=proposed, refused=tuple(refused))
-    judged = {one.evidence_id: one for one in step.judgements}
+    judged = {judgement.evidence_id: judgement for judgement in step.judgements}
     works = {work.evidence_id: facts_of(work, judged.get(work.evidence_id)) for work in prompt.shown.values()}
     return Accepted(made.replace(concluded=tuple(map(in_one_line, conclude(made, works)))))
 
 
 def _named(effects: Sequence[StudyEffect], proposed: Sequence[Proposed]) -> tuple[StudyEffect, ...]:
     """Give the only outcome without a conclusion the name of the only conclusion without effects."""
-    read, concluded = ({one.outcome: 0 for one in rows} for rows in (effects, proposed))
+    read, concluded = ({row.outcome: 0 for row in rows} for rows in (effects, proposed))
     ours, theirs = read.keys() - concluded, concluded.keys() - read
     if len(ours) != 1 or len(theirs) != 1:
         return tuple(effects)
     (outcome,), (name,) = ours, theirs
-    return tuple(one.replace(outcome=name) if one.outcome == outcome else one for one in effects)
+    return tuple(effect.replace(outcome=name) if effect.outcome == outcome else effect for effect in effects)
 
 
 def _proposed(row: ConclusionAnswer) -> Proposed | None:
@@ -192,8 +196,8 @@ def _with_figures(effect: StudyEffect, row: EffectAnswer) -> tuple[StudyEffect, 
         ).missing
 
     missing = read(stated)
-    kept = {field: text for field, text in stated.items() if field not in missing}
-    return effect.replace(figures=kept), missing
+    values = {field: text for field, text in stated.items() if field not in missing}
+    return effect.replace(figures=values), missing
 
 
 def _contradicts(effect: StudyEffect) -> bool:

@@ -43,9 +43,11 @@ def assess(
                 scores[name] = batch.scores[name]
                 reasons[name] = batch.score_reasons.get(name, "")
     ranked = relevant(judged, refs)
-    seen = [refs[one.evidence_id] for one in judged if one.evidence_id in refs]
+    seen = [refs[judgement.evidence_id] for judgement in judged if judgement.evidence_id in refs]
     advised = {batch.recommendation for batch in batches}  # a batch cannot see what the others hold
-    advice: Recommendation = next((one for one in ("synthesize", "continue") if one in advised), "")
+    advice: Recommendation = next(
+        (advice_name for advice_name in ("synthesize", "continue") if advice_name in advised), ""
+    )
     value, carried, why = confidence(judged, refs) if judged else (None, None, ())
     return JudgeAssessment(
         scores={name: scores[name] for name in criteria if name in scores},

@@ -84,7 +84,7 @@ def is_stated(field: AskedField, value: str, quotes: Sequence[str]) -> bool:
     """Say whether quotes state a value; a choice needs one to rest on."""
     if field.kind == "number":
         number = single(value)
-        return number is not None and any(stated(q).has(one) for q in quotes for one in number.values)
+        return number is not None and any(stated(q).has(reading) for q in quotes for reading in number.values)
     if field.kind == "text":
         return any(gate.are_spans(value, quote) for quote in quotes) and not missing_number(value, quotes)
     return bool(quotes)

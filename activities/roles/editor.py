@@ -67,7 +67,7 @@ class EditAnswer(Loose):
 def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
     """Map labels (`C1` of a claim, `A1` of an answer) to (section id, claim), in reading order."""
     every = [(section, claim) for section, claims in parts.items() for claim in claims]
-    return {f"{mark}{n}": one for n, one in enumerate(every, 1)}
+    return {f"{mark}{n}": item for n, item in enumerate(every, 1)}
 
 
 def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -75,8 +75,8 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     several = len(step.claims) > 1
     answered = "write the answer too" if several else "leave answer and summary empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
-    told = concluded(step.concluded) if several else ""
-    frame = compose("editor", step, room=room, inputs=[told], task=task)
+    conclusions_text = concluded(step.concluded) if several else ""
+    frame = compose("editor", step, room=room, inputs=[conclusions_text], task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
     rows: list[str] = []
     shown: dict[str, str] = {}
@@ -93,7 +93,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
         before = section
         rows.append(row)
         shown[label] = claim.id
-    inputs = [told, "Claims:\n" + fenced("claims", "\n".join(rows))]
+    inputs = [conclusions_text, "Claims:\n" + fenced("claims", "\n".join(rows))]
     prompt = compose("editor", step, room=room, inputs=inputs, task=task)
     unread = len(claims) + len(answers) - len(shown)
     notes = (Statement.of("not_edited", sentences=unread),)
@@ -103,15 +103,19 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edited]:
     """Accept what adds no fact, and list all else as refused."""
-    claims = {label: one for label, one in labelled("C", step.claims).items() if label in prompt.claims}
-    answers = {label: one for label, one in labelled("A", step.answers).items() if label in prompt.claims}
+    claims = {label: claim for label, claim in labelled("C", step.claims).items() if label in prompt.claims}
+    answers = {
+        label: sentence for label, sentence in labelled("A", step.answers).items() if label in prompt.claims
+    }
     refused: list[Refused] = []
 
     def sentences(written: Sequence[SentenceAnswer], name: str, mark: str) -> tuple[EditedSentence, ...]:
         first, every = written[: MAX_SENTENCES[name]], {**claims, **answers}
-        made = (_sentence(step, one, every, refused) for one in first)
-        unique = {one.text: one for one in made if one is not None}
-        return tuple(one.replace(id=f"{mark}{place}") for place, one in enumerate(unique.values(), 1))
+        made = (_sentence(step, sentence_answer, every, refused) for sentence_answer in first)
+        unique = {sentence.text: sentence for sentence in made if sentence is not None}
+        return tuple(
+            sentence.replace(id=f"{mark}{place}") for place, sentence in enumerate(unique.values(), 1)
+        )
 
     several = len(step.claims) > 1
     contradictions = _pairs(answer.contradictions, {**claims, **answers})
@@ -166,13 +170,13 @@ def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
 
 def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[str, EditedSentence]:
     """Accept sentences that lead into sections, one a section."""
-    kept: dict[str, EditedSentence] = {}
-    for one in written:
-        text, section = sentence_text(one.text), one.section.strip()
-        if text and section in step.claims and section not in kept:
+    sentences: dict[str, EditedSentence] = {}
+    for answer in written:
+        text, section = sentence_text(answer.text), answer.section.strip()
+        if text and section in step.claims and section not in sentences:
             lead = EditedSentence(id=f"{section}.lead", text=text, kind="transition")
-            kept[section] = gate.decided(lead, gate.transition(text, _outline(step)))
-    return kept
+            sentences[section] = gate.decided(lead, gate.transition(text, _outline(step)))
+    return sentences
 
 
 def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:
@@ -180,9 +184,9 @@ def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> 
     pairs: dict[tuple[str, str], None] = {}
     for pair in rows:
         if pair.one in claims and pair.other in claims:
-            one, other = claims[pair.one][1], claims[pair.other][1]
-            if gate.disagree(one, other) and (other.id, one.id) not in pairs:
-                pairs[one.id, other.id] = None
+            claim, other = claims[pair.one][1], claims[pair.other][1]
+            if gate.disagree(claim, other) and (other.id, claim.id) not in pairs:
+                pairs[claim.id, other.id] = None
     return tuple(pairs)
 
 
@@ -196,17 +200,17 @@ def _repeated(
     """
     removed: dict[str, str] = {}
     most = int(MAX_REPEATED_SHARE * len(claims))
-    for one in rows:
-        if one.claim not in claims or one.repeats not in claims or len(removed) >= most:
+    for row in rows:
+        if row.claim not in claims or row.repeats not in claims or len(removed) >= most:
             continue
-        claim, other = claims[one.claim][1], claims[one.repeats][1]
+        claim, other = claims[row.claim][1], claims[row.repeats][1]
         if claim.id in removed or other.id in removed or claim.id == other.id or claim.id in protected:
             continue
         if claim.is_row:  # a table stays whole
             continue
         texts = [other.text, *(support.quote for support in other.support)]
-        own = {s.quote for s in claim.support}
-        same_quote = bool(own) and own <= {s.quote for s in other.support}
+        quotes = {s.quote for s in claim.support}
+        same_quote = bool(quotes) and quotes <= {s.quote for s in other.support}
         alike = fuzz.token_sort_ratio(claim.text, other.text) >= MIN_SAME
         same_numbers = not any(missing_numbers(claim.text, texts))
         if same_numbers and (same_quote or alike):

@@ -35,10 +35,10 @@ class QuotedAnswer(Loose):
     def quotes(self, prompt: Prompt, document: Evidence) -> tuple[Support, ...]:
         """Return the quotes that stand in the text of the work: labelled sentences, else a copied line."""
         sentences, _ = cited(self.sentences, prompt)
-        own = supports(one for one in sentences if one.evidence_id == document.evidence_id)
-        if not own and self.copied.strip():
-            own = (Support(evidence_id=document.evidence_id, quote=self.copied.strip()),)
-        return QuoteChecker({document.evidence_id: document}).supports(own).support
+        quotes = supports(sentence for sentence in sentences if sentence.evidence_id == document.evidence_id)
+        if not quotes and self.copied.strip():
+            quotes = (Support(evidence_id=document.evidence_id, quote=self.copied.strip()),)
+        return QuoteChecker({document.evidence_id: document}).supports(quotes).support
 
 
 def compose_full_text(
@@ -53,7 +53,11 @@ def compose_full_text(
 ) -> Prompt:
     """Make the prompt of a role that reads one work. `about`: what is asked of it, a text each."""
     texts = [text for text in about if text.strip()]
-    named = {one.evidence_id: nearest_quotes(one, texts) for one in documents if len(one.text) > WHOLE_CHARS}
+    named = {
+        document.evidence_id: nearest_quotes(document, texts)
+        for document in documents
+        if len(document.text) > WHOLE_CHARS
+    }
     return compose_works(
         role,
         step,
@@ -70,7 +74,7 @@ def compose_full_text(
 def nearest_quotes(document: Evidence, texts: Sequence[str], each: int = NEAREST) -> tuple[str, ...]:
     """Return the sentences nearest to each of several texts, the first of every text first."""
     rows = [
-        [one.sentence.quote for one in item.ranked[:each]]
+        [ranked.sentence.quote for ranked in item.ranked[:each]]
         for text in texts
         for item in rank(text, [document])
     ]

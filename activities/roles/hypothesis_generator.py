@@ -61,7 +61,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         return field if gate.candidate_field(field, (drug, generic), works).stands else ""
 
     chosen = {name.casefold() for name in step.chosen}
-    kept: dict[str, MechanismHypothesis] = {}
+    hypotheses: dict[str, MechanismHypothesis] = {}
     dropped = 0
     for hypothesis in answer.hypotheses:
         drug = line(hypothesis.drug, 120)
@@ -74,9 +74,9 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         generic = line(hypothesis.generic_name, 120)
         safety = _of_drug(drug, hypothesis.safety, prompt)
         records = standing_of(drug, tuple(prompt.shown.values())).quotes
-        cites = {one.evidence_id for one in (*supporting, *contradicting, *safety, *records)}
+        cites = {record.evidence_id for record in (*supporting, *contradicting, *safety, *records)}
         works = [item for item in prompt.shown.values() if item.evidence_id in cites]
-        kept.setdefault(
+        hypotheses.setdefault(
             drug.casefold(),
             MechanismHypothesis(
                 drug=drug,
@@ -96,14 +96,14 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             ),
         )
     notes = (Statement.of("candidates_unsupported", candidates=dropped),) if dropped else ()
-    return Accepted(Hypotheses(hypotheses=tuple(kept.values())[: step.max_candidates]), notes)
+    return Accepted(Hypotheses(hypotheses=tuple(hypotheses.values())[: step.max_candidates]), notes)
 
 
 def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support, ...]:
     """Return the sentences that were named, of works that name the drug."""
     works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.shown.values()}
     sentences, _ = cited(labels, prompt)
-    return supports(one for one in sentences if gate.names(drug, works[one.evidence_id]))
+    return supports(sentence for sentence in sentences if gate.names(drug, works[sentence.evidence_id]))
 
 
 HYPOTHESIS_GENERATOR = RoleSpec(

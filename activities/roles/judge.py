@@ -156,7 +156,7 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
     """Make a judgement of what its own work bears out: sentences of that work, and fields that it says."""
     name = document.evidence_id
     sentences, unknown = cited(work.sentences, prompt)
-    own = [one for one in sentences if one.evidence_id == name][:MAX_SUPPORT]
+    own = [sentence for sentence in sentences if sentence.evidence_id == name][:MAX_SUPPORT]
     support = supports(own)
     refused += [
         refusal("judgement", work.finding or label, "label_unknown", [name], label=label) for label in unknown
@@ -171,8 +171,10 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
             refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
 
-    design, about, said = _design(work, document, prompt)
-    people = kept("participants: ", str(work.participants or ""), gate.participants(work.participants, said))
+    design, about, design_text = _design(work, document, prompt)
+    people = kept(
+        "participants: ", str(work.participants or ""), gate.participants(work.participants, design_text)
+    )
     comparator = line(work.comparator, 160)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -198,11 +200,15 @@ def _design(
     work: WorkAnswer, document: Evidence, prompt: Prompt
 ) -> tuple[Design | Literal[""], tuple[Support, ...], str]:
     """Return the design, the sentences that were named for it and their words; none where none was named."""
-    sentences = [one for one in cited(work.design_from, prompt)[0] if one.evidence_id == document.evidence_id]
+    sentences = [
+        sentence
+        for sentence in cited(work.design_from, prompt)[0]
+        if sentence.evidence_id == document.evidence_id
+    ]
     by_title = work.work in work.design_from
-    said = "\n".join((*((document.title,) if by_title else ()), *(one.quote for one in sentences)))
-    design = one_of(work.design, DESIGNS) if said else None
-    return design or "", supports(sentences), said
+    text = "\n".join((*((document.title,) if by_title else ()), *(sentence.quote for sentence in sentences)))
+    design = one_of(work.design, DESIGNS) if text else None
+    return design or "", supports(sentences), text
 
 
 JUDGE = RoleSpec("judge", "Judging the evidence", JudgeAnswer, render, accept, passages.judge, reads=True)

@@ -57,10 +57,10 @@ class JudgementStore:
     async def keep(self, step: JudgeInput, batch: JudgeBatch) -> None:
         refs, key = {ref.evidence_id: ref for ref in step.evidence}, _key_of(step)
         beside = tuple(j.evidence_id for j in (*step.judged, *batch.judgements) if j.answers > 0)
-        said = batch.model_dump(exclude={"judgements", "refused"})
+        values = batch.model_dump(exclude={"judgements", "refused"})
         for judgement in batch.judgements:
-            own = {"judgement": judgement, "beside": beside, "scope": step.scope}
-            stored = StoredJudgement.model_validate({**said, **own})
+            entry = {"judgement": judgement, "beside": beside, "scope": step.scope}
+            stored = StoredJudgement.model_validate({**values, **entry})
             try:
                 name = key(refs[judgement.evidence_id])
                 await self._store.put_named(name, stored.model_dump_json().encode())
@@ -80,7 +80,7 @@ def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
         step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),
         [step.model.model, step.model.base_url or "", step.model.effort or ""],
         used.version,
-        [step.instruction, *(one.text for one in step.readings), *step.steering],
+        [step.instruction, *(reading.text for reading in step.readings), *step.steering],
     ]
 
     def key(ref: EvidenceRef) -> str:
@@ -113,7 +113,9 @@ def with_known(
     if not batch.judgements and not before and going_on:
         before = "continue"
         gaps = tuple(dict.fromkeys(gap for stored in going_on for gap in stored.gaps))
-        searches = tuple(dict.fromkeys(one for stored in going_on for one in stored.recommended_searches))
+        searches = tuple(
+            dict.fromkeys(search for stored in going_on for search in stored.recommended_searches)
+        )
     return batch.replace(
         judgements=(*(stored.judgement for stored in judgements.values()), *batch.judgements),
         scores=scores,

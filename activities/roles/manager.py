@@ -36,8 +36,8 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
     members = "\n".join(f"- {name}: {about}" for name, about in step.members.items())
     turns = [f"{turn.member}, {turn.instruction}: {turn.result}" for turn in step.turns]
     hypotheses = [
-        f"{one.line} ({len(one.supporting_evidence)} works for it, {len(one.contradicting_evidence)} against)"
-        for one in step.hypotheses
+        f"{guess.line} ({len(guess.supporting_evidence)} works for it, {len(guess.contradicting_evidence)} against)"
+        for guess in step.hypotheses
     ]
     inputs = [
         f"Members:\n{members}",
@@ -58,14 +58,14 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
 
 def _labels(step: ManagerInput) -> dict[str, str]:
     """Map labels to the works that the manager sees: those that answer best, then the others."""
-    judged = [one.evidence_id for one in step.judgements if one.evidence_id in step.titles]
+    judged = [judgement.evidence_id for judgement in step.judgements if judgement.evidence_id in step.titles]
     names = list(dict.fromkeys((*judged, *step.titles)))[:MAX_WORKS]
     return {f"W{number}": name for number, name in enumerate(names, 1)}
 
 
 def _described(step: ManagerInput) -> list[str]:
     """Describe each work in a line: title, and what was judged of it with its best sentence."""
-    judgements = {one.evidence_id: one for one in step.judgements}
+    judgements = {judgement.evidence_id: judgement for judgement in step.judgements}
     rows = []
     for label, name in _labels(step).items():
         note = "not judged"
@@ -84,7 +84,9 @@ def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accept
     removed.
     """
     labels = _labels(step)
-    facts = (LABEL.sub(lambda m: f"[{labels[m[1]]}]" if m[1] in labels else "", one) for one in answer.facts)
+    facts = (
+        LABEL.sub(lambda m: f"[{labels[m[1]]}]" if m[1] in labels else "", fact) for fact in answer.facts
+    )
     ledger = TeamLedger(
         facts=lines((*step.facts, *facts), MOST_FACTS, 300),
         plan=(lines(answer.plan, MOST_STEPS, 200) if step.replan else ()) or step.plan,

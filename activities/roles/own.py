@@ -82,7 +82,13 @@ def _render(role: OwnRole, step: OwnStepInput, _documents: Sequence[Evidence], r
         room=room,
         inputs=[
             listed("Gaps", step.gaps, limit=5),
-            listed("Hypotheses", [f"{one.drug}: {one.target} {one.effect}" for one in step.hypotheses]),
+            listed(
+                "Hypotheses",
+                [
+                    f"{hypothesis.drug}: {hypothesis.target} {hypothesis.effect}"
+                    for hypothesis in step.hypotheses
+                ],
+            ),
             findings(step.judgements, {ref.evidence_id: ref.title for ref in step.evidence}),
         ],
         task=role.task,

@@ -102,9 +102,9 @@ def _cut(text: str, allowed: int) -> str:
     """Cut a text to so many bytes and say how many of its lines were left out."""
     if len(text.encode()) <= allowed:
         return text
-    kept = text.encode()[: max(allowed, 0)].decode(errors="ignore")
-    left_out = sum(bool(line.strip()) for line in text[len(kept) :].split("\n"))
-    return f"{kept} {CUT} {counted(left_out, 'line')} left out]"
+    cut = text.encode()[: max(allowed, 0)].decode(errors="ignore")
+    left_out = sum(bool(line.strip()) for line in text[len(cut) :].split("\n"))
+    return f"{cut} {CUT} {counted(left_out, 'line')} left out]"
 
 
 CUT = "[cut:"
@@ -116,8 +116,8 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 def _asked(step: StepContext) -> list[str]:
     """Return the question of a step and what a person or an earlier step says of it."""
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
-    if told := _languages(step):
-        parts.append(told)
+    if language_note := _languages(step):
+        parts.append(language_note)
     if step.run_question:
         parts.append(f"It is a part of this one: {clip(step.run_question, MAX_QUESTION_CHARS)}")
     if step.background:
@@ -126,7 +126,9 @@ def _asked(step: StepContext) -> list[str]:
         asked = clip(step.instruction, MAX_STEERING_CHARS // 2)
         parts.append("The manager of the team asks of this step:\n" + fenced("instruction", asked))
     if step.readings:
-        parts.append(listed("How the question is meant", [one.text for one in step.readings], each=400))
+        parts.append(
+            listed("How the question is meant", [reading.text for reading in step.readings], each=400)
+        )
     if step.steering:
         steering = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
         parts.append("The reviewer says (follow this):\n" + steering[-MAX_STEERING_CHARS:])
@@ -206,8 +208,8 @@ _FOLLOW = (
 
 def concluded(lines: Sequence[str]) -> str:
     """Tell who writes the answer what code computed from the works; empty without any."""
-    told = listed("Computed from all works", lines, each=400)
-    return f"{told}\n{_FOLLOW}" if told else ""
+    note = listed("Computed from all works", lines, each=400)
+    return f"{note}\n{_FOLLOW}" if note else ""
 
 
 def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:

@@ -126,7 +126,7 @@ def names_of(step: ParseQueryInput) -> tuple[str, ...]:
 def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tuple[str, ...]:
     """Return the sources that were chosen; too few are filled up from the profile's."""
     offered = names_of(step)
-    chosen = dict.fromkeys(name for said in answer.sources if (name := one_of(said, offered)) is not None)
+    chosen = dict.fromkeys(name for source in answer.sources if (name := one_of(source, offered)) is not None)
     more = (name for name in step.preferred(profile) if name in offered)
     filled = [*dict.fromkeys((*chosen, *more))]
     return tuple(filled[: max(LEAST_SOURCES, len(chosen))]) if chosen else ()
@@ -145,9 +145,9 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
     text = " ".join((question, step.earlier_question, *step.earlier_answer))
     improved = line(answer.improved_query, 1_000)
     asked = {word for word in words(question) if len(word) > 3}
-    kept = len(asked & set(words(improved)))
+    shared = len(asked & set(words(improved)))
     notes: tuple[Statement, ...] = ()
-    if not improved or 2 * kept < len(asked):
+    if not improved or 2 * shared < len(asked):
         improved = stand_alone(question, step.earlier_question)
         notes = (Statement.of("searched_as_typed"),)
     profile = one_of(answer.profile, step.profiles) or step.profile.name
@@ -162,9 +162,9 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
         asks=tuple(dict.fromkeys(one for text in answer.asks if (one := one_of(text, ASKED)))),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
         wordings={
-            one.language: query
-            for one in (answer.wordings if isinstance(answer, WordedQuery) else ())
-            if one.language in step.wordings_in and (query := line(one.query, 400))
+            wording.language: query
+            for wording in (answer.wordings if isinstance(answer, WordedQuery) else ())
+            if wording.language in step.wordings_in and (query := line(wording.query, 400))
         },
     )
     return Accepted(parsed, notes)
@@ -203,8 +203,8 @@ def render_readings(step: ClarifyInput, _documents: Sequence[Evidence], room: in
 def accept_readings(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswer) -> Accepted[Clarified]:
     """Accept the first questions that have an assumed answer, each once."""
     readings: dict[str, Reading] = {}
-    for one in answer.questions:
-        question, assumed = line(one.question, READING_CHARS), line(one.assumed, READING_CHARS)
+    for part in answer.questions:
+        question, assumed = line(part.question, READING_CHARS), line(part.assumed, READING_CHARS)
         if question and assumed:
             readings.setdefault(question.casefold(), Reading(question=question, assumed=assumed))
     return Accepted(Clarified(readings=tuple(readings.values())[:MAX_READINGS]))

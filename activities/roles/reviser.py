@@ -54,14 +54,16 @@ class ReviserAnswer(Loose):
 def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Prompt:
     held = {document.evidence_id: document for document in documents}
     works = {name: f"E{n}" for n, name in enumerate(held, 1)}
-    labels = {f"C{n}": one.id for n, one in enumerate((*step.edited, *step.lines, *step.sentences), 1)}
+    labels = {
+        f"C{n}": sentence.id for n, sentence in enumerate((*step.edited, *step.lines, *step.sentences), 1)
+    }
     label_of = {name: label for label, name in labels.items()}
     above = (*step.edited, *step.lines)
-    parts = ["Answer and summary:", *(_row(label_of[one.id], one, works) for one in above)]
+    parts = ["Answer and summary:", *(_row(label_of[claim.id], claim, works) for claim in above)]
     for section, title in step.sections.items():
         parts.append(f"\nSection {section}: {one_line(title)}")
-        own = (one for one in step.sentences if one.id.startswith(f"{section}."))
-        parts += (_row(label_of[one.id], one, works) for one in own)
+        sentences = (sentence for sentence in step.sentences if sentence.id.startswith(f"{section}."))
+        parts += (_row(label_of[claim.id], claim, works) for claim in sentences)
     listed = [
         f"{label} {one_line(held[name].title)[:120]} ({held[name].year or 'no year'}, {held[name].standing})"
         for name, label in works.items()
@@ -85,11 +87,11 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
     return replace(prompt, claims=labels, shown=shown, choices={n: v for n, v in choices.items() if v})
 
 
-def _row(label: str, one: DraftClaim, works: Mapping[str, str]) -> str:
-    cited = dict.fromkeys(works[s.evidence_id] for s in one.support if s.evidence_id in works)
+def _row(label: str, claim: DraftClaim, works: Mapping[str, str]) -> str:
+    cited = dict.fromkeys(works[s.evidence_id] for s in claim.support if s.evidence_id in works)
     rests = f" [{', '.join(cited)}]" if cited else ""
-    mark = " (leans)" if one.leans else " (a row)" if one.is_row else ""
-    return f"{label}{rests}{mark}: {one_line(one.text)}"
+    mark = " (leans)" if claim.leans else " (a row)" if claim.is_row else ""
+    return f"{label}{rests}{mark}: {one_line(claim.text)}"
 
 
 def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted[Revised]:
@@ -98,74 +100,76 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     works = {prompt.shown[label].evidence_id for label in answer.leave_out if label in prompt.shown}
     sections = tuple(name for name in dict.fromkeys(answer.remove_sections) if name in step.sections)
     texts: dict[str, Reworded] = {
-        prompt.claims[one.claim]: one for one in answer.reword if one.claim in prompt.claims
+        prompt.claims[reworded.claim]: reworded
+        for reworded in answer.reword
+        if reworded.claim in prompt.claims
     }
     gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
-    gone |= {one.id for one in step.sentences if one.id.partition(".")[0] in sections}
+    gone |= {sentence.id for sentence in step.sentences if sentence.id.partition(".")[0] in sections}
 
-    def decide(one: DraftClaim) -> Decision:
+    def decide(claim: DraftClaim) -> Decision:
         return gate.sentence(
-            one.text,
-            one.kind,
-            one.support,
+            claim.text,
+            claim.kind,
+            claim.support,
             documents,
             step.question,
-            shown=one.computed,
-            is_row=one.is_row,
+            shown=claim.computed,
+            is_row=claim.is_row,
         )
 
-    for before, one in pairwise(step.sentences):
-        if before.id in gone and one.leans and one.id not in texts:
-            gone.add(one.id)
-    no: list[Refused] = []
+    for before, claim in pairwise(step.sentences):
+        if before.id in gone and claim.leans and claim.id not in texts:
+            gone.add(claim.id)
+    refusals: list[Refused] = []
 
-    def again(one: C, by: Callable[[C], Decision]) -> C | None:
+    def again(sentence: C, by: Callable[[C], Decision]) -> C | None:
         """Return a touched sentence as it is to be read; None where it stays, or goes (`gone`)."""
-        support = tuple(s for s in one.support if s.evidence_id not in works)
-        if one.support and not support:
-            gone.add(one.id)
-        said: Reworded = texts.get(one.id, Reworded())
-        changed = one
-        if said.text or said.cells:
-            changed = one.worded(sentence_text(said.text), [*map(sentence_text, said.cells)])
-        if one.id in gone or (changed.text == one.text and support == one.support):
+        support = tuple(s for s in sentence.support if s.evidence_id not in works)
+        if sentence.support and not support:
+            gone.add(sentence.id)
+        reworded: Reworded = texts.get(sentence.id, Reworded())
+        changed = sentence
+        if reworded.text or reworded.cells:
+            changed = sentence.worded(sentence_text(reworded.text), [*map(sentence_text, reworded.cells)])
+        if sentence.id in gone or (changed.text == sentence.text and support == sentence.support):
             return None
-        changed = changed.replace(support=support, reworded=changed.text != one.text)
+        changed = changed.replace(support=support, reworded=changed.text != sentence.text)
         decided = gate.decided(changed, by(changed))
         if decided.state == "refused":
-            no.append(refused(decided))
-            if support != one.support:
-                gone.add(one.id)
+            refusals.append(refused(decided))
+            if support != sentence.support:
+                gone.add(sentence.id)
             return None
         return decided
 
-    sentences = tuple(new for one in in_place(step.sentences) if (new := again(one, decide)))
-    gone -= {one.id for one in step.lines}
-    lines = tuple(new for one in step.lines if (new := again(one, decide)))
-    held = {one.id: one for one in (*step.sentences, *sentences)}
+    sentences = tuple(new for claim in in_place(step.sentences) if (new := again(claim, decide)))
+    gone -= {row.id for row in step.lines}
+    lines = tuple(new for row in step.lines if (new := again(row, decide)))
+    held = {sentence.id: sentence for sentence in (*step.sentences, *sentences)}
 
-    def edited(one: EditedSentence) -> EditedSentence | None:
+    def edited(sentence: EditedSentence) -> EditedSentence | None:
         """Have a sentence of the editor go with all the sentences it rests on.
 
         It is read again where some of them go or read otherwise.
         """
-        left = tuple(name for name in one.claims if name not in gone)
-        if one.claims and not left:
-            gone.add(one.id)
+        left = tuple(name for name in sentence.claims if name not in gone)
+        if sentence.claims and not left:
+            gone.add(sentence.id)
         on = [
             Claim(id=name, text=held[name].text, support=held[name].support) for name in left if name in held
         ]
-        narrowed = one.replace(claims=left)
+        narrowed = sentence.replace(claims=left)
         new = again(narrowed, lambda c: gate.edited(c.text, on, step.question))
-        if new is None and left != one.claims and one.id not in gone:
-            new = gate.decided(narrowed, gate.edited(one.text, on, step.question))
+        if new is None and left != sentence.claims and sentence.id not in gone:
+            new = gate.decided(narrowed, gate.edited(sentence.text, on, step.question))
             if new.state == "refused":
-                no.append(refused(new, "summary"))
-                gone.add(one.id)
+                refusals.append(refused(new, "summary"))
+                gone.add(sentence.id)
                 new = None
         return new
 
-    others = tuple(new for one in step.edited if (new := edited(one)))
+    others = tuple(new for sentence in step.edited if (new := edited(sentence)))
     # a title states nothing which the question, the outline and the instruction do not
     passages = [step.question, step.wanted, *step.sections.values(), *(c.text for c in step.sentences)]
     titled = bool(answer.title.strip()) and gate.title(answer.title, passages).stands
@@ -174,7 +178,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     section = new_text.section if new_text.section in step.sections else ""
     return Accepted(
         Revised(
-            removed=tuple(one.id for one in (*step.edited, *step.sentences) if one.id in gone),
+            removed=tuple(sentence.id for sentence in (*step.edited, *step.sentences) if sentence.id in gone),
             sections=sections,
             works=tuple(sorted(works)),
             sentences=sentences,
@@ -183,7 +187,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
             title=line(answer.title, 160) if titled else "",
             length=one_of(answer.length, LENGTHS),
             write=Wanted(question=question, section=section) if question else None,
-            refused=tuple(no),
+            refused=tuple(refusals),
             cannot=line(answer.cannot, 300),
         )
     )

@@ -121,9 +121,11 @@ def accept_gaps(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepte
         gaps = lines(step.judged_gaps or (step.question,), step.max_gaps)
     asked = _labelled(step)
     read = {
-        text: Instruction(text=text, kind=kind, query=line(one.query, 160) if kind == "search" else "")
-        for one in answer.instructions
-        if (text := asked.get(one.label.strip())) and (kind := one_of(one.kind, KINDS))
+        text: Instruction(
+            text=text, kind=kind, query=line(instruction.query, 160) if kind == "search" else ""
+        )
+        for instruction in answer.instructions
+        if (text := asked.get(instruction.label.strip())) and (kind := one_of(instruction.kind, KINDS))
     }
     return Accepted(
         KnowledgeGapOutput(

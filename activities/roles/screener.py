@@ -62,9 +62,11 @@ def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[
         if document is None or verdict is None or document.evidence_id in decisions:
             continue
         sentences, unknown = cited(row.sentences, prompt)
-        own = [one for one in sentences if one.evidence_id == document.evidence_id]
+        sentences_of_record = [
+            sentence for sentence in sentences if sentence.evidence_id == document.evidence_id
+        ]
         criterion = one_of(row.criterion, ids) or ""
-        misplaced = bool(sentences or unknown) and not own
+        misplaced = bool(sentences or unknown) and not sentences_of_record
         reason = ""
         if verdict == "exclude" and (not criterion or misplaced):
             reason = (
@@ -77,7 +79,7 @@ def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[
             evidence_id=document.evidence_id,
             verdict=verdict,
             criterion=criterion,
-            words=tuple(dict.fromkeys(one.quote for one in own)),
+            words=tuple(dict.fromkeys(sentence.quote for sentence in sentences_of_record)),
             reason=reason,
         )
     return Accepted(ScreenedBatch(decisions=tuple(decisions.values())))
@@ -129,7 +131,7 @@ def accept_full_text(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -
         evidence_id=document.evidence_id,
         verdict=verdict,
         criterion=criterion if verdict != "include" else "",
-        words=tuple(one.quote for one in support),
+        words=tuple(quoted.quote for quoted in support),
         reason=line(answer.reason, MAX_REASON_CHARS),
     )
     return Accepted(ScreenedBatch(decisions=(decision,)))

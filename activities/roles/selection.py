@@ -52,8 +52,10 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
     least = max(NEAR, weakest) if embedder() is not None else 0.0
     asked_for = _first_of_searches(candidates, step.asked_for)
-    own = [ref.evidence_id for ref in candidates if ref.source == LIBRARY] if step.whole_folder else []
-    anyhow = {*asked_for, *(own if len(own) <= step.most else ())}
+    library_works = (
+        [ref.evidence_id for ref in candidates if ref.source == LIBRARY] if step.whole_folder else []
+    )
+    anyhow = {*asked_for, *(library_works if len(library_works) <= step.most else ())}
     refs = [ref for ref in candidates if ref.evidence_id in anyhow or relevance[ref.evidence_id] >= least]
     ranked = sorted(
         refs,
@@ -61,7 +63,7 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     )
     places = {ref.evidence_id: place for place, ref in enumerate(ranked)}
     first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
-    folder = [name for name in own if name in anyhow]
+    folder = [name for name in library_works if name in anyhow]
     wanted = dict.fromkeys([*asked_for, *folder, *first, *places])
     chosen = set(without_duplicates(list(wanted), held)[: step.most])
     ids = tuple(name for name in places if name in chosen)
@@ -84,19 +86,19 @@ def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> li
 
     Of a user's own documents only those that say the same: two bills differ in a month and an amount.
     """
-    kept: list[str] = []
+    texts: list[str] = []
     unlike = []
     for name in names:
         text = f"{held[name].title} {held[name].text[:4_000]}"
         least = 1.0 if held[name].evidence_type == "document" else DUPLICATE
-        if not any(_say_the_same(text, other, least) for other in kept):
-            kept.append(text)
+        if not any(_say_the_same(text, other, least) for other in texts):
+            texts.append(text)
             unlike.append(name)
     return unlike
 
 
-def _say_the_same(one: str, other: str, least: float) -> bool:
-    return all(_alike(read(one), read(other)) >= least for read in (_terms, _numbers))
+def _say_the_same(text: str, other: str, least: float) -> bool:
+    return all(_alike(read(text), read(other)) >= least for read in (_terms, _numbers))
 
 
 @lru_cache(maxsize=1024)
@@ -110,6 +112,6 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(numbers(text))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    either = len(one | other)
-    return len(one & other) / either if either else 1.0
+def _alike(first: frozenset[str], other: frozenset[str]) -> float:
+    either = len(first | other)
+    return len(first & other) / either if either else 1.0

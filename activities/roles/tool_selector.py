@@ -52,12 +52,12 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
 
 def with_specialist(step: SelectInput) -> SelectInput:
     """Add to a step what its specialist is told beside the prompt of the role."""
-    one = specialists_of(step.profile).get(step.specialist)
-    if one is None or step.prompt:
+    specialist = specialists_of(step.profile).get(step.specialist)
+    if specialist is None or step.prompt:
         return step
     base = prompt_file("tool_selector", evidence=False).text
-    told = one.prompt or prompt_text(f"{one.name}.specialist") or one.does
-    return step.replace(prompt=f"{base}\n\n{told}")
+    prompt = specialist.prompt or prompt_text(f"{specialist.name}.specialist") or specialist.does
+    return step.replace(prompt=f"{base}\n\n{prompt}")
 
 
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
@@ -86,8 +86,8 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     tasks += [task for chosen in by_gap.values() for task in chosen]
     bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
     if bare:
-        own = searching.select_tools(step.replace(gaps=bare, tests=())).tasks
-        added = [task for task in own if (task.agent, fold(task.query)) not in seen]
+        searches = searching.select_tools(step.replace(gaps=bare, tests=())).tasks
+        added = [task for task in searches if (task.agent, fold(task.query)) not in seen]
         notes.append(Statement.of("searches_by_code", gaps=len(bare), searches=len(added)))
         tasks += added
     return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))

@@ -67,9 +67,9 @@ def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
     """Return different, non-empty lines, at most so many."""
     unique: dict[str, str] = {}
     for text in texts:
-        one = line(text, limit)
-        if one:
-            unique.setdefault(one.casefold(), one)
+        text_line = line(text, limit)
+        if text_line:
+            unique.setdefault(text_line.casefold(), text_line)
     return tuple(unique.values())[:most]
 
 
@@ -88,7 +88,7 @@ def cited(labels: Iterable[str], prompt: Prompt) -> tuple[tuple[Sentence, ...], 
 
 def supports(sentences: Iterable[Sentence]) -> tuple[Support, ...]:
     """Return sentences as quotes of their works, each once."""
-    quotes = (Support(evidence_id=one.evidence_id, quote=one.quote) for one in sentences)
+    quotes = (Support(evidence_id=sentence.evidence_id, quote=sentence.quote) for sentence in sentences)
     return tuple(dict.fromkeys(quotes))
 
 

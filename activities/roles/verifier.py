@@ -61,7 +61,7 @@ class _Rows:
         self.lines: list[str] = []
         self.claims: dict[str, str] = {}
         self.controls: dict[str, Control] = {}
-        self._label_of = {(one.evidence_id, one.quote): label for label, one in shown.items()}
+        self._label_of = {(sentence.evidence_id, sentence.quote): label for label, sentence in shown.items()}
         self._left = int(room * BYTES_PER_TOKEN)
         self._written: dict[str, str] = {}
         """Text of a sentence that stands above -> its label."""
@@ -85,22 +85,22 @@ class _Rows:
     def _text(self, label: str, sentence: DraftClaim) -> str:
         marks: list[str] = []
         quotes: list[str] = []
-        for one in sentence.support:
-            mark = self._label_of.get((one.evidence_id, one.quote))
+        for support in sentence.support:
+            mark = self._label_of.get((support.evidence_id, support.quote))
             if mark is None and len(quotes) >= MAX_CUT:
                 continue
             if mark is None:
                 mark = f"S{len(self.labels) + 1}"
-                self._label_of[one.evidence_id, one.quote] = mark
-                self.labels[mark] = Sentence(one.evidence_id, one.quote, 0.0)
-                quotes.append(f'   {mark} is "{clip(one_line(one.quote), MAX_SENTENCE_CHARS)}"')
+                self._label_of[support.evidence_id, support.quote] = mark
+                self.labels[mark] = Sentence(support.evidence_id, support.quote, 0.0)
+                quotes.append(f'   {mark} is "{clip(one_line(support.quote), MAX_SENTENCE_CHARS)}"')
             marks.append(mark)
         rests = f" [{', '.join(marks)}]" if marks else ""
         before = one_line(sentence.after)
         if any(before.endswith(text) for text in self._written):
             before = ", ".join(label for text, label in self._written.items() if text in before)
         after = [f"   after: {before}"] if before else []
-        computed = (f"   computed: {one_line(one)}" for one in sentence.computed)
+        computed = (f"   computed: {one_line(expression)}" for expression in sentence.computed)
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
         first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
         return "\n".join([first, *after, *quotes, *computed, *disputed])
@@ -129,8 +129,8 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
         if shown != (now := tuple(prompt.sentences.values())):
             shown = now
             made = controls(step.sentences, shown, tuple(prompt.shown.values()), step.near_misses)
-        for one in mixed(step.sentences, made):
-            if not rows.add(one):
+        for sentence in mixed(step.sentences, made):
+            if not rows.add(sentence):
                 break
         if rows.lines == before:
             break

@@ -67,10 +67,10 @@ def compose_works(
     sound = [document for document in documents if document.standing != "retracted"]
     about: Mapping[str, str] = {}
     if judged is not None:
-        by_id = {one.evidence_id: one for one in judged}
+        by_id = {judgement.evidence_id: judgement for judgement in judged}
         sound = readable_works(sound, by_id)
-        about = {name: _about(one) for name, one in by_id.items()}
-        named = {name: [quoted.quote for quoted in one.support] for name, one in by_id.items()}
+        about = {name: _about(judgement) for name, judgement in by_id.items()}
+        named = {name: [quoted.quote for quoted in judgement.support] for name, judgement in by_id.items()}
     works = partial(show, step.question, sound, about=about, named=named, chars=chars, passages=passages)
     prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works, most=most)
     return replace(prompt, notes=left_out(len(prompt.shown), len(sound)))
@@ -94,8 +94,10 @@ def show(
     """
     left = int(max(room, 0) * BYTES_PER_TOKEN)
     layouts = [
-        _Layout.of(f"E{n}", one, (about or {}).get(one.evidence_id, ""), (named or {}).get(one.evidence_id))
-        for n, one in enumerate(documents, 1)
+        _Layout.of(
+            f"E{n}", work, (about or {}).get(work.evidence_id, ""), (named or {}).get(work.evidence_id)
+        )
+        for n, work in enumerate(documents, 1)
     ]
     reserved = _reserved(layouts, left) if named else [0] * len(layouts)
     later = sum(reserved)
@@ -109,11 +111,11 @@ def show(
         limit = min(most, left - later - len(layout.head.encode()) - 2)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break
-        block, own = layout.block(question, limit, len(labels) + 1 if labelled else 0)
+        block, labelled_rows = layout.block(question, limit, len(labels) + 1 if labelled else 0)
         if (left := left - len(block.encode()) - 2) < 0:
             break
         blocks.append(block)
-        labels.update(own)
+        labels.update(labelled_rows)
         items[layout.label] = document
     return Works("\n\n".join(blocks), labels, items)
 
@@ -126,15 +128,18 @@ def _reserved(layouts: Sequence["_Layout"], room: int) -> list[int]:
     least = [layout.least(beside=True) for layout in layouts]
     if sum(least) > room:
         least = [layout.least(beside=False) for layout in layouts]
-    return [own if total <= room else 0 for own, total in zip(least, accumulate(least), strict=True)]
+    return [
+        least_bytes if total <= room else 0
+        for least_bytes, total in zip(least, accumulate(least), strict=True)
+    ]
 
 
 def heading(label: str, document: Evidence) -> str:
     """Say in one line what a work is; of a text of the user also who wrote or sent it, and when."""
     standing = "" if document.standing in ("none", "unknown") else document.standing.upper()
-    own = document.evidence_type in OF_THE_USER
-    date = (own and document.facts.get("date")) or str(document.year or "")
-    people = ", ".join(document.authors[:MAX_AUTHORS]) if own else ""
+    is_users = document.evidence_type in OF_THE_USER
+    date = (is_users and document.facts.get("date")) or str(document.year or "")
+    people = ", ".join(document.authors[:MAX_AUTHORS]) if is_users else ""
     about = (people and f"by {people}", date, document.evidence_type.replace("_", " "), standing)
     shown = one_line(", ".join(part for part in about if part).translate(_NO_BRACKETS))
     return f"[{label}] {clip(one_line(document.title), MAX_TITLE_CHARS)} ({shown})"
@@ -173,24 +178,24 @@ class _Layout:
         costs = self._costs()
         wanted = [*self.named, *(self._neighbours() if beside else ())]
         needed = sum(costs[place] for place in wanted) + MAX_GAP_BYTES * len(self.named)
-        own = min(sum(costs), needed or MIN_WORK_BYTES)
-        return len(self.head.encode()) + own + 2
+        least_bytes = min(sum(costs), needed or MIN_WORK_BYTES)
+        return len(self.head.encode()) + least_bytes + 2
 
     def block(self, question: str, limit: int, first: int) -> tuple[str, dict[str, Sentence]]:
         """Show the work, its quotable sentences labelled from `S<first>` on (0: without labels).
 
         The lines that say where a text goes on may cost more than `limit` leaves: then less of it is shown.
         """
-        rows, own = self._lines(question, limit, first)
+        rows, row_labels = self._lines(question, limit, first)
         over = sum(len(row.encode()) + 1 for row in rows) - limit
         if self.named and over > 0:
-            rows, own = self._lines(question, limit - over, first)
-        return "\n".join([self.head, *rows]), own
+            rows, row_labels = self._lines(question, limit - over, first)
+        return "\n".join([self.head, *rows]), row_labels
 
     def _lines(self, question: str, limit: int, first: int) -> tuple[list[str], dict[str, Sentence]]:
         rows: list[str] = []
-        own: dict[str, Sentence] = {}
-        kept = self._within(question, limit)
+        labels_of_rows: dict[str, Sentence] = {}
+        allowed = self._within(question, limit)
         gap, end, heading = False, 0, ""
         title = terms(self.document.title)
         for place, (text, sentence) in enumerate(self.parts):
@@ -198,7 +203,7 @@ class _Layout:
             shown = one_line(text)
             if sentence is None:
                 heading = _heading(text) or heading
-            if sentence is None and place in kept and place:
+            if sentence is None and place in allowed and place:
                 before = self.parts[place - 1][1]
                 sentence = _short(text, before, self.document) or _long(text, before)
             too_short = len(shown) < MIN_GAP_CHARS and not _is_own_line(text)
@@ -206,7 +211,7 @@ class _Layout:
                 continue
             if sentence is None and terms(shown) == title:
                 continue  # it stands in the line above
-            if place not in kept:
+            if place not in allowed:
                 gap = True
                 continue
             if gap:
@@ -217,10 +222,10 @@ class _Layout:
             if sentence is None or not first:
                 rows.append(f"- {shown}")  # no text can begin a line that looks like a label
             else:
-                label = f"S{first + len(own)}"
-                own[label] = sentence
+                label = f"S{first + len(labels_of_rows)}"
+                labels_of_rows[label] = sentence
                 rows.append(f"{label}: {shown}")
-        return rows, own
+        return rows, labels_of_rows
 
     def _costs(self) -> list[int]:
         """Bytes of each part as it is shown."""
@@ -249,16 +254,21 @@ class _Layout:
         if sum(costs) <= limit:
             return set(range(len(parts)))
         held = [sentence.terms for _, sentence in parts if sentence]
-        counts = {term: sum(term in own for own in held) for term in dict.fromkeys(terms(question))}
+        counts = {
+            term: sum(term in terms_of_sentence for terms_of_sentence in held)
+            for term in dict.fromkeys(terms(question))
+        }
         weight = {term: log(1 + len(held) / count) for term, count in counts.items() if count}
         last = len(parts) - 1
 
         def nearness(place: int) -> tuple[float, int]:
             sentence = parts[place][1]
-            own = sum(w for term, w in weight.items() if term in sentence.terms) if sentence else -1.0
-            return (-own, min(place, last - place))
+            weight_of_own = (
+                sum(w for term, w in weight.items() if term in sentence.terms) if sentence else -1.0
+            )
+            return (-weight_of_own, min(place, last - place))
 
-        kept: set[int] = set()
+        places: set[int] = set()
         used = 0
         nearest_first = (
             place
@@ -268,10 +278,10 @@ class _Layout:
             if 0 <= place <= last and parts[place][1] is not None
         )
         for place in (*sorted(self.named), *self._neighbours(), *nearest_first):
-            if place not in kept and used + costs[place] <= limit:
-                kept.add(place)
+            if place not in places and used + costs[place] <= limit:
+                places.add(place)
                 used += costs[place]
-        return kept
+        return places
 
 
 def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Sequence[str]) -> Iterator[int]:
@@ -280,7 +290,7 @@ def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Seq
     end = 0
     for place, (part, _) in enumerate(parts):
         begin, end = end, end + len(part)
-        if any(_LETTER.search(text[max(begin, one) : min(end, other)]) for one, other in starts):
+        if any(_LETTER.search(text[max(begin, start) : min(end, other)]) for start, other in starts):
             yield place
 
 
@@ -332,7 +342,10 @@ def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudge
 
     best = max(map(grade, documents), default=0)
     least = min(best, MIN_ANSWERS)
-    return sorted((one for one in documents if grade(one) >= least), key=lambda document: -grade(document))
+    return sorted(
+        (document for document in documents if grade(document) >= least),
+        key=lambda document: -grade(document),
+    )
 
 
 def _about(judgement: WorkJudgement) -> str:

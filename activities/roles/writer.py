@@ -169,7 +169,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         inputs=[
             f"Section: {line(step.title, 160)}" if step.title else "",
             concluded(step.concluded),
-            listed("Hypotheses so far", [one.line for one in step.hypotheses], limit=6),
+            listed("Hypotheses so far", [hypothesis.line for hypothesis in step.hypotheses], limit=6),
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
@@ -195,8 +195,8 @@ def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tupl
     """Accept translations of sentences in another language than the answer, each once, with their numbers."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     made: dict[str, DraftClaim] = {}
-    for one in answer.translations if isinstance(answer, TranslatedDraft) else ():
-        text, support = sentence_text(one.text), supports(cited([one.sentence], prompt)[0])
+    for translation in answer.translations if isinstance(answer, TranslatedDraft) else ():
+        text, support = sentence_text(translation.text), supports(cited([translation.sentence], prompt)[0])
         if not text or not support or language_in(documents[support[0].evidence_id]) == step.language:
             continue
         if any(missing_numbers(text, [support[0].quote])):
@@ -232,7 +232,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         translations=_translations(step, answer, prompt),
         near_misses=_near_misses(answer.near_misses, prompt),
     )
-    lost = sum(one.kind == "claim" for one in refused)
+    lost = sum(entry.kind == "claim" for entry in refused)
     notes = (Statement.of("uncited", sentences=lost),) if lost else ()
     return Accepted(draft, notes)
 
@@ -245,31 +245,31 @@ def _claims_of(
     One that may not go without a quote and names nothing that was shown is recorded in `refused`.
     """
     claims: dict[str, DraftClaim] = {}
-    for place, one in enumerate(written):
-        claim = _shaped(one, block)
+    for place, sentence in enumerate(written):
+        claim = _shaped(sentence, block)
         if not claim.text:
             continue
-        sentences, unknown = cited(one.rests_on[:MAX_LABELS], prompt)
-        claim = checked(claim, supports(sentences), prompt, one.computed, unknown)
+        sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
+        claim = checked(claim, supports(sentences), prompt, sentence.computed, unknown)
         if claim.state == "refused" and not claim.support:
             label = ", ".join(unknown)
             code = "label_unknown" if unknown else claim.problem or "cites_nothing"
             refused.append(refusal("claim", claim.text, code, **{"label": label} if unknown else {}))
             continue
-        leans = bool(place and one.leans and not claim.cells)
+        leans = bool(place and sentence.leans and not claim.cells)
         claims.setdefault(claim.text, claim.replace(leans=leans))
     return tuple(claims.values())
 
 
-def _shaped(one: Written, block: WrittenBlock) -> DraftClaim:
+def _shaped(written: Written, block: WrittenBlock) -> DraftClaim:
     """Make a claim in the form of its block; fields without headings are a sentence."""
     heads = [line(head, MAX_HEADING_CHARS) for head in block.columns[:MAX_COLUMNS]]
-    fields = [*map(sentence_text, one.cells)]
-    claim = DraftClaim(text=sentence_text(one.text) or "; ".join(filter(None, fields)), kind=one.kind)
+    fields = [*map(sentence_text, written.cells)]
+    claim = DraftClaim(text=sentence_text(written.text) or "; ".join(filter(None, fields)), kind=written.kind)
     if block.form == "table" and len(heads) > 1 and any(fields):
         fields[len(heads) - 1 :] = ["; ".join(filter(None, fields[len(heads) - 1 :]))]
         return claim.shaped(zip_longest(heads, fields, fillvalue=""))
-    lead = line(one.lead, MAX_HEADING_CHARS).rstrip(".: \u3002\uff1a")
+    lead = line(written.lead, MAX_HEADING_CHARS).rstrip(".: \u3002\uff1a")
     return claim.shaped([(lead, claim.text)]) if block.form == "list" and claim.text else claim
 
 
@@ -284,15 +284,15 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     words = line(text, MAX_HEADING_CHARS).rstrip(".: ")
     if not words:
         return None
-    known = [prompt.question, step.title]
-    decision = gate.title(words, known)
+    question_texts = [prompt.question, step.title]
+    decision = gate.title(words, question_texts)
     claim = DraftClaim(text=words, kind="transition")
-    return gate.decided(claim, decision if decision.stands else gate.transition(words, known))
+    return gate.decided(claim, decision if decision.stands else gate.transition(words, question_texts))
 
 
 def _near_misses(written: Iterable[Rested], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """Return the errors that the model planted on request and that rest on sentences shown."""
-    rows = ((sentence_text(one.text), supports(cited(one.rests_on, prompt)[0])) for one in written)
+    rows = ((sentence_text(rested.text), supports(cited(rested.rests_on, prompt)[0])) for rested in written)
     made = [DraftClaim(text=text, support=support, state="ask") for text, support in rows if text and support]
     return tuple(made[:MAX_NEAR_MISSES])
 
@@ -308,15 +308,15 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
     """Ask once more for an answer many of whose sentences name labels that were not shown."""
     if not isinstance(answer, DraftAnswer):
         return Review()
-    written = [*answer.answer, *(one for block in answer.blocks for one in block.claims)]
+    written = [*answer.answer, *(claim for block in answer.blocks for claim in block.claims)]
     wrong = [
-        one
-        for one in written
-        if (not one.rests_on and one.kind != "missing") or cited(one.rests_on, prompt)[1]
+        claim
+        for claim in written
+        if (not claim.rests_on and claim.kind != "missing") or cited(claim.rests_on, prompt)[1]
     ]
     if not wrong or len(wrong) <= MAX_UNKNOWN_SHARE * len(written):
         return Review()
-    named = ", ".join(dict.fromkeys(line(label, 12) for one in wrong for label in one.rests_on[:2]))
+    named = ", ".join(dict.fromkeys(line(label, 12) for claim in wrong for label in claim.rests_on[:2]))
     return Review(
         problem=f"{plural(len(wrong), 'sentence')} rest on labels that were not shown ({line(named, 120)}). "
         "Name sentences by their labels (S1, S2); leave out what none says",
@@ -403,9 +403,9 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
 
     A refused sentence that the model did not write again is left out.
     """
-    rows = [one for paragraph in step.failed for one in paragraph.claims]
+    rows = [sentence for paragraph in step.failed for sentence in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
-    first = {one.id: one for one in rows if is_rewordable(one) or one.id in leaning}
+    first = {row.id: row for row in rows if is_rewordable(row) or row.id in leaning}
     again: dict[str, DraftClaim] = {}
     for written in answer.sentences:
         name = prompt.claims.get(written.claim)
@@ -419,16 +419,16 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
         claim = checked(claim.replace(kind="finding"), support, prompt, written.computed, unknown)
         again[name] = claim.replace(reworded=True, leans=written.leans is True and not claim.cells)
 
-    def second(one: DraftClaim) -> Iterator[DraftClaim]:
-        claim = again.get(one.id)
+    def second(draft_claim: DraftClaim) -> Iterator[DraftClaim]:
+        claim = again.get(draft_claim.id)
         if claim is not None and claim.state != "refused":
             yield claim
-        elif claim is not None and one.state == "refused":  # its first quotes stand in its place
-            yield one.replace(problem=claim.problem, reworded=True)
-        elif claim is None and one.state == "refused":
-            yield one.replace(state="out")
+        elif claim is not None and draft_claim.state == "refused":  # its first quotes stand in its place
+            yield draft_claim.replace(problem=claim.problem, reworded=True)
+        elif claim is None and draft_claim.state == "refused":
+            yield draft_claim.replace(state="out")
 
-    claims = tuple(new for one in first.values() for new in second(one))
+    claims = tuple(new for draft_claim in first.values() for new in second(draft_claim))
     return SectionDraft(paragraphs=(DraftParagraph(claims=claims),) if claims else ())
 
 

@@ -136,8 +136,12 @@ def read_target(item: JsonValue, name: str) -> Evidence:
     if not what:
         raise SetAside("without text to quote")
     parts = [part for part in target.each("/target_components") if part.text("/accession")]
-    synonyms = (one for part in parts for one in part.each("/target_component_synonyms"))
-    symbols = (one.text("/component_synonym") for one in synonyms if one.text("/syn_type") == "GENE_SYMBOL")
+    synonyms = (json for part in parts for json in part.each("/target_component_synonyms"))
+    symbols = (
+        synonym.text("/component_synonym")
+        for synonym in synonyms
+        if synonym.text("/syn_type") == "GENE_SYMBOL"
+    )
     genes = list(dict.fromkeys(filter(None, symbols)))
     kind, organism = target.text("/target_type").lower(), target.text("/organism")
     of = f" of {organism}" if organism else ""

@@ -29,8 +29,10 @@ def best_first(
     listed = list(results.values())
     if not listed:
         return []
-    places = {one.name: place for place, one in enumerate(listed)}
-    rankings = [Index([words(f"{one.title} {one.snippet}") for one in listed]).scores(words(question))]
+    places = {preview.name: place for place, preview in enumerate(listed)}
+    rankings = [
+        Index([words(f"{preview.title} {preview.snippet}") for preview in listed]).scores(words(question))
+    ]
     for names in searches:
         scores = np.zeros(len(listed))
         for rank, name in enumerate(names):
@@ -48,11 +50,15 @@ def best_first(
         ((_, meant),) = nearness([question], [_titled(one) for one in some])
         relevant += [one for near, one in zip(meant, some, strict=True) if near >= RELEVANT]
         far += [(near, one) for near, one in zip(meant, some, strict=True) if near < RELEVANT]
-    last = [one for _, one in sorted(far, key=lambda pair: -pair[0])]
+    last = [preview for _, preview in sorted(far, key=lambda pair: -pair[0])]
     return [*relevant, *last, *ranked[len(relevant) + len(far) :]]
 
 
-def _titled(one: Preview) -> Evidence:
+def _titled(preview: Preview) -> Evidence:
     return Evidence(
-        evidence_id=one.name, source="", title=one.title or one.snippet, text="", evidence_type="web_page"
+        evidence_id=preview.name,
+        source="",
+        title=preview.title or preview.snippet,
+        text="",
+        evidence_type="web_page",
     )

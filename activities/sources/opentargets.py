@@ -62,10 +62,10 @@ class OpenTargets(ApiSource):
         asked = drug_asked(query.text)
         hits = await self._objects(SEARCH, {"name": asked}, "/data/search/hits")
         drugs = [hit for hit in hits if hit.text("/entity") == "drug"]
-        own = [drug.required("/id") for drug in drugs if is_name_of(asked, (drug.text("/name"),))]
-        yield Exchange(hits=len(own), sent=asked)
-        if own:
-            found = await self._objects(DRUG, {"id": own[0]}, "/data/drug")
+        ids = [drug.required("/id") for drug in drugs if is_name_of(asked, (drug.text("/name"),))]
+        yield Exchange(hits=len(ids), sent=asked)
+        if ids:
+            found = await self._objects(DRUG, {"id": ids[0]}, "/data/drug")
             yield read_records(NAME, query, found, read_drug, hits=len(found))
 
     async def _objects(self, query: str, variables: Mapping[str, str], place: str) -> list[Json]:
@@ -78,12 +78,12 @@ def read_objects(response: httpx.Response, place: str) -> list[Json]:
     """Return what stands at a place of an answer: a list, or one object. Raises SourceError."""
 
     def read(body: Json) -> list[Json]:
-        if said := body.texts("/errors", "/message"):
-            raise Refused(f"{TITLE} said: {said[0][:200]}")
+        if messages := body.texts("/errors", "/message"):
+            raise Refused(f"{TITLE} said: {messages[0][:200]}")
         if not isinstance(body.at("/data"), dict):
             raise Malformed(f"{TITLE} sent JSON without data")
-        found = body.at(place)
-        return [Json(found)] if isinstance(found, dict) else body.each(place)
+        value = body.at(place)
+        return [Json(value)] if isinstance(value, dict) else body.each(place)
 
     return read_shape(response, read, TITLE)
 

@@ -33,8 +33,8 @@ class TermsOf:
 
     def __init__(self, documents: Iterable[Evidence]) -> None:
         documents = list(documents)
-        self._plain = "\n".join(f"{one.title}\n{one.text}" for one in documents).casefold()
-        rows = (terms(f"{one.title} {one.text}", language_in(one)) for one in documents)
+        self._plain = "\n".join(f"{document.title}\n{document.text}" for document in documents).casefold()
+        rows = (terms(f"{document.title} {document.text}", language_in(document)) for document in documents)
         self._texts = [f" {' '.join(row)} " for row in rows]
 
     def holds(self, row: Sequence[str]) -> bool:
@@ -62,8 +62,8 @@ class _Asked:
 
 def rarest_name(question: str) -> tuple[str, ...]:
     """Return the rarest name of a question with its other names; empty where it has none that is rare."""
-    asked = (one for one in _asked(question, language_of_question(question) or ENGLISH) if one.is_name)
-    rarest = min(asked, key=lambda one: one.rarity, default=None)
+    asked = (word for word in _asked(question, language_of_question(question) or ENGLISH) if word.is_name)
+    rarest = min(asked, key=lambda word: word.rarity, default=None)
     return (rarest.text, *rarest.others) if rarest and rarest.rarity < MAX_OF_RARE else ()
 
 
@@ -92,23 +92,23 @@ def absent(
             return True
         return len(text) >= MIN_WITHIN and has(text)
 
-    asked = sorted(_asked(question, asked_in), key=lambda one: one.rarity)
+    asked = sorted(_asked(question, asked_in), key=lambda word: word.rarity)
     if languages and asked_in not in languages:  # rare names alone are the same in another language
-        asked = [one for one in asked if one.is_name and one.rarity < MAX_OF_RARE]
-    rarest = next((one for one in asked if one.is_name), None)
-    lacking = [one for one in asked if not occurs(one.text)]
+        asked = [word for word in asked if word.is_name and word.rarity < MAX_OF_RARE]
+    rarest = next((word for word in asked if word.is_name), None)
+    lacking = [word for word in asked if not occurs(word.text)]
     words = []
-    for one in lacking[:MAX_ABSENT]:
+    for word in lacking[:MAX_ABSENT]:
         # the name that the vocabularies prefer
-        instead = tuple(name for name in one.others if terms(name) and occurs(name))[:1]
-        words.append(AbsentWord(word=one.text, instead=instead, decides=one is rarest and not instead))
+        instead = tuple(name for name in word.others if terms(name) and occurs(name))[:1]
+        words.append(AbsentWord(word=word.text, instead=instead, decides=word is rarest and not instead))
     return tuple(words)
 
 
 def _asked(question: str, language: str) -> Iterator[_Asked]:
     """Return the words of a question that carry its topic, and the names of several words, once each."""
     text, done = without_markup(question), set[str]()
-    named = [one for one in link(text) if language == ENGLISH]
+    named = [mention for mention in link(text) if language == ENGLISH]
     for entity in named:
         if fold(entity.surface) not in done:
             done.add(fold(entity.surface))
@@ -116,7 +116,7 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
             yield _Asked(entity.surface, rarity(entity.surface, language), True, others)
     for match in _TOKEN.finditer(text):
         word = re.sub(r"['\u2019]s$", "", match.group())
-        within = any(one.start <= match.start() < one.end for one in named)
+        within = any(mention.start <= match.start() < mention.end for mention in named)
         # where no blanks part words, a run of characters is no word
         parted = not any(map(is_unspaced, word))
         if within or fold(word) in done or is_function(word) or not (parted and terms(word, language)):

@@ -157,11 +157,11 @@ def embedder(languages: Iterable[str] = ()) -> Embedder | None:
     """Return the encoder of texts in these languages, loaded once a process.
 
     None without its package, for a language that it does not know, or with `DETERMINATOR_EMBEDDINGS=off`."""
-    known = {language for language in languages if language}
-    if not known <= {ENGLISH} and not known <= MULTILINGUAL:
+    known_languages = {language for language in languages if language}
+    if not known_languages <= {ENGLISH} and not known_languages <= MULTILINGUAL:
         return None
     with _OPENING:
-        return _open(ENGLISH if known <= {ENGLISH} else "")
+        return _open(ENGLISH if known_languages <= {ENGLISH} else "")
 
 
 @cache

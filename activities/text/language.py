@@ -92,8 +92,8 @@ def _identifier() -> "LanguageIdentifier | None":
         hint = "free 70 MB in the folder for temporary files, or name another one in TMPDIR"
         log.warning("languages_not_told", error=str(error), hint=hint)
         return None
-    known = {*STEMMERS, *OTHERS, *SAME} & set(identifier.nb_classes)
-    identifier.set_languages(sorted(known))
+    languages = {*STEMMERS, *OTHERS, *SAME} & set(identifier.nb_classes)
+    identifier.set_languages(sorted(languages))
     return identifier
 
 

@@ -94,8 +94,8 @@ def rows(text: str) -> Iterator[list[str]]:
     """Return the rows of the tables of a text, each as its cells."""
     for match in _BLOCK.finditer(text):
         lines = _lines(text, *match.span())
-        if mark := _separator(own := _rows(text, lines)) or _separator(own[1:]):
-            for row in csv.reader(own, delimiter=mark):
+        if mark := _separator(table := _rows(text, lines)) or _separator(table[1:]):
+            for row in csv.reader(table, delimiter=mark):
                 if len(row) > 1:
                     yield [cell.strip() for cell in row]
 

@@ -169,11 +169,11 @@ class Stated:
 
 def rounds(exact: Decimal, value: Decimal) -> bool:
     """Tell whether a number is another one with fewer digits."""
-    own, other = value.normalize(), exact.normalize()
-    digits = len(own.as_tuple().digits)
+    reduced, other = value.normalize(), exact.normalize()
+    digits = len(reduced.as_tuple().digits)
     if not MIN_ROUNDED_DIGITS <= digits < len(other.as_tuple().digits):
         return False
-    return abs(other - own) <= MAX_ROUNDED * abs(other) and rounded_to(exact, own) == own
+    return abs(other - reduced) <= MAX_ROUNDED * abs(other) and rounded_to(exact, reduced) == reduced
 
 
 def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
@@ -203,7 +203,7 @@ def read(text: str, language: str = "") -> Read:
         codes += _codes(token)
         if _DIGIT.search(token):
             digits = [Decimal(digit) for digit in _DIGIT.findall(token)]
-            numbers.append(Number(token, *match.span(), tuple((one,) for one in digits), role="code"))
+            numbers.append(Number(token, *match.span(), tuple((digit,) for digit in digits), role="code"))
     rest = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], rest)
     for match in _NUMBER.finditer(rest):
         if len(match["digits"]) <= MAX_DIGITS:
@@ -215,12 +215,12 @@ def read(text: str, language: str = "") -> Read:
         characters[one.start : one.end] = "#" * (one.end - one.start)
     rest = "".join(characters)
     numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
-    return Read(tuple(sorted(numbers, key=lambda one: one.start)), tuple(codes))
+    return Read(tuple(sorted(numbers, key=lambda number: number.start)), tuple(codes))
 
 
 def figures(text: str, language: str = "") -> tuple[Number, ...]:
     """Return the numbers of a text that one may compute with."""
-    return tuple(one for one in read(text, language).numbers if one.role == "figure")
+    return tuple(number for number in read(text, language).numbers if number.role == "figure")
 
 
 def single(text: str, language: str = "") -> Number | None:
@@ -240,17 +240,19 @@ def stated(text: str) -> Stated:
     every = read(text)
     cells = [cell for row in rows(text) for cell in row if _DIGIT.search(cell)]
     in_cells = [number for cell in dict.fromkeys(cells) for number in read(cell).numbers]
-    numbers = [one for one in (*every.numbers, *in_cells) if one.role != "time"]
-    values = {value for one in numbers for value in one.values}
-    percents = {value for one in every.numbers if one.percent is not False for value in one.values}
-    percents |= {value for one in in_cells for value in one.values}
-    codes = {one.code for one in every.codes} | {one.code for one in numbers if one.code}
-    values |= {one.value for one in every.codes if one.value is not None}
+    numbers = [number for number in (*every.numbers, *in_cells) if number.role != "time"]
+    values = {value for number in numbers for value in number.values}
+    percents = {value for number in every.numbers if number.percent is not False for value in number.values}
+    percents |= {value for cell in in_cells for value in cell.values}
+    codes = {code.code for code in every.codes} | {code.code for code in numbers if code.code}
+    values |= {code.value for code in every.codes if code.value is not None}
     plain = normalise(text)
     codes |= {_joined(match[0]) for match in _WORD_AND_NUMBER.finditer(plain)}
-    signed = {value for one in numbers for value in one.signed}
-    bare = {value for one in numbers if one.is_scaled for value in one.readings[0]}
-    scaled = values - (bare - {value for one in numbers if not one.is_scaled for value in one.values})
+    signed = {value for number in numbers for value in number.signed}
+    bare = {value for number in numbers if number.is_scaled for value in number.readings[0]}
+    scaled = values - (
+        bare - {value for number in numbers if not number.is_scaled for value in number.values}
+    )
     return Stated(
         frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed), frozenset(scaled)
     )
@@ -265,39 +267,39 @@ def missing_number(text: str, texts: Iterable[str]) -> str:
 
     Ordinals and times of day are read as the rest of the sentence is, and so is a whole number up to ten,
     which may count."""
-    return next((one.shown for one in missing_numbers(text, texts)), "")
+    return next((number.shown for number in missing_numbers(text, texts)), "")
 
 
 def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     """Return the numbers of a text that none of the others states, as `missing_number` says."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
-    for one in read(text).numbers:
-        if one.role in ("time", "ordinal", "code"):
+    for number in read(text).numbers:
+        if number.role in ("time", "ordinal", "code"):
             continue
-        counts = one.role == "figure" and not (one.percent or one.is_scaled)
-        if counts and one.value <= MAX_COUNT and one.value % 1 == 0:
+        counts = number.role == "figure" and not (number.percent or number.is_scaled)
+        if counts and number.value <= MAX_COUNT and number.value % 1 == 0:
             continue
-        if one.code and any(one.code in other.codes for other in map(stated, texts)):
+        if number.code and any(number.code in other.codes for other in map(stated, texts)):
             continue
         if not any(
             all(
                 any(
-                    other.has(value, percent=one.percent, scaled=one.is_scaled)
+                    other.has(value, percent=number.percent, scaled=number.is_scaled)
                     for other in map(stated, texts)
                 )
                 for value in reading
             )
-            for reading in one.readings
+            for reading in number.readings
         ):
-            yield one
+            yield number
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
     """Return the first code of a text that none of the others has; empty where none is missing."""
     texts = [*texts]
-    for one in read(text).codes:
-        if not any(one.code in other.codes or one.value in other.values for other in map(stated, texts)):
-            return one.shown
+    for code in read(text).codes:
+        if not any(code.code in other.codes or code.value in other.values for other in map(stated, texts)):
+            return code.shown
     return ""
 
 
@@ -446,10 +448,10 @@ class _Word(NamedTuple):
 def _in_words(text: str, language: str) -> Iterator[Number]:
     """Find the numbers in words of a language with blanks between them."""
     words = [_Word(match[0], *match.span()) for match in _TOKEN.finditer(text)]
-    for one in find_numbers(words, language, 0.0) if language in SPELLED_IN else ():
-        start, end, value = words[one.start].start, words[one.end - 1].end, Decimal(str(one.value))
+    for number in find_numbers(words, language, 0.0) if language in SPELLED_IN else ():
+        start, end, value = words[number.start].start, words[number.end - 1].end, Decimal(str(number.value))
         # the word for one is more often no number
-        role: Role = "ordinal" if one.is_ordinal or value <= 1 else "figure"
+        role: Role = "ordinal" if number.is_ordinal or value <= 1 else "figure"
         yield Number(text[start:end], start, end, ((value.normalize() + 0,),), None, role)
 
 

@@ -112,17 +112,17 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     (likeness,) = corpus.likeness([question], [by_whole])
     scores, relevance = corpus.near(question, by_whole, likeness)
     joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
-    own = [document.evidence_type in OF_THE_USER for document in documents]
+    are_users = [document.evidence_type in OF_THE_USER for document in documents]
     has_words = corpus.has_words(question)
     bounds = list(pairwise(corpus.bounds.tolist()))
-    if all(own):  # one of ten thousand rows says nothing of the words of its document
+    if all(are_users):  # one of ten thousand rows says nothing of the words of its document
         best = [joined[a:b].max(initial=joined.min(initial=0.0)) for a, b in bounds]
         scores = scores + standardised(np.array(best))
     items = []
     for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True)):
-        parts = joined[a:b] if own[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
+        parts = joined[a:b] if are_users[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
         ranked = _by_score(row, parts, likeness[n][:-1])
-        alone = own[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
+        alone = are_users[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
         items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), ranked, alone))
     return items
 
@@ -144,9 +144,9 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 def relevant(items: Iterable[Item]) -> list[Item]:
     """Return the items that are near enough, by themselves and beside the nearest, in the given order."""
-    near = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.near_by_words)]
-    least = NEAR_SHARE * max((item.relevance for item in near), default=0.0)
-    return [item for item in near if item.relevance >= least or item.near_by_words]
+    nearest = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.near_by_words)]
+    least = NEAR_SHARE * max((item.relevance for item in nearest), default=0.0)
+    return [item for item in nearest if item.relevance >= least or item.near_by_words]
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:
@@ -194,8 +194,12 @@ def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[st
 
 def other_words(question: str) -> list[str]:
     """Words of the vocabularies' other names of what a question names, beside its own."""
-    own = set(words(question))
-    return [word for word in dict.fromkeys(chain.from_iterable(other_names(question))) if word not in own]
+    question_words = set(words(question))
+    return [
+        word
+        for word in dict.fromkeys(chain.from_iterable(other_names(question)))
+        if word not in question_words
+    ]
 
 
 @lru_cache(maxsize=64)
@@ -245,8 +249,8 @@ class _Corpus:
         return self._by_words(self._of_sentences, text)
 
     def _by_words(self, index: Index, text: str) -> Scores:
-        own = index.scores(asked_words(text, self.languages))
-        return own + OTHER_NAMES * index.scores(other_words(text))
+        scores = index.scores(asked_words(text, self.languages))
+        return scores + OTHER_NAMES * index.scores(other_words(text))
 
     def has_words(self, text: str) -> list[bool]:
         """Tell which documents have all words of a text that any of them has.
@@ -284,8 +288,8 @@ class _Corpus:
         for n, row in enumerate(self.rows):
             wanted = {place for place, sentence in enumerate(row) if sentence.quote in cache}
             if n in further:
-                own = slice(self.bounds[n], self.bounds[n + 1])
-                nearest = fuse([scores[own] for scores in by_sentence])
+                span = slice(self.bounds[n], self.bounds[n + 1])
+                nearest = fuse([scores[span] for scores in by_sentence])
                 wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
             for place in wanted:
                 places[row[place].quote].append((n, place))
@@ -319,8 +323,8 @@ def _together(by_words: Scores, by_meaning: Scores) -> Scores:
 
 def numbers(text: str) -> list[str]:
     """Return the numbers of a text as it writes them, and its dates."""
-    found = _NUMBER.findall(text)
-    return found + _DAY.findall(text) + _MINUTE.findall(text) if found else found
+    numerals = _NUMBER.findall(text)
+    return numerals + _DAY.findall(text) + _MINUTE.findall(text) if numerals else numerals
 
 
 def _words(document: Evidence, word_rows: Iterable[Sequence[str]]) -> list[str]:
@@ -351,4 +355,4 @@ def _by_score(row: Sequence[Sentence], scores: Scores, by_meaning: Scores) -> tu
         Ranked(sentence, float(score), None if np.isnan(like) else float(like))
         for sentence, score, like in zip(row, scores, by_meaning, strict=True)
     ]
-    return tuple(sorted(items, key=lambda one: (-one.score, one.sentence.place)))
+    return tuple(sorted(items, key=lambda sentence: (-sentence.score, sentence.sentence.place)))

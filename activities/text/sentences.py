@@ -136,10 +136,10 @@ def split(
     whole = normalise(text)
     heading = heading_of(title, text)
     result: list[Sentence] = []
-    for start, end, label in _labelled(text, own=own):
+    for start, end, label in _labelled(text, by_user=own):
         if label and not is_quoted(label):
             continue
-        for run in _runs(text, start, end, label, language, own=own):
+        for run in _runs(text, start, end, label, language, by_user=own):
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
@@ -165,13 +165,15 @@ def split(
     return tuple(result)
 
 
-def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bool) -> Iterator[Unit]:
+def _runs(text: str, start: int, end: int, label: str, language: str, *, by_user: bool) -> Iterator[Unit]:
     """Return what is quoted alone: sentences, and in a text of the user's own its rows.
 
     `label`: over all of it."""
     rows: list[Unit] = []
     for unit in units(text[start:end], label):
-        placed = Unit(start + unit.start, start + unit.end, unit.head if own else "", own and unit.is_row)
+        placed = Unit(
+            start + unit.start, start + unit.end, unit.head if by_user else "", by_user and unit.is_row
+        )
         if rows and not (placed.is_row and "\n\n" not in text[rows[-1].end : placed.start]):
             yield from _joined(text, rows)
             rows = []
@@ -181,7 +183,7 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, own: bo
         piece = text[placed.start : placed.end]
         spans = ((placed.start + first, placed.start + last) for first, last in _spans(piece, language))
         runs = [Unit(*span, placed.head, is_row=False) for span in spans]
-        yield from _joined(text, runs) if own else runs
+        yield from _joined(text, runs) if by_user else runs
     yield from _joined(text, rows)
 
 
@@ -209,9 +211,9 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
 
     `short`: also those of few words, which in an abstract may be fragments: for a reader who can tell."""
     study = document.evidence_type not in NOT_STUDIES
-    own = document.evidence_type in OF_THE_USER
+    by_user = document.evidence_type in OF_THE_USER
     language = language_in(document)
-    every = split(document.evidence_id, document.text, document.title, study, own, language)
+    every = split(document.evidence_id, document.text, document.title, study, by_user, language)
     return every if short else tuple(sentence for sentence in every if not sentence.is_short)
 
 
@@ -227,8 +229,8 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
     (`b.i.d. lowered`) was mistaken for an end; so do the rest of a bracket (`(P<0. 001)`) and what follows an
     initial (`M. Diallo`) or an ordinal (`das 12. Lebensjahr`)."""
     spans: list[tuple[int, int]] = []
-    for one in sentencex.get_sentence_boundaries(language, text):
-        start, end = one["start_index"], one["end_index"]
+    for boundary in sentencex.get_sentence_boundaries(language, text):
+        start, end = boundary["start_index"], boundary["end_index"]
         closing = _CLOSING.match(text, start, end) if spans else None
         if closing:
             spans[-1], start = (spans[-1][0], closing.end()), closing.end()
@@ -248,14 +250,14 @@ def _open(text: str) -> int:
     return text.count("(") - text.count(")")
 
 
-def _labelled(text: str, *, own: bool = False) -> list[tuple[int, int, str]]:
+def _labelled(text: str, *, by_user: bool = False) -> list[tuple[int, int, str]]:
     """Run of text with the label that stands before each; the label itself is in no run.
 
     In a text of the user's `own` a label that its value follows is a field (`Funding: 2,000`)."""
     runs: list[tuple[int, int, str]] = []
     start, label = 0, ""
     for match in LABEL.finditer(text):
-        if own and ":" in match.group() and text[match.end() : match.end() + 1] not in ("", "\n"):
+        if by_user and ":" in match.group() and text[match.end() : match.end() + 1] not in ("", "\n"):
             continue
         if match.start() > start:
             runs.append((start, match.start(), label))

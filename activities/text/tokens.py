@@ -138,15 +138,15 @@ def _of_word(word: str, language: str) -> tuple[str, ...]:
 def _reduced(word: str, language: str) -> str:
     if language == ENGLISH:
         return stem(word)
-    own = stemmer(language)
-    return fold(str(own.stemWord(word)) if own else word)
+    stem_word = stemmer(language)
+    return fold(str(stem_word.stemWord(word)) if stem_word else word)
 
 
 def _pairs_of_characters(word: str) -> tuple[str, ...]:
-    found: list[str] = []
+    tokens: list[str] = []
     for run in re.findall(r"[a-z0-9]{2,}|[^a-z0-9\s'./-]+", word):
-        found += [run] if run.isascii() or len(run) == 1 else [a + b for a, b in pairwise(run)]
-    return tuple(found)
+        tokens += [run] if run.isascii() or len(run) == 1 else [a + b for a, b in pairwise(run)]
+    return tuple(tokens)
 
 
 @cache

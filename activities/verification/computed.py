@@ -46,21 +46,23 @@ def computed_from(
 
     `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives.
     `works`: all that the cited works say."""
-    known = [number for quote in quotes for number in figures(quote)]
-    stated = {value for number in known for value in number.values}
+    operands = [number for quote in quotes for number in figures(quote)]
+    stated = {value for number in operands for value in number.values}
     for expression in expressions:
-        known += [number for value in _results(expression, known) for number in figures(f"{abs(value):f}")]
+        operands += [
+            number for value in _results(expression, operands) for number in figures(f"{abs(value):f}")
+        ]
     holding: dict[str, None] = {}
     for number in missing_numbers(text, works):
-        way = next((one for one in expressions if follows(one, number, known)), None)
+        way = next((one for one in expressions if follows(one, number, operands)), None)
         if way is None:
             return (), number.shown
         for operand in figures(_shown(way)):
             others = (one for one in expressions if one != way and not operand.values & stated)
-            if source := next((one for one in others if follows(one, operand, known)), None):
+            if source := next((other for other in others if follows(other, operand, operands)), None):
                 holding[f"{_shown(source)} = {operand.shown}"] = None
         holding[f"{_shown(way)} = {number.shown}"] = None
-        known.append(number)  # what was computed may be computed with
+        operands.append(number)  # what was computed may be computed with
         stated |= number.values
     return tuple(holding), ""
 
@@ -69,13 +71,13 @@ def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
     """Tell whether an expression over known figures gives a number as it is printed."""
     printed = [reading[0] for reading in number.readings if len(reading) == 1]
     values = _results(expression, known)
-    return any(rounded_to(abs(value), one) == one for value in values for one in printed)
+    return any(rounded_to(abs(value), decimal) == decimal for value in values for decimal in printed)
 
 
-def _results(expression: str, known: Sequence[Number]) -> list[Decimal]:
+def _results(expression: str, number: Sequence[Number]) -> list[Decimal]:
     """Return what an expression gives; nothing for one that is none over known figures."""
     try:
-        return list(dict.fromkeys(evaluations(_shown(expression), known)))
+        return list(dict.fromkeys(evaluations(_shown(expression), number)))
     except (NotAnExpressionError, DecimalException):
         return []
 
@@ -99,13 +101,13 @@ def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:
     if not operations or len(numbers) > MAX_NUMBERS:
         raise NotAnExpressionError(expression)
     scaled = (node for node in operations if isinstance(node.op, ast.Mult | ast.Div))
-    factors = {one.id for node in scaled for one in (node.left, node.right) if isinstance(one, ast.Name)}
+    factors = {side.id for node in scaled for side in (node.left, node.right) if isinstance(side, ast.Name)}
     held = {value for number in known if not number.is_year for value in number.values}
     choices: list[list[Decimal]] = []
     for name, number in numbers.items():
         allowed = FACTORS if name in factors else WHOLES
-        own = [value for value in number.values if value in held]
-        choices.append(own or [value for value in number.values if value in allowed])
+        values = [value for value in number.values if value in held]
+        choices.append(values or [value for value in number.values if value in allowed])
     if not any(number.values & held for number in numbers.values()):
         raise NotAnExpressionError(expression)
     for chosen in islice(product(*choices), MAX_WAYS):

@@ -53,9 +53,9 @@ class _Pool:
     """The sentences that controls are made of, in an order that follows from the call."""
 
     def __init__(self, seed: str, rows: Sequence[Sentence], documents: Sequence[Evidence]) -> None:
-        self.documents = {one.evidence_id: one for one in documents}
+        self.documents = {document.evidence_id: document for document in documents}
         self._seed = seed
-        self.rows = sorted(rows, key=lambda one: self.order(one.quote))
+        self.rows = sorted(rows, key=lambda sentence: self.order(sentence.quote))
         self.by_work: dict[str, list[Sentence]] = {}
         for row in self.rows:
             self.by_work.setdefault(row.evidence_id, []).append(row)
@@ -71,8 +71,10 @@ class _Pool:
         with those of all works takes long."""
         key = row.evidence_id, row.quote
         if key not in self._unlike and len(self._unlike) < MAX_COMPARED and _stands_alone(row):
-            others = (own for name, own in self.by_work.items() if name != row.evidence_id)
-            self._unlike[key] = next((own[0] for own in others if not _says(own, row)), None)
+            others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
+            self._unlike[key] = next(
+                (sentences[0] for sentences in others if not _says(sentences, row)), None
+            )
         return self._unlike.get(key)
 
 
@@ -87,9 +89,9 @@ def controls(
     `shown`: the sentences that the reader is shown. `near_misses`: errors that a writer planted in its own
     sentences."""
     number = max(MIN_PLANTED, ceil(len(asked) / SENTENCES_A_CONTROL))
-    seed = "\n".join(one.text for one in asked)
-    texts = {normalise(one.text) for one in asked}
-    rows = [one for one in shown if not one.is_row and normalise(one.quote) not in texts]
+    seed = "\n".join(claim.text for claim in asked)
+    texts = {normalise(claim.text) for claim in asked}
+    rows = [sentence for sentence in shown if not sentence.is_row and normalise(sentence.quote) not in texts]
     pool = _Pool(seed, rows, documents)
     used: set[str] = set()
     near = (*near_misses[: number // 2], *_claims_changed(asked, pool))
@@ -100,8 +102,11 @@ def controls(
         if source not in used:
             used.add(source)
             planted.append(_control(text, support, is_true=False))
-    fresh = (one for one in pool.rows if one.quote not in used and _stands_alone(one))
-    true = [_control(normalise(one.quote), one, is_true=True) for one in islice(fresh, len(planted))]
+    fresh = (row for row in pool.rows if row.quote not in used and _stands_alone(row))
+    true = [
+        _control(normalise(sentence.quote), sentence, is_true=True)
+        for sentence in islice(fresh, len(planted))
+    ]
     return (*planted, *true)
 
 
@@ -112,9 +117,9 @@ def _stands_alone(row: Sentence) -> bool:
 def mixed(sentences: Sequence[DraftClaim], planted: Sequence[Control]) -> list[DraftClaim | Control]:
     """Return the sentences with the controls among them."""
     rows: list[DraftClaim | Control] = list(sentences)
-    for one in planted:
-        place = int.from_bytes(hashlib.sha256(one.sentence.text.encode()).digest()[:4]) % (len(rows) + 1)
-        rows.insert(place, one)
+    for control in planted:
+        place = int.from_bytes(hashlib.sha256(control.sentence.text.encode()).digest()[:4]) % (len(rows) + 1)
+        rows.insert(place, control)
     return rows
 
 
@@ -148,9 +153,9 @@ def _errors(pool: _Pool) -> Iterator[_Error]:
 def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence with one of its numbers exchanged for another one of its work."""
     plain = normalise(row.quote)
-    own = figures(plain, row.language)
-    stated = {value for number in own for value in number.values}
-    for number in sorted(own, key=lambda one: pool.order(f"{one.start}")):
+    numbers = figures(plain, row.language)
+    stated = {value for number in numbers for value in number.values}
+    for number in sorted(numbers, key=lambda one: pool.order(f"{one.start}")):
         others = [
             other.shown if sentence.language == row.language else _as_in(number, other, row.language)
             for sentence in pool.by_work[row.evidence_id]
@@ -170,10 +175,10 @@ def _as_in(number: Number, other: Number, language: str) -> str:
     )
 
 
-def _alike(one: Number, other: Number) -> bool:
+def _alike(number: Number, other: Number) -> bool:
     """Tell whether one number may stand in the place of another without being noticed by its form."""
-    digits = one.shown[0].isdigit() and other.shown[0].isdigit()
-    return digits and one.percent == other.percent and one.is_year == other.is_year and not one.code
+    digits = number.shown[0].isdigit() and other.shown[0].isdigit()
+    return digits and number.percent == other.percent and number.is_year == other.is_year and not number.code
 
 
 def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
@@ -181,14 +186,14 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
     plain = normalise(row.quote)
     if len(_DIGITS.findall(plain)) < 2:  # most sentences, which need no closer look
         return None
-    values = [one for one in figures(plain, row.language) if one.percent is not False]
-    for place, one in enumerate(values):
+    values = [figure for figure in figures(plain, row.language) if figure.percent is not False]
+    for place, number in enumerate(values):
         for other in values[place + 1 :]:
-            far = other.start - one.end >= MIN_BETWEEN
-            if far and _alike(one, other) and not one.values & other.values:
-                middle = plain[one.start + len(one.shown) : other.start]
+            far = other.start - number.end >= MIN_BETWEEN
+            if far and _alike(number, other) and not number.values & other.values:
+                middle = plain[number.start + len(number.shown) : other.start]
                 end = plain[other.start + len(other.shown) :]
-                return plain[: one.start] + other.shown + middle + one.shown + end, row
+                return plain[: number.start] + other.shown + middle + number.shown + end, row
     return None
 
 
@@ -219,9 +224,12 @@ def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] |
     return f"{subject}: {made[0]}", made[1]
 
 
-def _says(own: Sequence[Sentence], row: Sentence) -> bool:
+def _says(sentences: Sequence[Sentence], row: Sentence) -> bool:
     """Tell whether a work may say what a sentence says."""
-    return any(fuzz.token_set_ratio(row.quote, one.quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE for one in own)
+    return any(
+        fuzz.token_set_ratio(row.quote, sentence.quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE
+        for sentence in sentences
+    )
 
 
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
@@ -229,7 +237,7 @@ def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
     plain = normalise(row.quote)
     word = NEGATORS.get(row.language)
     words = plain.split(" ")
-    places = [place for place, one in enumerate(words) if one.rstrip(".,;:!?") == word]
+    places = [place for place, item in enumerate(words) if item.rstrip(".,;:!?") == word]
     if len(places) != 1 or not places[0]:
         return None
     place = places[0]

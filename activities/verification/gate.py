@@ -108,8 +108,8 @@ def sentence(
         return _exact(plain, works, works, len(documents)) or ASK
     if not support:
         return refused("cites_nothing")
-    quotes = [one.quote for one in support]
-    cited = dict.fromkeys(one.evidence_id for one in support)
+    quotes = [quote.quote for quote in support]
+    cited = dict.fromkeys(quote.evidence_id for quote in support)
     if len(cited) == 1 and is_quote(text, quotes):
         return STANDS
     works = [*quotes, *(whole(documents[name]) for name in cited if name in documents), about]
@@ -135,7 +135,7 @@ def _exact(
 
 def _counts(number: str, items: int) -> bool:
     """Tell whether a number may be that of the works which a sentence rests on."""
-    return any(one.value <= items and one.value % 1 == 0 for one in read(number).numbers)
+    return any(figure.value <= items and figure.value % 1 == 0 for figure in read(number).numbers)
 
 
 def whole(work: Evidence) -> str:
@@ -147,8 +147,8 @@ def whole(work: Evidence) -> str:
 
 def is_quote(text: str, quotes: Iterable[str]) -> bool:
     """Tell whether a sentence is one of the quotes, a label of a part or a leading connective aside."""
-    own = _bare(text)
-    return any(own == _bare(quote) for quote in quotes)
+    bare = _bare(text)
+    return any(bare == _bare(quote) for quote in quotes)
 
 
 def _bare(text: str) -> str:
@@ -164,7 +164,7 @@ def decided(claim: C, decision: Decision) -> C:
     What it is its writer says, but for what its quotes show."""
     kind = claim.kind
     if kind not in ("missing", "reservation", "transition", "translation"):
-        works = {one.evidence_id for one in claim.support}
+        works = {support.evidence_id for support in claim.support}
         kind = "computed" if decision.computed else "synthesis" if len(works) > 1 else "finding"
     return claim.replace(
         kind=kind,
@@ -187,8 +187,8 @@ def confirmed(
     named."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
-    cited = {one.evidence_id for one in claim.support}
-    if cited and not any(one.evidence_id in cited for one in carrying):
+    cited = {support.evidence_id for support in claim.support}
+    if cited and not any(support.evidence_id in cited for support in carrying):
         return Statement.of("not_carried")
     return None
 
@@ -203,22 +203,26 @@ def carried_by(
     that have a number which none before has.
     """
     text = " ".join((claim.text, *claim.computed))
-    works = dict.fromkeys(one.evidence_id for one in claim.support)
-    kept: list[Support] = []
+    works = dict.fromkeys(support.evidence_id for support in claim.support)
+    quotes: list[Support] = []
     for name in works:
-        own, others = ([s for s in side if s.evidence_id == name] for side in (claim.support, carrying))
-        both = {*own} & {*(others or own)}
+        chosen, others = ([s for s in side if s.evidence_id == name] for side in (claim.support, carrying))
+        both = {*chosen} & {*(others or chosen)}
         taken: list[str] = []
 
-        def rank(one: Support, both: Collection[Support] = both) -> tuple[int, bool, float]:
-            return _missing(text, [one.quote]), one not in both, -fuzz.token_set_ratio(text, one.quote)
+        def rank(support: Support, both: Collection[Support] = both) -> tuple[int, bool, float]:
+            return (
+                _missing(text, [support.quote]),
+                support not in both,
+                -fuzz.token_set_ratio(text, support.quote),
+            )
 
-        for one in sorted(dict.fromkeys((*others, *own)), key=rank):
-            wanted = not taken or (one in both and len(taken) < most // len(works))
-            if wanted or _missing(text, [*taken, one.quote]) < _missing(text, taken):
-                taken.append(one.quote)
-                kept.append(one)
-    return tuple(kept)
+        for support in sorted(dict.fromkeys((*others, *chosen)), key=rank):
+            wanted = not taken or (support in both and len(taken) < most // len(works))
+            if wanted or _missing(text, [*taken, support.quote]) < _missing(text, taken):
+                taken.append(support.quote)
+                quotes.append(support)
+    return tuple(quotes)
 
 
 def _missing(text: str, quotes: Sequence[str]) -> int:
@@ -291,11 +295,11 @@ def disagree(one: Claim, other: Claim) -> bool:
 def is_span(text: str, source: str) -> bool:
     """Tell whether a text is copied from another one: word by word, numbers by their value."""
     language = language_of(source)
-    own, theirs = _row(text, language), _row(source, language)
-    if not own:
+    row, theirs = _row(text, language), _row(source, language)
+    if not row:
         return False
     # scripts without blanks between words have no edges
-    return f" {own} " in f" {theirs} " or (not own.isascii() and own in theirs)
+    return f" {row} " in f" {theirs} " or (not row.isascii() and row in theirs)
 
 
 def are_spans(text: str, source: str) -> bool:
@@ -338,7 +342,7 @@ def finding(text: str, support: Sequence[Support]) -> Decision:
     In place of one that is not (`ask`) its sentence is shown."""
     if not support:
         return refused("cites_nothing")
-    return STANDS if any(are_spans(text, one.quote) for one in support) else ASK
+    return STANDS if any(are_spans(text, part.quote) for part in support) else ASK
 
 
 def field(text: str, corpus: str) -> Decision:
@@ -377,7 +381,7 @@ def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str])
 
 def _passages(work: Evidence) -> list[str]:
     sentences = _SENTENCE_END.split(normalise(work.text))
-    pairs = [f"{one} {other}" for one, other in zip(sentences, [*sentences[1:], ""], strict=True)]
+    pairs = [f"{text} {other}" for text, other in zip(sentences, [*sentences[1:], ""], strict=True)]
     facts = [f"{name} {value}" for name, value in work.facts.items()]
     return [*sentences, *pairs, work.title, *facts, " ".join(facts)]
 

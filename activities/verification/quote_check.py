@@ -39,7 +39,7 @@ class QuoteChecker:
         """Return the quotes that stand, and why the others do not.
 
         Never raises."""
-        kept: dict[tuple[str, str], Support] = {}
+        unique: dict[tuple[str, str], Support] = {}
         refused: list[Statement] = []
         retracted: list[str] = []
         for support in supports:
@@ -56,5 +56,5 @@ class QuoteChecker:
             elif fault := quote_fault(quote, document):
                 refused.append(fault)
             else:
-                kept.setdefault((support.evidence_id, quote), support)
-        return Checked(tuple(kept.values()), tuple(refused), tuple(retracted))
+                unique.setdefault((support.evidence_id, quote), support)
+        return Checked(tuple(unique.values()), tuple(refused), tuple(retracted))

@@ -30,7 +30,7 @@ C = TypeVar("C", DraftClaim, EditedSentence)
 
 def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
     """Return the sentences about which a second reader is asked."""
-    return tuple(one for one in sentences if one.state == "ask")
+    return tuple(sentence for sentence in sentences if sentence.state == "ask")
 
 
 def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
@@ -42,15 +42,17 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
     read = verdicts.vigilance
     doubt = Statement.of("not_confirmed", noticed=read.noticed, planted=read.planted)
 
-    def change(one: C) -> C:
-        verdict = by_id.get(one.id)
-        if verdict is None or one.state != "ask":
-            return one
+    def change(sentence: C) -> C:
+        verdict = by_id.get(sentence.id)
+        if verdict is None or sentence.state != "ask":
+            return sentence
         if verdict.problem is not None:
-            return one.replace(state="refused", problem=verdict.problem)
+            return sentence.replace(state="refused", problem=verdict.problem)
         if not read.is_believed:
-            return one.replace(state="refused", problem=doubt)
-        return one.replace(state="stands", stands_by="reader", support=verdict.support or one.support)
+            return sentence.replace(state="refused", problem=doubt)
+        return sentence.replace(
+            state="stands", stands_by="reader", support=verdict.support or sentence.support
+        )
 
     return change
 
@@ -62,7 +64,7 @@ def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = Tr
     was read in the same call."""
     change = by_verdict(verdicts)
     read = verdicts.vigilance if counted else Vigilance()
-    return draft.changed(lambda one: (change(one),)).replace(vigilance=draft.vigilance + read)
+    return draft.changed(lambda claim: (change(claim),)).replace(vigilance=draft.vigilance + read)
 
 
 def was_read(sentence: DraftClaim) -> bool:
@@ -83,10 +85,10 @@ def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
 def in_place(claims: Iterable[C]) -> Iterator[C]:
     """Return the sentences of a paragraph, each that leans on others with these."""
     before = ""
-    for one in claims:
-        before = before if one.leans else ""
-        yield one.replace(after=before[-MAX_REFUSED_CHARS:])
-        before = f"{before} {one.text}".strip()
+    for claim in claims:
+        before = before if claim.leans else ""
+        yield claim.replace(after=before[-MAX_REFUSED_CHARS:])
+        before = f"{before} {claim.text}".strip()
 
 
 def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
@@ -101,40 +103,40 @@ def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     )
 
 
-def is_rewordable(one: DraftClaim) -> bool:
+def is_rewordable(claim: DraftClaim) -> bool:
     """Tell whether a sentence has quotes and was refused in its first wording.
 
     Not because its reader is not believed."""
-    first = one.state == "refused" and bool(one.support) and not one.reworded
-    return first and (one.problem is None or one.problem.code != "not_confirmed")
+    first = claim.state == "refused" and bool(claim.support) and not claim.reworded
+    return first and (claim.problem is None or claim.problem.code != "not_confirmed")
 
 
 def leaned_on(claims: Iterable[DraftClaim | Claim]) -> set[str]:
     """Ids of the sentences of a paragraph that the next one leans on."""
-    return {before.id for before, one in pairwise(claims) if one.leans}
+    return {before.id for before, claim in pairwise(claims) if claim.leans}
 
 
 def leaning_on_refused(claims: Sequence[DraftClaim]) -> set[str]:
     """Ids of the sentences of a paragraph that lean on one which was refused, or on one that does."""
     names: set[str] = set()
-    for before, one in pairwise(claims):
-        if one.leans and (before.state in ("refused", "ask") or before.id in names):
-            names.add(one.id)
+    for before, claim in pairwise(claims):
+        if claim.leans and (before.state in ("refused", "ask") or before.id in names):
+            names.add(claim.id)
     return names
 
 
 def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDraft:
     """Return the draft with second wordings in the place of first ones, which are recorded."""
-    new = {one.id: one for one in rewordings.claims}
+    new = {claim.id: claim for claim in rewordings.claims}
     gone: list[Refused] = []
 
-    def change(one: DraftClaim) -> tuple[DraftClaim, ...]:
-        again = new.get(one.id)
+    def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
+        again = new.get(claim.id)
         is_new = again is not None and again.state in ("stands", "ask")
-        if again is None or not (is_new or one.state == "refused"):
-            return (one,)
-        if is_new and one.state == "refused":
-            gone.append(refused(one, "reworded"))
+        if again is None or not (is_new or claim.state == "refused"):
+            return (claim,)
+        if is_new and claim.state == "refused":
+            gone.append(refused(claim, "reworded"))
         return (again,)
 
     changed = draft.changed(change)
@@ -155,21 +157,23 @@ def printed(draft: SectionDraft) -> SectionDraft:
     gone: list[Refused] = []
 
     def shown(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
-        kept: list[DraftClaim] = []
-        for one in claims:
-            if one.state == "stands":
-                kept.append(one)
+        standing_claims: list[DraftClaim] = []
+        for claim in claims:
+            if claim.state == "stands":
+                standing_claims.append(claim)
                 continue
-            quotes = _in_its_place(one, counts)
+            quotes = _in_its_place(claim, counts)
             counts.update(quote.text for quote in quotes)
-            kind: RefusedKind = "reservation" if one.kind == "reservation" else "claim"
-            gone.append(refused(one, "wording" if quotes else kind))
-            kept += quotes
-        return tuple(kept)
+            kind: RefusedKind = "reservation" if claim.kind == "reservation" else "claim"
+            gone.append(refused(claim, "wording" if quotes else kind))
+            standing_claims += quotes
+        return tuple(standing_claims)
 
     draft = draft.replace(
         answer=_fallen(draft.answer),
-        paragraphs=tuple(one.replace(claims=_fallen(one.claims)) for one in draft.paragraphs),
+        paragraphs=tuple(
+            paragraph.replace(claims=_fallen(paragraph.claims)) for paragraph in draft.paragraphs
+        ),
     )
     answer = shown(draft.answer, _quoted(draft.answer))
     counts = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
@@ -182,14 +186,16 @@ def printed(draft: SectionDraft) -> SectionDraft:
     ]
     first = draft.answer[0] if draft.answer else None
     if first is not None and first.state != "stands":
-        own = tuple(one for one in answer if f"{one.id}.".startswith(f"{first.id}."))
-        paragraphs.insert(0, DraftParagraph(claims=tuple(one for one in answer if one not in own)))
-        answer = own
+        parts = tuple(sentence for sentence in answer if f"{sentence.id}.".startswith(f"{first.id}."))
+        paragraphs.insert(0, DraftParagraph(claims=tuple(claim for claim in answer if claim not in parts)))
+        answer = parts
     return draft.replace(
         answer=answer,
         paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
         reservations=shown(draft.reservations, Counter()),
-        translations=tuple(one for one in draft.translations if one.state == "stands"),
+        translations=tuple(
+            translation for translation in draft.translations if translation.state == "stands"
+        ),
         refused=(*draft.refused, *gone),
     )
 
@@ -198,25 +204,27 @@ def _fallen(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
     """Return the sentences of a paragraph, those refused that lean on refused ones."""
     leaning, problem = leaning_on_refused(claims), Statement.of("leans_on_refused")
     return tuple(
-        one.replace(state="refused", problem=problem) if one.id in leaning and one.state == "stands" else one
-        for one in claims
+        claim.replace(state="refused", problem=problem)
+        if claim.id in leaning and claim.state == "stands"
+        else claim
+        for claim in claims
     )
 
 
 def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
-    return Counter(s.quote for one in claims if one.state == "stands" for s in one.support)
+    return Counter(s.quote for claim in claims if claim.state == "stands" for s in claim.support)
 
 
-def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
+def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
     """Return the quotes that are printed in place of a sentence, under its id."""
-    if one.state == "out" or one.is_row:
+    if claim.state == "out" or claim.is_row:
         return []
-    quotes = [s for s in nearest_quotes(one) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
+    quotes = [s for s in nearest_quotes(claim) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
     return [
         DraftClaim(
-            id=one.id if not place else f"{one.id}.{place + 1}",
+            id=claim.id if not place else f"{claim.id}.{place + 1}",
             text=quote.quote,
-            cells=(("", quote.quote),) if one.cells else (),
+            cells=(("", quote.quote),) if claim.cells else (),
             support=(quote,),
         )
         for place, quote in enumerate(quotes)
@@ -226,10 +234,11 @@ def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
     """Return the quote of each work that a claim cites which is nearest to its words, in the order cited."""
     by_work: dict[str, list[Support]] = {}
-    for one in claim.support:
-        by_work.setdefault(one.evidence_id, []).append(one)
+    for support in claim.support:
+        by_work.setdefault(support.evidence_id, []).append(support)
     return tuple(
-        max(own, key=lambda s: fuzz.token_set_ratio(claim.text, s.quote)) for own in by_work.values()
+        max(supports, key=lambda s: fuzz.token_set_ratio(claim.text, s.quote))
+        for supports in by_work.values()
     )
 
 
@@ -245,8 +254,8 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
 
 def loss(draft: SectionDraft) -> float:
     """Share of the sentences of a draft that do not stand, 0 to 1."""
-    lost = sum(one.kind == "claim" for one in draft.refused) + sum(
-        one.state != "stands" for one in draft.claims
+    lost = sum(refusal.kind == "claim" for refusal in draft.refused) + sum(
+        claim.state != "stands" for claim in draft.claims
     )
-    kept = sum(one.state == "stands" for one in draft.claims)
-    return lost / (lost + kept) if lost else 0.0
+    standing = sum(claim.state == "stands" for claim in draft.claims)
+    return lost / (lost + standing) if lost else 0.0

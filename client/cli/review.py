@@ -209,9 +209,9 @@ async def conflicts(target: "Review", stage: "ScreenedStage", as_json: bool) -> 
     """List the records on which the screeners differ; `decide` or `screen` decides."""
     rows = await target.conflicts(stage)
 
-    def shown(one: "Task") -> Iterator[tuple[int, str]]:
-        yield 0, f"{one.record}  {one.work.title}"
-        for made in one.decisions:
+    def shown(task: "Task") -> Iterator[tuple[int, str]]:
+        yield 0, f"{task.record}  {task.work.title}"
+        for made in task.decisions:
             ground = f" ({made.criterion})" if made.criterion else ""
             yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
 
@@ -292,11 +292,11 @@ async def differences(target: "Review", as_json: bool) -> None:
         quote = f'  "{value.support[0].quote}"' if value and value.support else ""
         return f"{value.text}{quote}" if value else "not stated"
 
-    def shown(one: "OpenField") -> Iterator[tuple[int, str]]:
-        yield 0, f"{one.record}  {one.title}"
-        yield 2, f"{one.field.id}: {one.field.label}"
-        yield 4, f"first:  {said(one.first)}"
-        yield 4, f"second: {said(one.second)}"
+    def shown(open_field: "OpenField") -> Iterator[tuple[int, str]]:
+        yield 0, f"{open_field.record}  {open_field.title}"
+        yield 2, f"{open_field.field.id}: {open_field.field.label}"
+        yield 4, f"first:  {said(open_field.first)}"
+        yield 4, f"second: {said(open_field.second)}"
 
     show_rows(as_json, rows, shown, "no field waits for a decision")
 
@@ -346,13 +346,16 @@ async def bias(target: "Review", as_json: bool) -> None:
 
     rows = await target.open_bias()
 
-    def shown(one: "OpenBias") -> Iterator[tuple[int, str]]:
-        yield 0, f"{one.record}  {one.title}{f': {one.outcome}' if one.outcome else ''}"
-        for row in one.proposal.values:
+    def shown(open_bias: "OpenBias") -> Iterator[tuple[int, str]]:
+        yield (
+            0,
+            f"{open_bias.record}  {open_bias.title}{f': {open_bias.outcome}' if open_bias.outcome else ''}",
+        )
+        for row in open_bias.proposal.values:
             yield 2, f"{row.field} {QUESTIONS[row.field]} {ANSWER_NAMES[row.text]}"
-            for ground in [f'"{one.quote}"' for one in row.support] or filter(None, (row.reason,)):
+            for ground in [f'"{support.quote}"' for support in row.support] or filter(None, (row.reason,)):
                 yield 6, ground
-        for number in open_questions({row.field: row.text for row in one.proposal.values}):
+        for number in open_questions({row.field: row.text for row in open_bias.proposal.values}):
             yield 2, f"{number} {QUESTIONS[number]} open"
 
     show_rows(as_json, rows, shown, "no risk of bias waits for a decision")

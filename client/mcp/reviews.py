@@ -46,11 +46,11 @@ class Reviews:
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> ReviewAnswer:
         """Where a systematic review stands, and the next records for a person to decide on."""
-        found = await self._client.review(review)
-        waiting = await found.tasks(by, limit) if by else []
-        seen = await found.progress()
+        handle = await self._client.review(review)
+        waiting = await handle.tasks(by, limit) if by else []
+        seen = await handle.progress()
         return ReviewAnswer(
-            review=found.id,
+            review=handle.id,
             waits_for=seen.text,
             total=seen.total,
             settled=seen.settled,
@@ -71,5 +71,5 @@ class Reviews:
         stage: ScreenedStage = "titles",
     ) -> tuple[str, ...]:
         """Decide on records for a person; returns what became of each."""
-        found = await self._client.review(review)
-        return await found.decide(decisions, by=by, task=task, stage=stage)
+        handle = await self._client.review(review)
+        return await handle.decide(decisions, by=by, task=task, stage=stage)

@@ -96,14 +96,23 @@ def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
 
 def _heads(report: Report) -> dict[str, str]:
     """Map a passage to the heading or the columns over it; a sentence before it is none."""
-    passages = [one for section in report.sections for one in section.passages if one.before and one.quotes]
-    return {one.quotes[0]: clean(one.before) for one in passages if ended(one.before) != one.before}
+    passages = [
+        passage
+        for section in report.sections
+        for passage in section.passages
+        if passage.before and passage.quotes
+    ]
+    return {
+        passage.quotes[0]: clean(passage.before)
+        for passage in passages
+        if ended(passage.before) != passage.before
+    }
 
 
 def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerClaim:
     ids = tuple(dict.fromkeys(support.evidence_id for support in claim.support))
-    own = tuple(sorted({numbers[name] for name in ids if name in numbers}))
-    return AnswerClaim(id=claim.id, text=clean(claim.text), references=own, evidence_ids=ids, under=under)
+    marks = tuple(sorted({numbers[name] for name in ids if name in numbers}))
+    return AnswerClaim(id=claim.id, text=clean(claim.text), references=marks, evidence_ids=ids, under=under)
 
 
 def _bottom_line(report: Report) -> str:

@@ -57,7 +57,11 @@ def answer_parts(
     if not report.answer:
         parts += _listed([with_references(claim) for claim in claims], bulleted)
     cited = {number for claim in claims for number in claim.references}
-    parts += [Text(plain(work_line(one)), style="dim") for one in report.references if one.number in cited]
+    parts += [
+        Text(plain(work_line(reference)), style="dim")
+        for reference in report.references
+        if reference.number in cited
+    ]
     parts += [Text(plain(line)) for line in (sureness(report),) if line]
     if answer.reservations:
         parts += [Text("But:", style="bold"), *_listed(answer.reservations, bulleted)]

@@ -143,11 +143,13 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     if run.events:
         bundle["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
-        bundle["iterations.jsonl"] = clean("".join(f"{one.model_dump_json()}\n" for one in run.iterations))
+        bundle["iterations.jsonl"] = clean(
+            "".join(f"{iteration.model_dump_json()}\n" for iteration in run.iterations)
+        )
     bundle[CHECK] = check_script()
     if run.versions:
         bundle["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
-        bundle[HISTORY] = clean("".join(f"{one.model_dump_json()}\n" for one in run.versions))
+        bundle[HISTORY] = clean("".join(f"{version.model_dump_json()}\n" for version in run.versions))
     readme = clean(_readme(run, report, sorted(bundle), [*run.gaps, *absent], lines))
     bundle = {README: readme, **bundle}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in bundle.items())

@@ -166,18 +166,24 @@ async def cited_items(
 ) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
     """Read the stored items of references as the report knows them, and the ids of those that are damaged."""
     try:
-        kept = await archive.published_from(report)
+        inputs = await archive.published_from(report)
     except StoreError:
         return [], []
-    refs = {ref.evidence_id: ref for ref in kept.evidence}
-    cited = [one for one in report.references if one.evidence_id in wanted and one.evidence_id in refs]
-    sections: dict[str, dict[str, None]] = {one.evidence_id: {} for one in cited}
+    refs = {ref.evidence_id: ref for ref in inputs.evidence}
+    cited = [
+        reference
+        for reference in report.references
+        if reference.evidence_id in wanted and reference.evidence_id in refs
+    ]
+    sections: dict[str, dict[str, None]] = {reference.evidence_id: {} for reference in cited}
     for section in report.sections:
         for support in (support for claim in section.claims for support in claim.support):
             sections.setdefault(support.evidence_id, {})[section.id] = None
     rows = [
-        refs[one.evidence_id].replace(standing=one.standing, sections=tuple(sections[one.evidence_id]))
-        for one in cited
+        refs[reference.evidence_id].replace(
+            standing=reference.standing, sections=tuple(sections[reference.evidence_id])
+        )
+        for reference in cited
     ]
     items, _, damaged = await bodies(archive.store, rows)
     return items, damaged

@@ -146,11 +146,11 @@ def save_report(settings: Settings, report: Report, output: Path | None = None, 
     Returns the latter or former. Raises NoReport, OSError.
     """
     form = settings.output_format
-    kept = Places(settings.home).reports / f"{file_name(report.run_id)}.{form}"
-    if not kept.exists():
-        write_whole(kept, as_bytes(report, form))
+    path = Places(settings.home).reports / f"{file_name(report.run_id)}.{form}"
+    if not path.exists():
+        write_whole(path, as_bytes(report, form))
     if output is None:
-        return kept
+        return path
     write_report(report, format_of(output.suffix) or "md", output, say=say)
     return output
 

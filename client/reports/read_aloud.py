@@ -43,9 +43,9 @@ def wav(report: Report) -> bytes:
         with (Path(folder) / "text.txt").open("rb") as script:
             done = run(command, stdin=script, capture_output=True, timeout=SECONDS, cwd=folder)
         if done.returncode or not file.is_file():
-            told = done.stderr.decode(errors="replace").strip().splitlines()
+            lines = done.stderr.decode(errors="replace").strip().splitlines()
             raise NotInstalled(
-                "a working speech engine is", f"{command[0]} says: {(told or ['nothing'])[-1]}"
+                "a working speech engine is", f"{command[0]} says: {(lines or ['nothing'])[-1]}"
             )
         return file.read_bytes()
 

@@ -82,10 +82,10 @@ def cited_of(answer: Report, own: Report) -> list[Cited]:
     letters = iter("abcdefghijklmnopqrstuvwxyz" * 4)
     return [
         Cited(
-            numbers.get(one.evidence_id) or next(letters),
-            one.title,
-            one.evidence_id,
-            quotes.get(one.evidence_id, ""),
+            numbers.get(reference.evidence_id) or next(letters),
+            reference.title,
+            reference.evidence_id,
+            quotes.get(reference.evidence_id, ""),
         )
-        for one in answer.references
+        for reference in answer.references
     ]

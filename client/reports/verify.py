@@ -176,9 +176,9 @@ def _open(path: Path) -> IO[bytes]:
 
 def _from_folder(folder: Path) -> Files:
     """Give the files below a folder; what a link leads to outside of it is no file of the bundle."""
-    own = folder.resolve()
+    root = folder.resolve()
     paths = islice((path for path in folder.rglob("*") if path.is_file()), MAX_NAMES + 1)
-    inside = (path for path in paths if path.resolve().is_relative_to(own))
+    inside = (path for path in paths if path.resolve().is_relative_to(root))
     return _files({path.relative_to(folder).as_posix(): partial(_open, path) for path in inside})
 
 

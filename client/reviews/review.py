@@ -131,9 +131,10 @@ class Review:
                     records[number] if stage == "titles" else view.studies.texts[number]
                 ),
                 decisions=tuple(
-                    one
-                    for one in held.values()
-                    if kind == "conflict" and (one.record, one.stage, one.part) == (number, stage, "screener")
+                    decision
+                    for decision in held.values()
+                    if kind == "conflict"
+                    and (decision.record, decision.stage, decision.part) == (number, stage, "screener")
                 ),
                 left=len(waiting) - at,
             )
@@ -142,7 +143,7 @@ class Review:
 
     async def conflicts(self, stage: ScreenedStage = "titles") -> list[Task]:
         """List the records on which both screeners have decided and differ, with their decisions."""
-        return [one for one in await self.tasks("", 500) if (one.kind, one.stage) == ("conflict", stage)]
+        return [task for task in await self.tasks("", 500) if (task.kind, task.stage) == ("conflict", stage)]
 
     async def record(self, number: int) -> Evidence:
         """Return a record by its number. Raises BadInput."""
@@ -202,7 +203,7 @@ class Review:
     async def part(self, blob: str, *, by: str) -> None:
         """Make a copy that was merged wrongly a record of its own."""
         copies = (await self.records()).copies
-        fitting = [one.ref.blob for one in copies if blob in (one.ref.blob, one.ref.evidence_id)]
+        fitting = [copy.ref.blob for copy in copies if blob in (copy.ref.blob, copy.ref.evidence_id)]
         if len(fitting) != 1:
             raise BadInput(
                 f"{blob[:80]} names {len(fitting)} merged copies; `export` lists them in merged.csv"
@@ -302,7 +303,7 @@ class Review:
         """Decide on the risk of bias of a result; what is not answered stands as proposed. Without `outcome`
         it is that of the protocol, where there is one."""
         view, _ = await self._study(record)
-        labels = [one.label for one in view.protocol.outcomes]
+        labels = [row.label for row in view.protocol.outcomes]
         outcome = outcome or (labels[0] if len(labels) == 1 else "")
         key, made = NOT_A_TRIAL, None
         if not not_a_trial:

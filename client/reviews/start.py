@@ -58,11 +58,18 @@ async def start_review(
     while True:
         content = request.protocol.model_dump_json()
         run_id = readable_id("review", request.protocol.title, content, number)
-        known = await description(client, run_id)
-        running = known is not None and known.status == WorkflowExecutionStatus.RUNNING
-        if known is not None and running and (not user or (await as_row(known)).user == user):
+        workflow_execution_description = await description(client, run_id)
+        running = (
+            workflow_execution_description is not None
+            and workflow_execution_description.status == WorkflowExecutionStatus.RUNNING
+        )
+        if (
+            workflow_execution_description is not None
+            and running
+            and (not user or (await as_row(workflow_execution_description)).user == user)
+        ):
             return run_id, True
-        if known is None:
+        if workflow_execution_description is None:
             try:
                 title, by = request.protocol.title, user or user_name()
                 await launch(client, WORKFLOW, request, run_id, task_queue, title, "review", by)
@@ -75,8 +82,8 @@ async def start_review(
 async def review_ids(client: Client) -> list[str]:
     """Return the ids of all reviews, the newest first."""
     query = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus != 'ContinuedAsNew'"
-    rows = [one async for one in client.list_workflows(query, page_size=200)]
-    return [one.id for one in sorted(rows, key=lambda one: one.start_time, reverse=True)]
+    rows = [workflow async for workflow in client.list_workflows(query, page_size=200)]
+    return [row.id for row in sorted(rows, key=lambda row: row.start_time, reverse=True)]
 
 
 async def find_review(client: Client, name: str) -> str:

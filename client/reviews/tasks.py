@@ -68,7 +68,9 @@ def tasks(
 def screener_place(view: ReviewState, by: str) -> int | None:
     """Return the place of a person among the screeners; None for anybody else."""
     screeners = enumerate(view.protocol.screeners)
-    return next((place for place, one in screeners if (one.kind, one.name) == ("person", by)), None)
+    return next(
+        (place for place, screener in screeners if (screener.kind, screener.name) == ("person", by)), None
+    )
 
 
 def may_open(view: ReviewState, owner: str, user: str) -> bool:

@@ -25,7 +25,9 @@ def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
     """Return the language models a run may call, in the order of trying; empty when there is none."""
     chosen = (*(request.models or settings.model_choices()).values(),)
     fallbacks = request.fallbacks or settings.fallback_choices()
-    return list(dict.fromkeys(one.model for one in (*chosen, *fallbacks) if one.backend == "openai"))
+    return list(
+        dict.fromkeys(fallback.model for fallback in (*chosen, *fallbacks) if fallback.backend == "openai")
+    )
 
 
 async def available(settings: Settings) -> tuple[SourceOption, ...]:
@@ -46,9 +48,9 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
     path = places.state / "sources.json"
     key = fingerprint(settings, places)
     try:
-        kept = json.loads(path.read_bytes())
-        if kept["fingerprint"] == key:
-            return tuple(str(name) for name in kept["names"])
+        stored = json.loads(path.read_bytes())
+        if stored["fingerprint"] == key:
+            return tuple(str(name) for name in stored["names"])
     except (OSError, ValueError, LookupError, TypeError):
         pass
     infos = [option.info for option in await available(settings) if option.enabled]

@@ -161,12 +161,12 @@ class Screening:
         review = review or await self._frame.client.review(review_id)
         return may_open(await review.view(), (await review.row()).user, user)
 
-    def _by(self, request: Request, given: str = "") -> str:
+    def _by(self, request: Request, name: str = "") -> str:
         """Who decides: who is signed in, else the name that was given."""
         if self._frame.access.shared:
             return self._frame.user(request)
         self._frame.user(request)
-        return (given or request.query_params.get("by", ""))[:80].strip()
+        return (name or request.query_params.get("by", ""))[:80].strip()
 
     def _url(self, review: Review, by: str, **more: str) -> str:
         query = {key: value for key, value in ({"by": by} | more).items() if value}

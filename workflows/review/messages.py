@@ -51,8 +51,8 @@ class ReviewMessages:
     @signal
     async def approve(self, *args: object) -> None:
         """Approve what waits: the protocol or the report; {"by": "...", "gate": "protocol"|"report"}."""
-        told = args[0] if args and isinstance(args[0], dict) else {}
-        by, gate = str(told.get("by") or "")[:80] or "somebody", told.get("gate")
+        content = args[0] if args and isinstance(args[0], dict) else {}
+        by, gate = str(content.get("by") or "")[:80] or "somebody", content.get("gate")
         if gate not in (None, "", self.pace.gate):
             return
         if self.pace.gate == "protocol":
@@ -81,59 +81,59 @@ class ReviewMessages:
     @workflow.update
     async def decide(self, message: Decide) -> Accepted:
         """Decide on records: as a screener, on a conflict, on the blind sample, or overruling what holds."""
-        for one in message.decisions:
-            self._record(message, one, self._task(message, one))
+        for decision in message.decisions:
+            self._record(message, decision, self._task(message, decision))
         marks = self.state.marks(message.stage)
-        return Accepted(state=tuple(marks.state(one.record) for one in message.decisions))
+        return Accepted(state=tuple(marks.state(decision.record) for decision in message.decisions))
 
     @decide.validator
     def _check_decide(self, message: Decide) -> None:
-        for one in message.decisions:
-            self._check_record(one.record)
-            if one.criterion and self.state.protocol.criterion(one.criterion) is None:
+        for decision in message.decisions:
+            self._check_record(decision.record)
+            if decision.criterion and self.state.protocol.criterion(decision.criterion) is None:
                 ids = ", ".join(rule.id for rule in self.state.protocol.criteria)
-                raise refused(f"{one.criterion} is no criterion of the protocol; there are: {ids}")
-            if message.stage == "full_texts" and one.verdict == "exclude" and not one.criterion:
+                raise refused(f"{decision.criterion} is no criterion of the protocol; there are: {ids}")
+            if message.stage == "full_texts" and decision.verdict == "exclude" and not decision.criterion:
                 raise refused("a full text is excluded by a criterion: name its id")
-            if reason := self._fault(message, one):
-                raise refused(f"record {one.record} {reason}")
+            if reason := self._fault(message, decision):
+                raise refused(f"record {decision.record} {reason}")
 
-    def _fault(self, message: Decide, one: Made) -> str:
+    def _fault(self, message: Decide, made: Made) -> str:
         """Say why a decision cannot be taken; empty where it can."""
-        task, state = self._task(message, one), self.state.marks(message.stage).state(one.record)
+        task, state = self._task(message, made), self.state.marks(message.stage).state(made.record)
         if task == "screener":
             return ""
         if task == "label":
-            if one.record not in self.state.sample:
+            if made.record not in self.state.sample:
                 return "is not of the sample that is labelled"
             unsure = "is labelled include or exclude: it is what screeners are measured by"
-            return unsure if one.verdict == "unsure" else ""
-        if one.verdict == "unsure":
+            return unsure if made.verdict == "unsure" else ""
+        if made.verdict == "unsure":
             return "is decided by a word: include or exclude"
         if message.task == "word":
             if state not in ("included", "excluded"):
                 return "is not settled; decide on it instead"
-            return "" if one.reason else "is overruled with a reason"
+            return "" if made.reason else "is overruled with a reason"
         sample = self.state.sample if message.stage == "titles" else ()
-        if one.record in sample and self.state.titles.labels[one.record] == OPEN:
+        if made.record in sample and self.state.titles.labels[made.record] == OPEN:
             return "is of the sample: label it blind first"
         if state == "open":
             screeners = ", ".join(self.state.protocol.people) or "models"
             return f"is not decided by both screeners yet; its screeners: {screeners}"
         return "" if state == "conflict" else f"is {state} already; overrule it with a reason"
 
-    def _task(self, message: Decide, one: Made) -> Task:
+    def _task(self, message: Decide, made: Made) -> Task:
         """Tell by what right a person decides: as a screener only where they may still do."""
         if message.task != "screener" or message.by not in self.state.protocol.people:
             return message.task if message.task != "screener" else "word"
         marks = self.state.marks(message.stage)
-        own = marks.of_screener(self.studies.reading.place_of(message.by))[one.record]
-        may = (own == OPEN or not marks.both(one.record)) and marks.words[one.record] == OPEN
+        letters = marks.of_screener(self.studies.reading.place_of(message.by))[made.record]
+        may = (letters == OPEN or not marks.both(made.record)) and marks.words[made.record] == OPEN
         return "screener" if may else "word"
 
-    def _record(self, message: Decide, one: Made, task: Task) -> None:
+    def _record(self, message: Decide, made: Made, task: Task) -> None:
         """Take in a decision: into the marks, and to be kept in the log."""
-        marks, letter = self.state.marks(message.stage), {one.record: LETTERS[one.verdict]}
+        marks, letter = self.state.marks(message.stage), {made.record: LETTERS[made.verdict]}
         if task == "screener":
             marks = marks.with_screener(self.studies.reading.place_of(message.by), letter)
         elif task == "label":
@@ -147,7 +147,7 @@ class ReviewMessages:
             self.state.again += 1
         self.state.pending.append(
             Decision(
-                **one.model_dump(),
+                **made.model_dump(),
                 stage=message.stage,
                 part=task,
                 by=message.by,
@@ -171,7 +171,7 @@ class ReviewMessages:
         )
         before = {field.id: field for field in asked_fields(state.protocol)}
         after = asked_fields(message.protocol)
-        state.studies.changed += [one.id for one in after if before.get(one.id) != one]
+        state.studies.changed += [field.id for field in after if before.get(field.id) != field]
         state.protocol, state.protocol_key = message.protocol, message.protocol_key
         state.amendments.append(made)
         state.touched += made.keys
@@ -238,7 +238,7 @@ class ReviewMessages:
     @assess.validator
     def _check_assess(self, message: Assessed) -> None:
         self._check_study(message.record)
-        labels = [one.label for one in self.state.protocol.outcomes] or [""]
+        labels = [outcome.label for outcome in self.state.protocol.outcomes] or [""]
         if message.outcome not in labels:
             raise refused(f"{message.outcome!r} is no outcome of the protocol: {', '.join(labels)}")
 
@@ -276,7 +276,7 @@ class ReviewMessages:
             round=state.course.number if state.course else 0,
             recall=state.course.recall if state.course else None,
             spent_microusd=sum(state.spent.values()),
-            calls=sum(one.calls for one in state.tools.values()),
+            calls=sum(tool.calls for tool in state.tools.values()),
             flow=state.report.flow if state.report else None,
             validation=state.report.validation if state.report else None,
         )

@@ -37,12 +37,12 @@ class Reading:
 
     def models(self) -> Iterator[tuple[int, Screener]]:
         """Yield the screeners that are models, with their places."""
-        for place, one in enumerate(self.pace.state.protocol.screeners):
-            if one.kind == "model":
-                yield place, one
+        for place, screener in enumerate(self.pace.state.protocol.screeners):
+            if screener.kind == "model":
+                yield place, screener
 
     def place_of(self, name: str) -> int:
-        return [one.name for one in self.pace.state.protocol.screeners].index(name)
+        return [screener.name for screener in self.pace.state.protocol.screeners].index(name)
 
     def step(
         self,
@@ -112,8 +112,8 @@ class Reading:
 
         def steps() -> Iterator[ReadStep]:
             for place, reader in self.models():
-                marks, own = state.marks(stage), state.marks(stage).of_screener(place)
-                left = [number for number in numbers() if own[number] == marks.words[number] == OPEN]
+                marks, letters = state.marks(stage), state.marks(stage).of_screener(place)
+                left = [number for number in numbers() if letters[number] == marks.words[number] == OPEN]
                 for start in range(0, len(left), size):
                     batch = tuple(left[start : start + size])
                     yield self.step(read, reader, batch, None if by_title else state.studies.texts[batch[0]])

@@ -67,7 +67,10 @@ class Screening:
     async def _plan(self, course: Course, *, restate: bool = False) -> None:
         state = self.pace.state
         self.pace.show("screening", "the order in which records are read is learnt from the decisions")
-        people = [one.kind == "person" and one.name in state.labellers for one in state.protocol.screeners]
+        people = [
+            screener.kind == "person" and screener.name in state.labellers
+            for screener in state.protocol.screeners
+        ]
         planned = await workflow.execute_activity_method(
             ReviewActivities.plan_screening,
             PlanStep(

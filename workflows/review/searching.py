@@ -34,25 +34,25 @@ class Searching:
     async def estimate(self) -> None:
         """Count what the searches would find, and say what screening it would cost."""
         state = self.pace.state
-        for one in state.protocol.sources:
-            if (origin := origin_of(one)) not in state.counted:
-                row, _ = await self._ask(one, limit=1)
+        for source in state.protocol.sources:
+            if (origin := origin_of(source)) not in state.counted:
+                row, _ = await self._ask(source, limit=1)
                 state.counted[origin] = row.hits if row.status in ("ok", "empty") else -1
         expected = sum(min(max(hits, 0), 200) for hits in state.counted.values())
-        expected += sum(one.records for one in state.files)
+        expected += sum(file.records for file in state.files)
         state.estimate = estimated(state, expected, self.pace.request.records_a_call)
 
     async def search(self) -> None:
         """Make each search that was not made, and take in each file that was not."""
         state = self.pace.state
-        known = {row.origin for row in state.searches}
-        for one in state.protocol.sources:
-            if origin_of(one) not in known:
+        origins = {row.origin for row in state.searches}
+        for source in state.protocol.sources:
+            if origin_of(source) not in origins:
                 await self.pace.boundary()
-                self.pace.show("searching", f"searches {one.source}")
-                await self.add_search(one)
+                self.pace.show("searching", f"searches {source.source}")
+                await self.add_search(source)
         for file in state.files:
-            if file.name not in known:
+            if file.name not in origins:
                 await self.pace.boundary()
                 self.pace.show("searching", f"takes in {file.name}")
                 added = await self._add(AddRecords(run_id=self.pace.id, origin=file.name, blob=file.blob))
@@ -73,26 +73,30 @@ class Searching:
             except ActivityError as error:  # it is no copy any more
                 self.pace.show("searching", reason_of(error))
 
-    async def add_search(self, one: SourceQuery) -> None:
+    async def add_search(self, query: SourceQuery) -> None:
         """Make a search; a source that is down is asked again."""
-        row, step = await self._ask(one, one.limit)
+        row, step = await self._ask(query, query.limit)
         while step is None and row.status in ("rate_limited", "unavailable"):
-            await self.pace.wait_for_model(f"{one.source} does not answer ({row.detail}); it is asked again")
-            row, step = await self._ask(one, one.limit)
+            await self.pace.wait_for_model(
+                f"{query.source} does not answer ({row.detail}); it is asked again"
+            )
+            row, step = await self._ask(query, query.limit)
         if step is not None:
             added = await self._add(step)
             row = row.replace(records=added.given, new=added.new)
         self.pace.state.searches.append(row)
 
-    async def _ask(self, one: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
+    async def _ask(self, query: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
         """Return a search as a row, however it ends, and what it gave."""
-        row = SearchRow(origin=origin_of(one), source=one.source, query=one.query, at=self.pace.at())
-        task = SearchTask(run_id=self.pace.id, source=one.source, query=Query(text=one.query, limit=limit))
+        row = SearchRow(origin=origin_of(query), source=query.source, query=query.query, at=self.pace.at())
+        task = SearchTask(
+            run_id=self.pace.id, source=query.source, query=Query(text=query.query, limit=limit)
+        )
 
         async def attempt() -> HitsOfAll:
-            queue = self.pace.state.queues.get(one.source)
+            queue = self.pace.state.queues.get(query.source)
             answer: HitsOfAll = await workflow.execute_activity(
-                activity_name(one.source),
+                activity_name(query.source),
                 SearchTasks(run_id=self.pace.id, tasks=(task,)),
                 result_type=HitsOfAll,
                 **policy.source_call(None, policy.shorten(row.origin), queue),
@@ -127,8 +131,8 @@ class Searching:
         return added
 
 
-def origin_of(one: SourceQuery) -> str:
-    return f"{one.source}: {one.query}"
+def origin_of(query: SourceQuery) -> str:
+    return f"{query.source}: {query.query}"
 
 
 def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
@@ -136,7 +140,7 @@ def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
 
     Records of a search are counted before copies are merged, so that it is rather too much.
     """
-    models = [state.models[one.name] for one in state.protocol.models]
+    models = [state.models[model.name] for model in state.protocol.models]
     if not models:
         return f"{counted(records, 'record')} for two people; no model is asked"
     calls = math.ceil(records / records_a_call)
@@ -144,7 +148,7 @@ def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
     out = records * DECISION_TOKENS
     prices = [state.prices.get(model.model) for model in models]
     dollars = sum(
-        (into * one.input_per_million + out * one.output_per_million) / 1e6 for one in prices if one
+        (into * price.input_per_million + out * price.output_per_million) / 1e6 for price in prices if price
     )
     cost = f"about ${dollars:,.2f}" if all(prices) else "of unknown price"
     tokens = round((into + out) * len(models) / 1000)

@@ -68,7 +68,7 @@ class Studies:
 
     async def _read_in_full(self, refs: Sequence[EvidenceRef]) -> dict[str, EvidenceRef]:
         """Fetch full texts by every way there is: a review that searches no source of others asks nobody."""
-        if not refs or all(one.source == "library" for one in self.pace.state.protocol.sources):
+        if not refs or all(source.source == "library" for source in self.pace.state.protocol.sources):
             return {}
         ways: tuple[Way, ...] = ("europepmc", "open_address")
         ways = (*ways, "unpaywall") if self.pace.state.unpaywall else ways
@@ -218,7 +218,7 @@ class Studies:
                 studies.assessed.setdefault(study_key(number, outcome), NOT_A_TRIAL)
 
         def left() -> list[tuple[int, str]]:
-            return [one for one in state.results() if study_key(*one) not in studies.assessed]
+            return [result for result in state.results() if study_key(*result) not in studies.assessed]
 
         def steps() -> Iterator[ReadStep]:
             for _, reader in [*self.reading.models()][:1]:

@@ -79,12 +79,16 @@ class SystematicReview(ReviewMessages):
     async def _prepare(self) -> None:
         """Ask the worker what it has: the models of the screeners, the sources and their queues."""
         state, protocol = self.state, self.state.protocol
-        sources = tuple(dict.fromkeys(one.source for one in protocol.sources))
-        if {one.name for one in protocol.models} <= set(state.models) and set(sources) <= set(state.queues):
+        sources = tuple(dict.fromkeys(source.source for source in protocol.sources))
+        if {model.name for model in protocol.models} <= set(state.models) and set(sources) <= set(
+            state.queues
+        ):
             return
         self.pace.show("preparing", "asks which models and sources there are")
         named = {
-            one.name: ModelChoice(backend="openai", model=one.model) for one in protocol.models if one.model
+            model.name: ModelChoice(backend="openai", model=model.model)
+            for model in protocol.models
+            if model.model
         }
         prepared: Prepared = await workflow.execute_activity_method(
             PrepareActivities.prepare,
@@ -92,11 +96,11 @@ class SystematicReview(ReviewMessages):
             **policy.internal_step("what this worker offers"),
         )
         default = prepared.models["default"]
-        state.models = {one.name: prepared.models.get(one.name, default) for one in protocol.models}
+        state.models = {model.name: prepared.models.get(model.name, default) for model in protocol.models}
         state.fallbacks = [*prepared.fallbacks]
         state.prices = {**prepared.prices}
         state.unpaywall = prepared.unpaywall
-        state.queues = {one.info.name: one.info.queue for one in prepared.sources}
+        state.queues = {source.info.name: source.info.queue for source in prepared.sources}
 
     async def _approve_protocol(self) -> None:
         """Say what the searches would find and what it would cost, and wait for a person."""
@@ -126,7 +130,7 @@ class SystematicReview(ReviewMessages):
                     run_id=self.pace.id,
                     keys=keys,
                     log=tuple(state.log),
-                    screeners=tuple(one.name for one in state.protocol.screeners),
+                    screeners=tuple(screener.name for screener in state.protocol.screeners),
                     titles=state.titles,
                     full_texts=state.full_texts,
                 ),
@@ -196,7 +200,7 @@ class SystematicReview(ReviewMessages):
         """Make every search of the protocol again; only new works are screened."""
         state = self.state
         before, made = state.changes, len(state.searches)
-        for one in state.protocol.sources:
-            await self.searching.add_search(one)
+        for source in state.protocol.sources:
+            await self.searching.add_search(source)
         if not any(row.new for row in state.searches[made:]):
             state.changes = state.published = before

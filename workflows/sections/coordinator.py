@@ -151,14 +151,14 @@ class SectionCoordinator(RunPart):
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share)
         bounds = (context.research_seconds(), limits.max_section_seconds)
-        seconds = min((one for one in bounds if one is not None), default=None)
-        own = {
+        seconds = min((bound for bound in bounds if bound is not None), default=None)
+        overrides = {
             f"max_{kind}": getattr(limits, f"max_section_{kind}")
             if context.budget.limit(kind) is None
             else lease.of(kind)
             for kind in KINDS
         }
-        limits = limits.replace(**own, max_seconds=None if seconds is None else max(seconds, 1.0))
+        limits = limits.replace(**overrides, max_seconds=None if seconds is None else max(seconds, 1.0))
         child = RunState(
             budget=Budget(limits=limits, started_at=context.now()),
             question=state.question.model_copy(update={"plan": None, "plan_hash": "", "chosen_because": ""}),
@@ -262,8 +262,8 @@ class SectionCoordinator(RunPart):
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
         """Return what other sections found and this one has not been offered yet, the best of each first."""
         state = self.state
-        own = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
-        before = {*state.sections.offers.get(section, ()), *own}
+        ids = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
+        before = {*state.sections.offers.get(section, ()), *ids}
         others = [refs for name, refs in state.sections.pool.items() if name != section]
         ranked = (ref for rank in zip_longest(*others) for ref in rank if ref is not None)
         fresh = {ref.evidence_id: ref for ref in ranked if ref.evidence_id not in before}

@@ -44,12 +44,16 @@ def told(
     Those that answer more than `current` ones, and of those that answer as much the ones that no section
     `before` it in the report has: which section ended first does not decide.
     """
-    pairs = {(one.evidence_id, one.answers) for one in before}
-    for one in judged:
-        other = current.get(one.evidence_id)
-        first = (one.evidence_id, one.answers) not in pairs
-        if other is None or other.answers < one.answers or (other.answers == one.answers and first):
-            yield one
+    pairs = {(judgement.evidence_id, judgement.answers) for judgement in before}
+    for judgement in judged:
+        other = current.get(judgement.evidence_id)
+        first = (judgement.evidence_id, judgement.answers) not in pairs
+        if (
+            other is None
+            or other.answers < judgement.answers
+            or (other.answers == judgement.answers and first)
+        ):
+            yield judgement
 
 
 class SectionResults(RunPart):
@@ -97,8 +101,8 @@ class SectionResults(RunPart):
         """Return the run's items that a section found, in the section's own order; never retracted work."""
         state = self.state
         order = {name: place for place, name in enumerate(state.sections.found.get(section.id, ()))}
-        own = [r for r in state.evidence.refs if section.id in r.sections and r.standing != "retracted"]
-        return tuple(sorted(own, key=lambda r: order.get(r.evidence_id, len(order))))
+        refs = [r for r in state.evidence.refs if section.id in r.sections and r.standing != "retracted"]
+        return tuple(sorted(refs, key=lambda r: order.get(r.evidence_id, len(order))))
 
     def planned(self, section: ReportPlanSection, draft: SectionDraft) -> PlannedSection:
         """Return a section of the report, with the status of its research."""
@@ -132,8 +136,8 @@ class SectionResults(RunPart):
         quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
         merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)
         state.evidence.refs = list(merged.refs)
-        found = (merged.kept_as[ref.evidence_id] for ref in findings.evidence)
-        state.sections.found[section.id] = list(dict.fromkeys(found))
+        ids = (merged.kept_as[ref.evidence_id] for ref in findings.evidence)
+        state.sections.found[section.id] = list(dict.fromkeys(ids))
         works = (merged.kept_as.get(name, name) for name in findings.works)
         state.evidence.works = list(dict.fromkeys([*state.evidence.works, *works]))
         state.evidence.add_facts(findings.facts)
@@ -147,16 +151,19 @@ class SectionResults(RunPart):
         ]
         for statement in findings.notes:
             self.events.add_statement(statement)
-        judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
-        known = sum(one.evidence_id in state.evidence.judgements for one in judgements)
+        judgements = tuple(renamed(judgement, merged.kept_as) for judgement in findings.judgements)
+        judgement = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
         state.evidence.screened = min(
-            state.evidence.screened + max(findings.screened - known, 0), len(state.evidence.works)
+            state.evidence.screened + max(findings.screened - judgement, 0), len(state.evidence.works)
         )
-        before = takewhile(lambda one: one.id != section.id, self.context.outline)
+        before = takewhile(
+            lambda report_plan_section: report_plan_section.id != section.id, self.context.outline
+        )
         ended = [state.sections.findings[part.id] for part in before if part.id in state.sections.findings]
         earlier = [judged for part in ended for judged in part.judgements]
         state.evidence.judgements.update(
-            (one.evidence_id, one) for one in told(judgements, state.evidence.judgements, earlier)
+            (judgement.evidence_id, judgement)
+            for judgement in told(judgements, state.evidence.judgements, earlier)
         )
         state.evidence.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())
@@ -196,7 +203,7 @@ class SectionResults(RunPart):
 def renamed(judged: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
     """Return a judgement whose work goes by the id given in `names`."""
     name = names.get(judged.evidence_id, judged.evidence_id)
-    support = tuple(one.replace(evidence_id=name) for one in judged.support)
+    support = tuple(quote.replace(evidence_id=name) for quote in judged.support)
     return judged.replace(evidence_id=name, support=support)
 
 
@@ -277,7 +284,9 @@ class SectionDrafting(RunPart):
             if use_model:
                 evidence = await self.run.parts.full_texts.read(evidence)
             findings = state.sections.findings.get(section.id)
-            judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
+            judged = (
+                {judgement.evidence_id: judgement for judgement in findings.judgements} if findings else {}
+            )
             others = (other.key_question for other in self.context.outline if other.id != section.id)
             # what the manager of its sub-team holds for known, first, and last asked for
             facts = dict.fromkeys((*(findings.facts if findings else ()), *state.evidence.facts))
@@ -319,9 +328,11 @@ class SectionDrafting(RunPart):
         state.sections.owners = divide(
             self.context.outline, state.evidence.refs, state.sections.found, owners
         )
-        own = [ref for ref in refs if state.sections.owners.get(ref.evidence_id) in (section.id, None)]
+        section_refs = [
+            ref for ref in refs if state.sections.owners.get(ref.evidence_id) in (section.id, None)
+        ]
         others = [ref for ref in refs if state.sections.owners.get(ref.evidence_id) not in (section.id, None)]
-        evidence = shown((*own, *others), MAX_WRITER_ITEMS)
+        evidence = shown((*section_refs, *others), MAX_WRITER_ITEMS)
         elsewhere = {ref.evidence_id for ref in others}
         return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in elsewhere)
 
@@ -369,9 +380,13 @@ def _distinct_terms(sections: Sequence[ReportPlanSection]) -> dict[str, frozense
 
     Those that not every section's title and key question share.
     """
-    own = {section.id: frozenset(terms(f"{section.title} {section.key_question}")) for section in sections}
-    counts = Counter(term for words in own.values() for term in words)
+    terms_by_section = {
+        section.id: frozenset(terms(f"{section.title} {section.key_question}")) for section in sections
+    }
+    counts = Counter(term for words in terms_by_section.values() for term in words)
     return {
-        section: frozenset(term for term in words if len(own) == 1 or counts[term] < len(own))
-        for section, words in own.items()
+        section: frozenset(
+            term for term in words if len(terms_by_section) == 1 or counts[term] < len(terms_by_section)
+        )
+        for section, words in terms_by_section.items()
     }

@@ -172,15 +172,15 @@ class JudgeSteps(RunPart):
         try:
             await workflow.wait(tasks) if tasks else None
         except asyncio.CancelledError:
-            for one in tasks:
-                one.cancel()
+            for task in tasks:
+                task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
         answers, failures, refusals = list[JudgeBatch](), list[str](), list[OutOfBudget]()
-        for one in tasks:
-            error = None if one.cancelled() else one.exception()
+        for task in tasks:
+            error = None if task.cancelled() else task.exception()
             if error is None:
-                answers.append(one.result())
+                answers.append(task.result())
             elif isinstance(error, StepFailed):
                 failures.append(error.category)
             elif isinstance(error, OutOfBudget):
@@ -196,12 +196,14 @@ class JudgeSteps(RunPart):
         self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
     ) -> JudgeBatch:
         judgements = tuple(
-            WorkJudgement(evidence_id=one.evidence_id, answers=one.answers, finding=one.finding)
-            for one in self.judgements()
-            if one.answers > 0
+            WorkJudgement(
+                evidence_id=judgement.evidence_id, answers=judgement.answers, finding=judgement.finding
+            )
+            for judgement in self.judgements()
+            if judgement.answers > 0
         )
-        own = {ref.evidence_id for ref in batch}
-        titles = [ref.title for other in batches for ref in other if ref.evidence_id not in own]
+        ids = {ref.evidence_id for ref in batch}
+        titles = [ref.title for other in batches for ref in other if ref.evidence_id not in ids]
         step = JudgeInput(
             **self.context.loop_inputs("criteria", "roles", "guidance", "aspects"),
             iteration=self.state.loop.iteration,
@@ -217,7 +219,7 @@ class JudgeSteps(RunPart):
 
     def findings(self) -> tuple[WorkJudgement, ...]:
         """Return the same without quotes, as far as there is room."""
-        return within((one.replace(support=()) for one in self.judgements()), JUDGED_ROOM)
+        return within((judgement.replace(support=()) for judgement in self.judgements()), JUDGED_ROOM)
 
     def _assessed(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:
         """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""

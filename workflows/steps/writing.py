@@ -156,12 +156,14 @@ class WritingSteps(RunPart):
         """Have what was refused written once more, all of it in one call."""
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
-        failed = within((one for draft in drafts.values() for one in verdicts.to_reword(draft)), REWORD_ROOM)
+        failed = within(
+            (paragraph for draft in drafts.values() for paragraph in verdicts.to_reword(draft)), REWORD_ROOM
+        )
         if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
-            evidence=self._cited(one for paragraph in failed for one in paragraph.claims),
+            evidence=self._cited(claim for paragraph in failed for claim in paragraph.claims),
             failed=failed,
         )
         new = await self.models.execute(WRITE, step)
@@ -172,7 +174,7 @@ class WritingSteps(RunPart):
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
-        again = [one for draft in drafts.values() for one in verdicts.placed(draft) if one.reworded]
+        again = [claim for draft in drafts.values() for claim in verdicts.placed(draft) if claim.reworded]
         edited = state.draft.edited.sentences if state.draft.edited else ()
         sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
         check = VerifyInput(
@@ -200,7 +202,7 @@ class WritingSteps(RunPart):
         """Say so where a notable part of a draft does not stand."""
         share = verdicts.loss(draft)
         if share > verdicts.NOTABLE_LOSS:
-            refused = sum(one.state != "stands" for one in draft.claims)
+            refused = sum(claim.state != "stands" for claim in draft.claims)
             message = f"{share:.0%} of the draft does not stand; the quotes stand in its place"
             data = {"section_id": section_id, "refused": refused, "share": round(share, 3)}
             self.events.emit("refused", message, **data)
@@ -225,7 +227,9 @@ class WritingSteps(RunPart):
         if not claims:
             return
         judged = best_first(state.evidence.judgements.values())
-        judgements = (one.replace(support=()) for one in judged if one.answers >= MIN_ANSWERS)
+        judgements = (
+            judgement.replace(support=()) for judgement in judged if judgement.answers >= MIN_ANSWERS
+        )
         # what managers asked of the report: that of the run, and those of its sections
         asked = dict.fromkeys(findings.instruction for findings in state.sections.findings.values())
         instruction = "\n".join(filter(None, (self.context.instruction, *asked)))
@@ -246,8 +250,12 @@ class WritingSteps(RunPart):
         self.events.set_phase("editing", message)
         self.events.emit("editing", message, items=len(claims))
         edited = await self.models.execute(EDIT, step)
-        kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
-        state.draft.edited = kept.replace(title="" if self._names_left_out(edited.title) else edited.title)
+        edited_draft = edited.changed(
+            lambda sentence: None if self._names_left_out(sentence.text) else sentence
+        )
+        state.draft.edited = edited_draft.replace(
+            title="" if self._names_left_out(edited.title) else edited.title
+        )
 
     # candidates that a reviewer left out
 
@@ -263,14 +271,14 @@ class WritingSteps(RunPart):
         if not self.state.people.left_out:
             return draft
 
-        def kept(one: DraftClaim) -> tuple[DraftClaim, ...]:
-            beside = one not in draft.answer and _names(one.text, chosen)
-            return (one,) if beside or not self._names_left_out(one.text) else ()
+        def kept(claim: DraftClaim) -> tuple[DraftClaim, ...]:
+            beside = claim not in draft.answer and _names(claim.text, chosen)
+            return (claim,) if beside or not self._names_left_out(claim.text) else ()
 
         passages = tuple(
-            one
-            for one in draft.passages
-            if not self._names_left_out(text := " ".join(one.quotes)) or _names(text, chosen)
+            passage
+            for passage in draft.passages
+            if not self._names_left_out(text := " ".join(passage.quotes)) or _names(text, chosen)
         )
         return draft.changed(kept).replace(passages=passages)
 
@@ -288,9 +296,11 @@ def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
 
     What a section says when nothing that was written of it stood.
     """
-    supports = [one for judged in judgements if judged.answers >= MIN_ANSWERS for one in judged.support]
-    prose = (one for one in dict.fromkeys(supports) if gate.is_prose(one.quote))
-    claims = tuple(DraftClaim(text=one.quote, support=(one,)) for one in prose)
+    supports = [
+        support for judged in judgements if judged.answers >= MIN_ANSWERS for support in judged.support
+    ]
+    prose = (support for support in dict.fromkeys(supports) if gate.is_prose(support.quote))
+    claims = tuple(DraftClaim(text=support.quote, support=(support,)) for support in prose)
     return (DraftParagraph(claims=claims),) if claims else ()
 
 

@@ -86,7 +86,7 @@ FORMATS: Mapping[str, Format] = {
 
 def format_of(ending: str) -> str:
     """Return the format that a file's ending (`.bib`) stands for; empty for none."""
-    return next((one.name for one in FORMATS.values() if ending.lower() in one.suffixes), "")
+    return next((entry.name for entry in FORMATS.values() if ending.lower() in entry.suffixes), "")
 
 
 CHARTS: Mapping[str, str] = {

@@ -126,8 +126,13 @@ def items(report: Report, evidence: Mapping[str, Evidence]) -> Iterator[Item]:
     """Collect what is known of each reference; `evidence`: the cited items, whose abstracts are added."""
     names = keys(report.references)
     for reference in report.references:
-        own, item = reference.identifiers, evidence.get(reference.evidence_id)
-        ids = {"DOI": own.doi, "PMID": own.pmid, "PMCID": own.pmcid, "NCT": own.nct}
+        identifiers, item = reference.identifiers, evidence.get(reference.evidence_id)
+        ids = {
+            "DOI": identifiers.doi,
+            "PMID": identifiers.pmid,
+            "PMCID": identifiers.pmcid,
+            "NCT": identifiers.nct,
+        }
         standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
         note = (
             reference.evidence_type.replace("_", " "),

@@ -344,8 +344,8 @@ def lettered(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
     has many works or quotes, its marks name the references alone. A quote that its
     sentence says word for word is not listed; a quote that a field opens is shown there.
     """
-    served = Counter((one.number, one.text) for one in quotes_in(tuple(chapters)) if one.is_listed)
-    quotes = {(one.number, one.text): one for one in quotes_in(tuple(chapters)) if one.is_listed}
+    served = Counter((quote.number, quote.text) for quote in quotes_in(tuple(chapters)) if quote.is_listed)
+    quotes = {(quote.number, quote.text): quote for quote in quotes_in(tuple(chapters)) if quote.is_listed}
     by_number: dict[int, list[str]] = {}
     for (number, text), _count in served.most_common():
         by_number.setdefault(number, []).append(text)
@@ -366,10 +366,10 @@ def lettered(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
             return cast(V, tuple(map(changed, value)))
         if not is_dataclass(value) or isinstance(value, Run):
             return value
-        update = {one.name: changed(getattr(value, one.name)) for one in fields(value)}
+        update = {entry.name: changed(getattr(value, entry.name)) for entry in fields(value)}
         if isinstance(value, Reference):
-            own = by_number.get(value.number, ())
-            update["quotes"] = tuple(changed(quotes[value.number, text]) for text in own)
+            replacements = by_number.get(value.number, ())
+            update["quotes"] = tuple(changed(quotes[value.number, text]) for text in replacements)
         return cast(V, replace(cast(Block, value), **update))
 
     return changed(tuple(chapters))

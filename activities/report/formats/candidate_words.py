@@ -178,7 +178,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Show the table of candidates, without columns in which nothing was found, and a page of each."""
     judged, shown = report.written_by == "model", CANDIDATES.shown(report)
     if shown:
-        rows = [_row(one, number, quotes, judged=judged) for number, one in enumerate(shown, start=1)]
+        rows = [_row(row, number, quotes, judged=judged) for number, row in enumerate(shown, start=1)]
         yield Table(*filled(tuple(map(_, HEAD)), rows), note(report), sortable=True)
     for number, candidate in enumerate(shown, start=1):
         heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)

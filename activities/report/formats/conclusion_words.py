@@ -148,14 +148,14 @@ REASONS: Mapping[CertaintyReason, str] = {
 }
 
 
-def _excludes_what_matters(one: Conclusion) -> bool:
+def _excludes_what_matters(conclusion: Conclusion) -> bool:
     """Tell whether a difference that matters is excluded, as the model says, else by the interval.
 
     What was not shown may still be there (Altman and Bland 1995, doi:10.1136/bmj.311.7003.485).
     """
-    if one.proposed is not None and one.proposed.excludes is not None:
-        return one.proposed.excludes
-    return not {"wide_interval", "no_numbers"}.intersection(concern.code for concern in one.concerns)
+    if conclusion.proposed is not None and conclusion.proposed.excludes is not None:
+        return conclusion.proposed.excludes
+    return not {"wide_interval", "no_numbers"}.intersection(concern.code for concern in conclusion.concerns)
 
 
 def found(direction: ConclusionDirection) -> str:
@@ -163,25 +163,25 @@ def found(direction: ConclusionDirection) -> str:
     return _("no difference shown") if direction == "no_difference" else _(DIRECTIONS[direction])
 
 
-def statement(one: Conclusion) -> str:
+def statement(conclusion: Conclusion) -> str:
     """Word the conclusion as a sentence: `The drug probably lowers mortality`."""
-    outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
-    is_unsure = one.certainty == "very_low"
+    outcome, group, against = map(clean, (conclusion.outcome, conclusion.group, conclusion.comparator))
+    is_unsure = conclusion.certainty == "very_low"
     values = {
         "outcome": outcome,
         "group": group or _("the intervention"),
         "sides": _(" compared with {against}").format(against=against) if against else "",
-        "doubt": _(UNSURE) if is_unsure and one.direction not in OPEN else "",
+        "doubt": _(UNSURE) if is_unsure and conclusion.direction not in OPEN else "",
     }
-    if one.direction == "uncertain":
+    if conclusion.direction == "uncertain":
         text = _(VERY_UNCERTAIN if is_unsure else UNCERTAIN)
-    elif one.direction == "not_enough_data":
+    elif conclusion.direction == "not_enough_data":
         text = _(NOT_ENOUGH)
-    elif one.direction == "no_difference" and not _excludes_what_matters(one):
+    elif conclusion.direction == "no_difference" and not _excludes_what_matters(conclusion):
         text = _(NOT_SHOWN)
     else:
-        wording = SENTENCES[one.direction, SURE[one.certainty]]
-        several = one.proposed is not None and one.proposed.plural
+        wording = SENTENCES[conclusion.direction, SURE[conclusion.certainty]]
+        several = conclusion.proposed is not None and conclusion.proposed.plural
         text = ngettext(wording.one, wording.many, 2 if several else 1)
     return _sentence(text.format(**values))
 
@@ -223,7 +223,7 @@ def reasons(one: Conclusion) -> str:
         return ""
     by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
     further = by_code - CERTAINTIES.index(one.certainty)
-    steps = [_down(_(REASONS[own.code]), own.levels) for own in one.concerns]
+    steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in one.concerns]
     words = ""
     if further:
         steps.append(_down(_("the model's own judgement"), further))
@@ -245,24 +245,24 @@ def _counted(of: AppraisedWork | PooledFigure) -> str:
     return counts + (_(" (comparator versus group)") if of.reverse and not by_group else "")
 
 
-def figures(one: Conclusion) -> str:
+def figures(conclusion: Conclusion) -> str:
     """Word the pooled figure, else that of the only work that counts; empty where there is neither."""
-    if one.pooled is not None:
-        count = len(one.pooled.works)
+    if conclusion.pooled is not None:
+        count = len(conclusion.pooled.works)
         text = ngettext(
             "Pooled {measure} {interval}, {count} study.",
             "Pooled {measure} {interval}, {count} studies.",
             count,
         )
-        if count < len(one.works):
+        if count < len(conclusion.works):
             text = _("Pooled {measure} {interval}, {count} of {works} studies.")
         return text.format(
-            measure=f"{_(MEASURE_NAMES[one.pooled.measure])}{_counted(one.pooled)}",
-            interval=interval_text(one.pooled.result),
+            measure=f"{_(MEASURE_NAMES[conclusion.pooled.measure])}{_counted(conclusion.pooled)}",
+            interval=interval_text(conclusion.pooled.result),
             count=count,
-            works=len(one.works),
+            works=len(conclusion.works),
         )
-    works = [work for work in one.works if work.counted]
+    works = [work for work in conclusion.works if work.counted]
     if len(works) == 1 and (work := works[0]).effect and work.result:
         measure = f"{_(MEASURE_NAMES[work.effect.measure])}{_counted(work)}"
         text = _("{measure} {interval}, one study.").format(
@@ -272,39 +272,41 @@ def figures(one: Conclusion) -> str:
     return ""
 
 
-def absolute(one: Conclusion) -> str:
+def absolute(conclusion: Conclusion) -> str:
     """Word a risk ratio for a thousand people, and as number needed to treat where it includes an effect.
 
     With the median risk of the comparators (Cochrane's handbook, 15.4.4). Empty for too uncertain evidence.
     """
-    works = [work for work in one.works if work.counted and work.effect and work.effect.measure == "RR"]
+    works = [
+        work for work in conclusion.works if work.counted and work.effect and work.effect.measure == "RR"
+    ]
     arms = [work.effect.arms for work in works if work.effect and work.effect.arms and not work.opposite]
     result, turned = None, False
-    if one.pooled is not None and one.pooled.measure == "RR":
-        result, turned = one.pooled.result, one.pooled.opposite or one.pooled.reverse
-    elif one.pooled is None and len(works) == 1 == sum(work.counted for work in one.works):
+    if conclusion.pooled is not None and conclusion.pooled.measure == "RR":
+        result, turned = conclusion.pooled.result, conclusion.pooled.opposite or conclusion.pooled.reverse
+    elif conclusion.pooled is None and len(works) == 1 == sum(work.counted for work in conclusion.works):
         result, turned = works[0].result, is_turned(works[0], works[0].effect)
-    if result is None or turned or not arms or one.certainty == "very_low":
+    if result is None or turned or not arms or conclusion.certainty == "very_low":
         return ""
     risk = median(arm.control_events / arm.control_total for arm in arms)
     ratios = {"middle": result.estimate, "low": result.low, "high": result.high}
-    text = _(ABSOLUTE if clean(one.comparator) else ABSOLUTE_WITHOUT).format(
+    text = _(ABSOLUTE if clean(conclusion.comparator) else ABSOLUTE_WITHOUT).format(
         people=number(1000),
         risk=number(round(1000 * risk)),
-        comparator=clean(one.comparator),
-        group=clean(one.group) or _("the intervention"),
+        comparator=clean(conclusion.comparator),
+        group=clean(conclusion.group) or _("the intervention"),
         **{name: number(round(min(1000, 1000 * risk * ratio))) for name, ratio in ratios.items()},
     )
-    if not risk or one.direction != one.by_effects or result.low <= 1 <= result.high:
+    if not risk or conclusion.direction != conclusion.by_effects or result.low <= 1 <= result.high:
         return text
     middle, *ends = (math.ceil(1 / (risk * abs(1 - ratio))) for ratio in ratios.values())
     low, high = map(number, sorted(ends))
     return f"{text} {_(NEEDED).format(middle=number(middle), low=low, high=high)}"
 
 
-def _rests_on(one: Conclusion, quotes: Quotes) -> str:
+def _rests_on(conclusion: Conclusion, quotes: Quotes) -> str:
     """Name the works without which the pool would show something else; empty where none could be left out."""
-    pooled = one.pooled
+    pooled = conclusion.pooled
     if pooled is None or pooled.without is None:
         return ""
     null = no_effect(pooled.measure)
@@ -322,35 +324,37 @@ def _rests_on(one: Conclusion, quotes: Quotes) -> str:
     )
 
 
-def line(one: Conclusion) -> str:
-    return " ".join(filter(None, (said(one), _grounds(one))))
+def line(conclusion: Conclusion) -> str:
+    return " ".join(filter(None, (said(conclusion), _grounds(conclusion))))
 
 
-def said(one: Conclusion) -> str:
+def said(conclusion: Conclusion) -> str:
     """Word a conclusion as a person asked for, else as code does."""
-    return clean(one.wording) or statement(one)
+    return clean(conclusion.wording) or statement(conclusion)
 
 
-def _grounds(one: Conclusion) -> str:
+def _grounds(conclusion: Conclusion) -> str:
     """State figure and certainty; where there are not enough data nothing is graded."""
-    graded = one.direction != "not_enough_data"
+    graded = conclusion.direction != "not_enough_data"
     grade = (
-        _("Certainty: {certainty} (proposed).").format(certainty=_(LEVELS[one.certainty])) if graded else ""
+        _("Certainty: {certainty} (proposed).").format(certainty=_(LEVELS[conclusion.certainty]))
+        if graded
+        else ""
     )
-    return " ".join(filter(None, (figures(one) if not one.wording else "", grade)))
+    return " ".join(filter(None, (figures(conclusion) if not conclusion.wording else "", grade)))
 
 
 def leading(report: Report) -> tuple[Conclusion, ...]:
     """Return the conclusions that the answer begins with: those on what the question names."""
-    return tuple(one for one in CONCLUSIONS.shown(report) if one.asked)
+    return tuple(conclusion for conclusion in CONCLUSIONS.shown(report) if conclusion.asked)
 
 
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Begin the answer with each conclusion, its figure and its certainty."""
     lines: list[Parts] = []
-    for one in leading(report):
-        grounds = (_grounds(one), "" if one.wording else _rests_on(one, quotes))
-        lines.append((*_cited(one, quotes, "bold"), *map(Run, filter(None, grounds))))
+    for conclusion in leading(report):
+        grounds = (_grounds(conclusion), "" if conclusion.wording else _rests_on(conclusion, quotes))
+        lines.append((*_cited(conclusion, quotes, "bold"), *map(Run, filter(None, grounds))))
     if len(lines) == 1:
         yield Text(lines[0], "answer")
     elif lines:
@@ -363,11 +367,11 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     if not shown:
         return
     yield _summary(shown, quotes)
-    for one in shown:
-        if one.works and (one.pooled is not None or report.length == "full"):
-            yield Heading(_("{outcome}: the works").format(outcome=_sentence(clean(one.outcome))))
-            yield _table(one, report, quotes)
-            if (text := _rests_on(one, quotes)) and (one.wording or not one.asked):
+    for conclusion in shown:
+        if conclusion.works and (conclusion.pooled is not None or report.length == "full"):
+            yield Heading(_("{outcome}: the works").format(outcome=_sentence(clean(conclusion.outcome))))
+            yield _table(conclusion, report, quotes)
+            if (text := _rests_on(conclusion, quotes)) and (conclusion.wording or not conclusion.asked):
                 yield Text((Run(text),))
     yield Text((Run(_(NOTE)),), "note")
 
@@ -377,17 +381,25 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
     starts = dict.fromkeys(one.starts for one in shown if reasons(one))
     begins = {start: _("The certainty starts at {start}.").format(start=_(STARTS[start])) for start in starts}
     rows = []
-    for one in shown:
-        works = [work for work in one.works if work.counted]
+    for conclusion in shown:
+        works = [work for work in conclusion.works if work.counted]
         people = [_people(work) for work in works]
-        known = _excludes_what_matters(one)
-        direction = _sentence(_(DIRECTIONS[one.direction]) if known else found(one.direction))
-        texts = (ended(direction), figures(one), absolute(one), differs(one))
-        effect = [*map(Run, filter(None, texts)), *([] if figures(one) else _sides(one, works, quotes))]
-        sure = (reasons(one), begins[one.starts] if len(starts) > 1 and reasons(one) else "")
+        known = _excludes_what_matters(conclusion)
+        direction = _sentence(_(DIRECTIONS[conclusion.direction]) if known else found(conclusion.direction))
+        texts = (ended(direction), figures(conclusion), absolute(conclusion), differs(conclusion))
+        effect = [
+            *map(Run, filter(None, texts)),
+            *([] if figures(conclusion) else _sides(conclusion, works, quotes)),
+        ]
+        sure = (
+            reasons(conclusion),
+            begins[conclusion.starts] if len(starts) > 1 and reasons(conclusion) else "",
+        )
         rows.append(
             (
-                cell(_sentence(clean(one.outcome))) if one.asked else Cell(_cited(one, quotes)),
+                cell(_sentence(clean(conclusion.outcome)))
+                if conclusion.asked
+                else Cell(_cited(conclusion, quotes)),
                 cell(number(len(works)) if works else ""),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
                 Cell(tuple(effect)),
@@ -399,11 +411,11 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
     )
 
 
-def _sides(one: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> Iterator[Part]:
+def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> Iterator[Part]:
     """Count the works by what each found, where nothing was pooled, with the effect of the largest."""
     sides = Counter(found(work.direction) for work in works)
-    own = sides.pop(found(one.direction), 0)
-    first = [f"{number(own)} {found(one.direction)}"] if own else []
+    own = sides.pop(found(conclusion.direction), 0)
+    first = [f"{number(own)} {found(conclusion.direction)}"] if own else []
     every = [*first, *(f"{number(count)} {side}" for side, count in sides.most_common())]
     if every:
         yield Run(_("By work: {sides}.").format(sides=", ".join(every)))
@@ -413,20 +425,22 @@ def _sides(one: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> I
         yield quotes.mark(quotes.number(largest.evidence_id))
 
 
-def _cited(one: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
+def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
     """Return the sentence of a conclusion with its references."""
-    claim = DraftClaim(text=said(one), support=tuple(quote for work in one.works for quote in work.support))
-    return (Run(claim.text, style), *((quotes.cite(claim, claim.text),) if one.works else ()))
+    claim = DraftClaim(
+        text=said(conclusion), support=tuple(quote for work in conclusion.works for quote in work.support)
+    )
+    return (Run(claim.text, style), *((quotes.cite(claim, claim.text),) if conclusion.works else ()))
 
 
-def _table(one: Conclusion, report: Report, quotes: Quotes) -> Table:
+def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
     """Show the works of a conclusion, and what was pooled of them last.
 
     Groups, directions and participants are left out where a table of the writer has most of the works.
     """
-    groups = (clean(one.group) or _("Group"), clean(one.comparator) or _("Compared with"))
+    groups = (clean(conclusion.group) or _("Group"), clean(conclusion.comparator) or _("Compared with"))
     head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
-    works = sorted(one.works, key=lambda work: quotes.number(work.evidence_id))
+    works = sorted(conclusion.works, key=lambda work: quotes.number(work.evidence_id))
     designs = {reference.evidence_id: _(reference.design) for reference in report.references}
     alike = len({designs.get(work.evidence_id, "") for work in works}) == 1
     tabled = {support.evidence_id for row in report.claims() if row.is_row for support in row.support}
@@ -436,24 +450,29 @@ def _table(one: Conclusion, report: Report, quotes: Quotes) -> Table:
     for work in works:
         design = cell("" if alike else designs.get(work.evidence_id, ""))
         rows.append((*_row(work, quotes, notes), design))
-    if one.pooled is not None:
-        effect = f"{one.pooled.measure} {interval_text(one.pooled.result)}{_counted(one.pooled)}"
-        last = _("Pooled (random effects, I² {share})").format(share=percent(one.pooled.i2))
+    if conclusion.pooled is not None:
+        pool = conclusion.pooled
+        effect = f"{pool.measure} {interval_text(pool.result)}{_counted(pool)}"
+        last = _("Pooled (random effects, I² {share})").format(share=percent(conclusion.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
     if short:
         head, rows, notes = (head[0], head[3]), [(row[0], row[3]) for row in rows if row[3].text], {}
-    measures = dict.fromkeys(work.effect.measure for work in one.works if work.effect)
+    measures = dict.fromkeys(work.effect.measure for work in conclusion.works if work.effect)
     explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
     footnotes = (f"{mark} {text}" for text, mark in notes.items())
-    texts = (ended(explained), *footnotes, _not_pooled(one, quotes))
+    texts = (ended(explained), *footnotes, _not_pooled(conclusion, quotes))
     return Table(*filled(head, rows), " ".join(filter(None, texts)))
 
 
-def _not_pooled(one: Conclusion, quotes: Quotes) -> str:
+def _not_pooled(conclusion: Conclusion, quotes: Quotes) -> str:
     """Name the works that are not in the pool; empty where all are or nothing was pooled."""
-    pooled = one.pooled.works if one.pooled is not None else tuple(work.evidence_id for work in one.works)
-    left = sorted(quotes.number(w.evidence_id) for w in one.works if w.evidence_id not in pooled)
+    pooled = (
+        conclusion.pooled.works
+        if conclusion.pooled is not None
+        else tuple(work.evidence_id for work in conclusion.works)
+    )
+    left = sorted(quotes.number(w.evidence_id) for w in conclusion.works if w.evidence_id not in pooled)
     named = listed(f"[{number}]" for number in left)
     return _("Not pooled, for want of usable figures: {works}.").format(works=named) if left else ""
 

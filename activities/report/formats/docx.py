@@ -171,9 +171,9 @@ def _table(word: "Document", block: page.Table) -> None:
     table = word.add_table(rows=0, cols=len(block.head), style="Light Grid Accent 1")
     head = [page.Cell((page.Run(name),)) for name in block.head]
     for row in (head, *block.rows):
-        for cell, own in zip(table.add_row().cells, row, strict=True):
+        for cell, text in zip(table.add_row().cells, row, strict=True):
             paragraph = cell.paragraphs[0]
-            _line(paragraph, tuple(map(_plain, own.parts)))
+            _line(paragraph, tuple(map(_plain, text.parts)))
             for run in paragraph.runs:
                 run.font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)

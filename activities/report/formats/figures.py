@@ -152,16 +152,16 @@ def flow_figure(title: str, steps: Sequence[Step], *, drawn: bool = True) -> Fig
 def flow(report: Report) -> tuple[Step, ...]:
     """Count the flow of PRISMA 2020, as far as it applies to an automatic search."""
     counts, searches = report.methodology.counts, report.methodology.searches
-    kept = Counter[str]()
+    legend = Counter[str]()
     for record in searches:
-        kept[source_title(record.source)] += record.kept
+        legend[source_title(record.source)] += record.kept
     failed = sum(record.status not in ANSWERED for record in searches)
     studies = len({r.study for r in report.references if r.study})
     return (
         Step(
             (
                 (_("Identified"), counts.identified),
-                *((_("kept from {source}").format(source=name), n) for name, n in kept.items()),
+                *((_("kept from {source}").format(source=name), n) for name, n in legend.items()),
                 *(((_("Searches not answered"), failed),) if failed else ()),
             ),
             ((_("Duplicates removed"), counts.duplicates), (_("Not screened"), counts.not_screened)),
@@ -189,17 +189,19 @@ def panel(
 
     It is logarithmic for ratios. None where a ratio is not positive: it has no place.
     """
-    every = [one for _, one in (*rows, *summaries)]
-    if measure in RATIOS and any(one.low <= 0 for one in (*every, *([reach] if reach else ()))):
+    every = [interval for _, interval in (*rows, *summaries)]
+    if measure in RATIOS and any(bar.low <= 0 for bar in (*every, *([reach] if reach else ()))):
         return None
 
     def place(value: float) -> float:
         return to_scale(measure, value)
 
     none = place(no_effect(measure))
-    ends = [place(end) for one in (*every, *([reach] if reach else ())) for end in (one.low, one.high)]
+    ends = [place(end) for bar in (*every, *([reach] if reach else ())) for end in (bar.low, bar.high)]
     middle = place((summaries or rows)[-1][1].estimate)
-    widths = sorted(max(abs(place(one.low) - middle), abs(place(one.high) - middle)) for _, one in rows)
+    widths = sorted(
+        max(abs(place(interval.low) - middle), abs(place(interval.high) - middle)) for _, interval in rows
+    )
     furthest = max(MAX_WIDTHS * (widths[len(widths) // 2] or 1.0), abs(none - middle))
     low = max(min(none, *ends), middle - furthest)
     high = min(max(none, *ends), middle + furthest)
@@ -209,11 +211,17 @@ def panel(
         return round(min(1.0, max(0.0, (place(value) - low) / (high - low))), 4)
 
     def mark(
-        label: str, one: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
+        label: str, interval: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
     ) -> EffectMark:
-        text = interval_text(one) if kind != "range" else limits(one)
+        text = interval_text(interval) if kind != "range" else limits(interval)
         return EffectMark(
-            clean(label), text, share(one.low), share(one.estimate), share(one.high), kind, size
+            clean(label),
+            text,
+            share(interval.low),
+            share(interval.estimate),
+            share(interval.high),
+            kind,
+            size,
         )
 
     sizes = [round(4 + 10 * math.sqrt(weight), 1) for weight in weights] or [8.0] * len(rows)
@@ -224,9 +232,9 @@ def panel(
     return Panel(clean(title), tuple(marks), share(no_effect(measure)), ticks, note)
 
 
-def limits(one: Interval) -> str:
+def limits(interval: Interval) -> str:
     """`0.34 to 0.70`."""
-    return _("{low} to {high}").format(low=decimals(shown(one.low)), high=decimals(shown(one.high)))
+    return _("{low} to {high}").format(low=decimals(shown(interval.low)), high=decimals(shown(interval.high)))
 
 
 def pool_panel(pool: Pool) -> Panel | None:
@@ -309,10 +317,15 @@ def _effects(report: Report) -> Iterator[Panel | None]:
     analysis = ANALYSIS.shown(report)
     concluded = CONCLUSIONS.shown(report)
     entries = [
-        *((one.outcome, work.effect, work.result) for one in concluded for work in one.works if work.effect),
         *(
-            (one.effect.outcome, one.effect, stated_interval(one.effect))
-            for one in (analysis.not_pooled if analysis else ())
+            (conclusion.outcome, work.effect, work.result)
+            for conclusion in concluded
+            for work in conclusion.works
+            if work.effect
+        ),
+        *(
+            (not_pooled.effect.outcome, not_pooled.effect, stated_interval(not_pooled.effect))
+            for not_pooled in (analysis.not_pooled if analysis else ())
         ),
     ]
     rows: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
@@ -320,9 +333,11 @@ def _effects(report: Report) -> Iterator[Panel | None]:
         if result is not None and (label := labels.get(effect.evidence_id)):
             rows.setdefault((clean(outcome), effect.measure), []).append((label, result))
     pooled = {
-        (clean(one.outcome), one.pooled.measure): [(_("Random effects"), one.pooled.result)]
-        for one in concluded
-        if one.pooled is not None
+        (clean(conclusion.outcome), conclusion.pooled.measure): [
+            (_("Random effects"), conclusion.pooled.result)
+        ]
+        for conclusion in concluded
+        if conclusion.pooled is not None
     }
     for key, effects in rows.items():
         if len(effects) >= MIN_DRAWN:

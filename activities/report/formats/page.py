@@ -158,8 +158,10 @@ class _Page:
         blocks: list[Block] = []
         blocks += _text(unanswered(report))
         leads = {words_of(section.answer[0].text) for section in report.sections if section.answer}
-        own = len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer)
-        answered = report.answer if own else ()
+        needs_title = len(report.sections) == 1 or any(
+            words_of(claim.text) not in leads for claim in report.answer
+        )
+        answered = report.answer if needs_title else ()
         for part in parts_of(report):
             blocks += part.lead(report, self.quotes)
         # the certainty of a conclusion is that of the answer below it
@@ -201,8 +203,8 @@ class _Page:
         if self.report.answer:
             return
         for section in self.report.sections:
-            for number, one in enumerate(section.passages[:FIRST], 1):
-                yield self._passage(one, f"{section.id}-p{number}")
+            for number, passage in enumerate(section.passages[:FIRST], 1):
+                yield self._passage(passage, f"{section.id}-p{number}")
             if not section.passages:
                 yield from self._prose(("", section.claims[:FIRST]))
 
@@ -236,8 +238,8 @@ class _Page:
         return fresh
 
     def _sentence(self, claim: Claim) -> Sentence:
-        disputed = {one.id for pair in self.disputes for one in pair}
-        disputed |= {one.sentence for one in self.report.disputes}
+        disputed = {claim_id.id for pair in self.disputes for claim_id in pair}
+        disputed |= {dispute.sentence for dispute in self.report.disputes}
         first = claim.id not in self.anchored
         self.anchored.add(claim.id)
         return self.quotes.sentence(claim, disputed=claim.id in disputed, first=first)
@@ -252,11 +254,11 @@ class _Page:
         reads as a grade of what that sentence says.
         """
         fresh = [
-            (heading if not place else "", shape, own)
+            (heading if not place else "", shape, group)
             for heading, claims in blocks
-            for place, (shape, own) in enumerate(shapes(self._fresh(claims)))
+            for place, (shape, group) in enumerate(shapes(self._fresh(claims)))
         ]
-        graded_claims = (c for _, shape, own in fresh for c in own if c.support and shape != "table")
+        graded_claims = (c for _, shape, group in fresh for c in group if c.support and shape != "table")
         alike = len({claim.strength for claim in graded_claims}) <= 1
         last = max((place for place, (_, shape, _) in enumerate(fresh) if shape == "text"), default=0)
         for place, (heading, shape, claims) in enumerate(fresh):
@@ -288,9 +290,9 @@ class _Page:
             head = tuple(clean(name) for name, _ in claim.cells)
             first, *rest = (_starred(clean(field), claim.computed) for _, field in claim.cells)
             is_marked |= (first, *rest) != tuple(clean(field) for _, field in claim.cells)
-            own = self._sentence(claim)
-            start = Cell((replace(own, text=first, cite=Cite(())),))
-            rows.append((start, *map(cell, rest), Cell((own.cite,))))
+            shown = self._sentence(claim)
+            start = Cell((replace(shown, text=first, cite=Cite(())),))
+            rows.append((start, *map(cell, rest), Cell((shown.cite,))))
         used, fields = filled((*head, _("Source")), rows)
         return Table(used, fields, _(COMPUTED) if is_marked else "", wide=len(used) > WIDE)
 
@@ -303,7 +305,7 @@ class _Page:
     def _section(self, section: ReportSection) -> Iterator[Block]:
         blocks = blocks_of(section) if not section.passages else []
         # the certainty of a conclusion, not the design of single works, says how sure what follows is
-        untold = [(heading, self._untold(own)) for heading, own in blocks]
+        untold = [(heading, self._untold(claims)) for heading, claims in blocks]
         lead = section.answer[:1]
         new = bool(self._fresh(self._untold(lead)))
         rest = self._fresh(self._untold(section.answer[1:]))
@@ -317,20 +319,20 @@ class _Page:
             yield from _text(clean(section.key_question), "question")
         yield from _text(clean(section.lead))
         yield from prose
-        for place, one in enumerate(section.passages, start=1):
-            yield self._passage(one, f"{section.id}-p{place}")
+        for place, passage in enumerate(section.passages, start=1):
+            yield self._passage(passage, f"{section.id}-p{place}")
 
     def _elsewhere(self, section: ReportSection) -> Iterator[Text]:
         """Where the report says what was written for a section; nothing for one without claims."""
         if section.empty_because is None or section.empty_because.code != "section_stands_elsewhere":
             return
-        said = {
-            one.statement.text("claim").partition(".")[0]
-            for one in self.report.verification.dropped
-            if one.section == section.id and one.statement.code == "repeats_claim"
+        titles = {
+            dropped.statement.text("claim").partition(".")[0]
+            for dropped in self.report.verification.dropped
+            if dropped.section == section.id and dropped.statement.code == "repeats_claim"
         }
-        others = (one for one in self.report.sections if one.id in said and one.id != section.id)
-        links = [Run(words.heading(one), anchor=self._anchor(one)) for one in others]
+        others = (other for other in self.report.sections if other.id in titles and other.id != section.id)
+        links = [Run(words.heading(other), anchor=self._anchor(other)) for other in others]
         yield Text((Run(sentence(section.empty_because)), *links), "note")
 
     def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
@@ -338,9 +340,9 @@ class _Page:
         claims = list(claims)
         carrying = leaned_on(claims)
         for claim in claims:
-            told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
+            lead_text = " ".join(lead.text for lead in self.report.answer if claim.id in lead.rests_on)
             needed = bool(claim.cells) or claim.id in carrying
-            if needed or not _says(told, claim.text) or any(missing_numbers(claim.text, [told])):
+            if needed or not _says(lead_text, claim.text) or any(missing_numbers(claim.text, [lead_text])):
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
@@ -354,7 +356,7 @@ class _Page:
             _(refs.STANDINGS[reference.standing]) if reference.standing in refs.WARNING_STANDINGS else "",
         ]
         url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
-        told = ", ".join(filter(None, about))
+        description = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
         quotation = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
         return Group(
@@ -363,7 +365,7 @@ class _Page:
                     (
                         Cite((Mark(passage.number, quotes),)),
                         Run(clean(reference.title), url=url),
-                        *((Run(f"({told})"),) if told else ()),
+                        *((Run(f"({description})"),) if description else ()),
                     )
                 ),
                 Text((*around[0], quotation, *around[1]), "quote"),
@@ -388,8 +390,8 @@ class _Page:
         if self.disputes:
             yield Bullets(
                 tuple(
-                    (*self._side(one), Run(_("Contradicted by:"), "bold"), *self._side(other))
-                    for one, other in self.disputes
+                    (*self._side(claim), Run(_("Contradicted by:"), "bold"), *self._side(other))
+                    for claim, other in self.disputes
                 )
             )
 

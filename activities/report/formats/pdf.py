@@ -50,4 +50,4 @@ def _data(value: object) -> object:
         if isinstance(value, page.Table):
             made["shares"] = value.shares
         return {"is": type(value).__name__.lower()} | made
-    return [_data(one) for one in value] if isinstance(value, tuple) else value
+    return [_data(item) for item in value] if isinstance(value, tuple) else value

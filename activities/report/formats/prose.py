@@ -42,8 +42,8 @@ def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
 
 
 def _numbers(claim: Claim, numbers: Mapping[str, int]) -> str:
-    own = sorted({numbers[s.evidence_id] for s in claim.support if s.evidence_id in numbers})
-    return f"[{', '.join(map(str, own))}]" if own else ""
+    works = sorted({numbers[s.evidence_id] for s in claim.support if s.evidence_id in numbers})
+    return f"[{', '.join(map(str, works))}]" if works else ""
 
 
 def notice(report: Report) -> str:
@@ -59,7 +59,7 @@ def notice(report: Report) -> str:
         return f"{text} {_(_PASSAGES)}" if passages else text
     if not passages:
         return ""
-    ordered = any(one.code == "ordered_by_small_model" for one in report.statements)
+    ordered = any(statement.code == "ordered_by_small_model" for statement in report.statements)
     return f"{_(ORDERED if ordered else NOT_READ)} {_(_PASSAGES)}"
 
 
@@ -68,11 +68,11 @@ def model_fault(report: Report) -> str:
 
     Empty for a run that it served, and for one that asked none.
     """
-    refused = [one.text("reason") for one in report.statements if one.code == MODEL_REFUSED]
+    refused = [statement.text("reason") for statement in report.statements if statement.code == MODEL_REFUSED]
     silent = [
-        one.text("reason")
-        for one in report.statements
-        if one.code == MODEL_SILENT and one.text("step") in READERS
+        statement.text("reason")
+        for statement in report.statements
+        if statement.code == MODEL_SILENT and statement.text("step") in READERS
     ]
     reasons = refused or (silent if report.written_by == "extractive" else [])
     return next(iter(reasons), "").rstrip(".")
@@ -80,7 +80,9 @@ def model_fault(report: Report) -> str:
 
 def absent(report: Report) -> str:
     """Which words of the question occur nowhere, as a sentence; empty where none is known."""
-    return next((sentence(one) for one in report.statements if one.code == "words_absent"), "")
+    return next(
+        (sentence(statement) for statement in report.statements if statement.code == "words_absent"), ""
+    )
 
 
 def summary_of(report: Report) -> tuple[Claim, ...]:
@@ -129,14 +131,14 @@ def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
     parts = []
     for heading, claims in blocks:
         parts += [f"### {escape_markdown(heading)}"] if heading else []
-        for shape, own in shapes(claims):
+        for shape, group in shapes(claims):
             if shape == "table":
-                rows = ([*(field for _, field in one.cells), _numbers(one, numbers)] for one in own)
-                parts.append(pipe_table([*(head for head, _ in own[0].cells), ""], rows))
+                rows = ([*(field for _, field in claim.cells), _numbers(claim, numbers)] for claim in group)
+                parts.append(pipe_table([*(head for head, _ in group[0].cells), ""], rows))
             elif shape == "list":
-                parts.append("\n".join(f"- {claim_text(one, numbers)}" for one in own))
+                parts.append("\n".join(f"- {claim_text(claim, numbers)}" for claim in group))
             else:
-                parts.append(" ".join(claim_text(one, numbers) for one in own))
+                parts.append(" ".join(claim_text(claim, numbers) for claim in group))
     return "\n\n".join(parts)
 
 
@@ -155,8 +157,8 @@ Shape = Literal["text", "list", "table"]
 
 def shapes(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
     """Part claims into sentences, items of a list and rows of a table with the same headings."""
-    for head, own in groupby(claims, _head):
-        yield "text" if head is None else "table" if head else "list", [*own]
+    for head, group in groupby(claims, _head):
+        yield "text" if head is None else "table" if head else "list", [*group]
 
 
 def _head(claim: Claim) -> tuple[str, ...] | None:
@@ -171,7 +173,7 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
     for search in record.searches:
         status = STATUSES[search.status]
         yield "Searched", f"{search.source}: {search.query} ({status}, {search.kept} of {search.hits} kept)"
-    titles = "; ".join(one.title for one in record.findings)
+    titles = "; ".join(finding.title for finding in record.findings)
     if record.searches:
         yield "Found", f"{plural(record.new_items, 'new work')}{f': {titles}' if titles else ''}"
     if record.shared_items:

@@ -55,8 +55,8 @@ def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page
     marks = [badges(reference, report.words) for reference in report.references]
     shared = set(marks[0]).intersection(*marks) - set(map(_, KEPT)) if len(marks) > 1 else set[str]()
     items = tuple(
-        _listed(reference, report, [mark for mark in own if mark not in shared])
-        for reference, own in zip(report.references, marks, strict=True)
+        _listed(reference, report, [mark for mark in marks_of_work if mark not in shared])
+        for reference, marks_of_work in zip(report.references, marks, strict=True)
         if only is None or reference.number in only
     )
     if items:
@@ -108,8 +108,8 @@ def date_of(reference: Reference) -> str:
 
 def best_url(reference: Reference) -> str | None:
     """Where a reader goes first: the source's own page, else the first identifier that resolves."""
-    own = safe_url(reference.url) or local_url(reference) or safe_url(reference.identifiers.url)
-    return own or next((url for _, _, url in identifier_links(reference.identifiers) if url), None)
+    link = safe_url(reference.url) or local_url(reference) or safe_url(reference.identifiers.url)
+    return link or next((url for _, _, url in identifier_links(reference.identifiers) if url), None)
 
 
 def local_url(reference: Reference) -> str | None:
@@ -186,7 +186,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
     place = clean(reference.full_text_from)
     where = f" ({urlsplit(place).hostname or place})" if place else ""
     read = _("full text read") + where if reference.full_text else _("abstract or summary only")
-    told = (
+    note = (
         _(TYPE_NAMES[kind]) if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
         _(NOT_REVIEWED) if kind == "preprint" else "",
         _(STANDINGS[reference.standing]) if recorded and reference.in_registers else "",
@@ -197,7 +197,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
         else "",
         _("found in {source}").format(source=source_title(reference.source)) if recorded else "",
     )
-    return [mark for mark in told if mark]
+    return [mark for mark in note if mark]
 
 
 def family_first(name: str) -> str:
@@ -233,8 +233,8 @@ class Quotes:
 
     def sentence(self, claim: Claim, *, disputed: bool = False, first: bool = True) -> Sentence:
         """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
-        own = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
-        text, cite = ended(clean(own)), self.cite(claim, own)
+        body = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
+        text, cite = ended(clean(body)), self.cite(claim, body)
         verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
             text=f"\u201c{text}\u201d" if verbatim else text,
@@ -257,7 +257,9 @@ class Quotes:
 
     def numbers(self, supports: Iterable[Support]) -> Cite:
         """Return the numbers of the references alone, in order."""
-        return Cite(tuple(map(Mark, sorted({self.number(one.evidence_id) for one in supports} - {0}))))
+        return Cite(
+            tuple(map(Mark, sorted({self.number(support.evidence_id) for support in supports} - {0})))
+        )
 
     def mark(self, number: int) -> Cite:
         return Cite((Mark(number),))
@@ -297,9 +299,9 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def same_words(claim: str, quote: str) -> bool:
     """Whether a claim is its quote, word for word but for the beginning of one of them."""
-    own, quoted = words_of(claim), words_of(quote)
-    shorter = min(len(own), len(quoted))
-    return shorter > 0 and own[-shorter:] == quoted[-shorter:]
+    claim_words, quoted = words_of(claim), words_of(quote)
+    shorter = min(len(claim_words), len(quoted))
+    return shorter > 0 and claim_words[-shorter:] == quoted[-shorter:]
 
 
 def anchor_of(name: str) -> str:

@@ -35,8 +35,8 @@ def clean(text: str) -> str:
     if text.isprintable():  # what has none of these is spared a look at each
         return " ".join(text.split())
     spaced = "".join(" " if c in "\n\r\t\v\f\x85" else c for c in text)
-    kept = "".join(c for c in spaced if unicodedata.category(c) not in _INVISIBLE)
-    return " ".join(kept.split())
+    visible = "".join(c for c in spaced if unicodedata.category(c) not in _INVISIBLE)
+    return " ".join(visible.split())
 
 
 def escape_markdown(text: str, *, linked: bool = False, inline: bool = False) -> str:

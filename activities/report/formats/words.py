@@ -181,13 +181,13 @@ def gaps(report: Report) -> tuple[str, ...]:
     )
     asked = (report.question, report.asked, *(section.key_question for section in report.sections))
     # where nothing was judged, the question itself was the first gap
-    known = {clean(text).casefold() for text in asked}
+    questions = {clean(text).casefold() for text in asked}
     left = (
         ": ".join(filter(None, (heads.get(use.section), clean(gap))))
         for use in report.methodology.spent_by
         if report.written_by == "model"
         for gap in use.open
-        if clean(gap).casefold() not in known
+        if clean(gap).casefold() not in questions
     )
     return (*unanswered, *(ended(f"{gap[:1].upper()}{gap[1:]}") for gap in left))
 
@@ -203,7 +203,7 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
     `apart`: codes of statements that stand elsewhere.
     """
     apart = {*apart, *OF_RUN, *(["unanswered"] if report.unanswered is not None else [])}
-    shown = [one for one in report.statements if one.code not in apart]
+    shown = [statement for statement in report.statements if statement.code not in apart]
     silent = unreached(report)
     if len(silent) > 1:
         names = tuple(s.text("source") for s in silent)
@@ -219,10 +219,18 @@ def of_run(report: Report) -> tuple[str, ...]:
 
     The steps that no model did are one line.
     """
-    silent = tuple(dict.fromkeys(one.text("step") for one in report.statements if one.code == MODEL_SILENT))
+    silent = tuple(
+        dict.fromkeys(
+            statement.text("step") for statement in report.statements if statement.code == MODEL_SILENT
+        )
+    )
     together = [Statement.of("steps_without_model", steps=silent)] if silent else []
     apart = {MODEL_SILENT, "steps_without_model"} if silent else set[str]()
-    rest = [one for one in report.statements if one.code in OF_RUN and one.code not in apart]
+    rest = [
+        statement
+        for statement in report.statements
+        if statement.code in OF_RUN and statement.code not in apart
+    ]
     return sentences([*together, *rest])
 
 
@@ -295,7 +303,7 @@ def grounds(report: Report) -> tuple[str, ...]:
     """
     reasons = report.confidence_reasons if report.words.counted else ()
     sides = {"yes": 0, "no": 0, "mixed": 0} if concludes(report) else {}
-    return sentences(one.replace(values={**one.values, **sides}) for one in reasons)
+    return sentences(reason.replace(values={**reason.values, **sides}) for reason in reasons)
 
 
 def sureness(report: Report) -> str:
@@ -386,23 +394,23 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     method, titles = report.methodology, {section.id: section.title for section in report.sections}
     rest = IterationUse(
         iteration=0,
-        calls=method.model_calls - sum(one.calls for one in method.spent_by),
-        tokens=method.tokens - sum(one.tokens for one in method.spent_by),
+        calls=method.model_calls - sum(use.calls for use in method.spent_by),
+        tokens=method.tokens - sum(use.tokens for use in method.spent_by),
         cost_usd=None
-        if method.cost_usd is None or any(one.cost_usd is None for one in method.spent_by)
-        else method.cost_usd - sum(one.cost_usd or 0.0 for one in method.spent_by),
+        if method.cost_usd is None or any(use.cost_usd is None for use in method.spent_by)
+        else method.cost_usd - sum(use.cost_usd or 0.0 for use in method.spent_by),
     )
     return tuple(
         (
-            clean(titles.get(one.section, one.section)),
-            str(one.iteration or _("reading, planning, writing")),
-            number(one.calls),
-            number(one.tokens),
-            _("not known") if one.cost_usd is None else dollars(one.cost_usd),
-            clean(scored(one.scores, one.score_reasons)),
-            because(one.stopped) if one.stopped else "",
+            clean(titles.get(use.section, use.section)),
+            str(use.iteration or _("reading, planning, writing")),
+            number(use.calls),
+            number(use.tokens),
+            _("not known") if use.cost_usd is None else dollars(use.cost_usd),
+            clean(scored(use.scores, use.score_reasons)),
+            because(use.stopped) if use.stopped else "",
         )
-        for one in (*method.spent_by, rest)
+        for use in (*method.spent_by, rest)
     )
 
 
@@ -410,8 +418,10 @@ def sources_line(report: Report) -> str:
     """Word `Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3`."""
     if not report.references or not report.words.graded:
         return ""
-    by_source = Counter(source_title(one.source) for one in report.references)
-    by_kind = Counter(_(SOURCE_KINDS[kind_of_source(one.evidence_type)]) for one in report.references)
+    by_source = Counter(source_title(reference.source) for reference in report.references)
+    by_kind = Counter(
+        _(SOURCE_KINDS[kind_of_source(reference.evidence_type)]) for reference in report.references
+    )
     sources, kinds = (
         ", ".join(f"{name} {number(count)}" for name, count in counted.most_common())
         for counted in (by_source, by_kind)

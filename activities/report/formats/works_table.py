@@ -41,22 +41,22 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     columns = TABLE.shown(report).columns
     rows = (claim for claim in report.claims() if claim.is_row)
     tabled = {support.evidence_id for row in rows for support in row.support}
-    known = report.written_by == "extractive" or concludes(report) or not report.words.counted
-    if not report.references or ((known or 2 * len(tabled) >= len(report.references)) and not columns):
+    grades_known = report.written_by == "extractive" or concludes(report) or not report.words.counted
+    if not report.references or ((grades_known or 2 * len(tabled) >= len(report.references)) and not columns):
         return
     head = (
         *(_(report.words.one.capitalize()), _(report.words.found), _("Point asked about")),
         *(_("Participants"), _("Compared with"), *map(clean, columns)),
         *(_(report.words.design), _("Strength"), _("Standing"), _("Text read")),
     )
-    works = [_row(report, one, quotes) for one in report.references]
+    works = [_row(report, reference, quotes) for reference in report.references]
     differing = range(len(head) - 4, len(head))
     shared = [
         place
         for place in differing
         if len(texts := {row[place].text for row in works}) == 1 and not texts & refs.alerts()
     ]
-    works = [tuple(Cell() if place in shared else one for place, one in enumerate(row)) for row in works]
+    works = [tuple(Cell() if place in shared else value for place, value in enumerate(row)) for row in works]
     used, shown = filled(head, works)
     yield Table(used, shown, sortable=True, wide=len(used) > WIDE)
 
@@ -64,11 +64,14 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
 def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ...]:
     name = reference.evidence_id
     work = next(
-        (one for one in report.judgements if one.evidence_id == name), JudgedWork(evidence_id=name, answers=0)
+        (judgement for judgement in report.judgements if judgement.evidence_id == name),
+        JudgedWork(evidence_id=name, answers=0),
     )
     fields = next((row.cells for row in TABLE.shown(report).rows if row.evidence_id == name), {})
     asked = (fields.get(column) for column in TABLE.shown(report).columns)
-    own = (_quoted(one.text, one.support, quotes) if one and one.support else Cell() for one in asked)
+    cells = (
+        _quoted(value.text, value.support, quotes) if value and value.support else Cell() for value in asked
+    )
     people, grade = reference.n or 0, reference.strength or ""
     standing = _(refs.STANDINGS[reference.standing]) if report.words.standing else ""
     answers = work.answers >= MIN_ANSWERS
@@ -78,7 +81,7 @@ def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ..
         cell(_(DIRECTIONS[work.direction]) if answers else ""),
         cell(number(people) if people else "", rank=str(people)),
         cell(work.comparator),
-        *own,
+        *cells,
         cell(_(reference.design)),
         cell(_(grade), "grade", rank=RANKS.get(grade, ""), grade=grade),
         cell(standing, "alert" if standing in refs.alerts() else "plain"),

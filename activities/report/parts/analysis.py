@@ -89,7 +89,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
         yield table(HEAD, _rows(pool))
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
-        yield Bullets(tuple(_listed(one, quotes) for one in analysis.not_pooled))
+        yield Bullets(tuple(_listed(pooled, quotes) for pooled in analysis.not_pooled))
     if (program := analysis.generated) is not None:
         yield Heading(_(PROGRAM_TITLE))
         by = _("Written by {model}; run in a sandbox without network or files.")
@@ -102,11 +102,11 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     yield from bullets(analysis.limitations)
 
 
-def _listed(one: NotPooled, quotes: Quotes) -> Parts:
+def _listed(pooled: NotPooled, quotes: Quotes) -> Parts:
     """Show an effect with its numbers, which open the sentence that has them, and why it was not pooled."""
-    effect, arms = one.effect, one.effect.arms
+    effect, arms = pooled.effect, pooled.effect.arms
     result = figures.stated_interval(effect)
-    told = (
+    note = (
         _("{events} of {total} and {control_events} of {control_total}").format(
             events=number(arms.events),
             total=number(arms.total),
@@ -118,11 +118,11 @@ def _listed(one: NotPooled, quotes: Quotes) -> Parts:
         f"{effect.measure} {interval_text(result)}" if result else "",
     )
     support = Support(evidence_id=effect.evidence_id, quote=effect.quote)
-    why = _(REASONS[one.reason])
-    why += _(" as {study}, which is pooled").format(study=one.same_as) if one.same_as else ""
-    numbers = Run("; ".join(filter(None, told)), quote=quotes.quote("", support))
+    why = _(REASONS[pooled.reason])
+    why += _(" as {study}, which is pooled").format(study=pooled.same_as) if pooled.same_as else ""
+    numbers = Run("; ".join(filter(None, note)), quote=quotes.quote("", support))
     name = f"{clean(effect.study)} ({clean(effect.outcome)}):"
-    return (Run(name), *((numbers,) if any(told) else ()), Run(clean(why)))
+    return (Run(name), *((numbers,) if any(note) else ()), Run(clean(why)))
 
 
 def _verdict(analysis: Analysis) -> str:

@@ -79,12 +79,12 @@ class CandidatesReport(ReportPart):
         return findings, notes
 
     def cited(self, step: PublishInput) -> Iterable[str]:
-        return (quote.evidence_id for one in CANDIDATES.given(step) for quote in one.quotes)
+        return (quote.evidence_id for candidate in CANDIDATES.given(step) for quote in candidate.quotes)
 
     def without(self, step: PublishInput, works: Collection[str]) -> tuple[Candidate, ...]:
-        def rest(one: Candidate) -> Candidate:
-            sides = {side: getattr(one, side) for side in _SIDES}
-            return one.replace(
+        def rest(candidate: Candidate) -> Candidate:
+            sides = {side: getattr(candidate, side) for side in _SIDES}
+            return candidate.replace(
                 **{side: tuple(q for q in sides[side] if q.evidence_id not in works) for side in sides}
             )
 
@@ -110,7 +110,7 @@ class CandidatesReport(ReportPart):
             yield Statement.of("candidates_stand_alone", candidates=len(shown))
 
     def quotes(self, report: Report) -> Iterable[Support]:
-        return (quote for one in CANDIDATES.shown(report) for quote in one.quotes)
+        return (quote for candidate in CANDIDATES.shown(report) for quote in candidate.quotes)
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         yield Chapter("candidates", _("Candidates"), (*candidate_words.blocks(report, quotes),))
@@ -118,7 +118,7 @@ class CandidatesReport(ReportPart):
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]
     ) -> Mapping[str, Iterable[tuple[str, ...]]]:
-        return {"candidate": (tuple(_problems(one, items)) for one in CANDIDATES.shown(report))}
+        return {"candidate": (tuple(_problems(candidate, items)) for candidate in CANDIDATES.shown(report))}
 
 
 def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
@@ -147,9 +147,9 @@ def check_candidates(
     for candidate in candidates:
         result = checks.supports(candidate.support)
         names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
-        said = {s.evidence_id: documents[s.evidence_id] for s in result.support}
-        texts = {key: normalise(f"{item.title} {item.text}") for key, item in said.items()}
-        naming = {key for key, text in texts.items() if any(names_drug(text, one) for one in names)}
+        cited_documents = {s.evidence_id: documents[s.evidence_id] for s in result.support}
+        texts = {key: normalise(f"{item.title} {item.text}") for key, item in cited_documents.items()}
+        naming = {key for key, text in texts.items() if any(names_drug(text, drug) for drug in names)}
         support = tuple(s for s in result.support if s.evidence_id in naming)
         name = clean(candidate.name) or clean(candidate.generic_name)
         if not support or not name:
@@ -162,16 +162,18 @@ def check_candidates(
             continue
         sides = {side: checks.supports(getattr(candidate, side)).support for side in _SIDES[1:]}
         tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
-        kept = candidate.replace(name=name, support=support, search_suggestions=tests, **sides)
-        items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
+        shown_candidate = candidate.replace(name=name, support=support, search_suggestions=tests, **sides)
+        items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in shown_candidate.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
-        kept = kept.replace(evidence_quality=best_grade(works, by_id))
-        kept, removed, basis = _with_checked_fields(kept, items)
+        shown_candidate = shown_candidate.replace(evidence_quality=best_grade(works, by_id))
+        shown_candidate, removed, basis = _with_checked_fields(shown_candidate, items)
         if removed:
             checks.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
-        kept = page(kept, items, basis, findings.get(candidate.name), question, judged=judged)
-        reasons = quality(kept, documents, by_id) if judged else ()
-        made.append(kept.replace(quality_reasons=reasons))
+        shown_candidate = page(
+            shown_candidate, items, basis, findings.get(candidate.name), question, judged=judged
+        )
+        reasons = quality(shown_candidate, documents, by_id) if judged else ()
+        made.append(shown_candidate.replace(quality_reasons=reasons))
     return tuple(made)
 
 
@@ -230,15 +232,15 @@ def page(
 
     `judged`: a model read the works for what they say of it.
     """
-    known = {field.name: field for field in (findings.fields if findings else candidate.fields)}
-    own = _own_entries(candidate, items, basis, question)
+    by_name = {field.name: field for field in (findings.fields if findings else candidate.fields)}
+    entries = _own_entries(candidate, items, basis, question)
     for name, attribute in _STATED.items():
         stated = getattr(candidate, attribute)
-        looked_up = known[name].entries if name in known else ()
-        if stated and stated not in CODES and attribute in basis and not (own[name] or looked_up):
-            own[name] = [_quoted(basis[attribute], stated, code="stated")]
+        looked_up = by_name[name].entries if name in by_name else ()
+        if stated and stated not in CODES and attribute in basis and not (entries[name] or looked_up):
+            entries[name] = [_quoted(basis[attribute], stated, code="stated")]
     fields = {
-        name: _field(name, known.get(name), own[name], read=judged and about.read)
+        name: _field(name, by_name.get(name), entries[name], read=judged and about.read)
         for name, about in FIELDS.items()
     }
     return candidate.replace(fields=tuple(fields.values()), looked_up="")
@@ -271,15 +273,19 @@ def quality(
         Statement.of("quality_against", works=len({s.evidence_id for s in candidate.against})),
         Statement.of("quality_stopped_trials", trials=sum(e.code in STOPPED_TRIALS for e in trials)),
     )
-    return (*reasons, *(one for one in counted if any(one.values.values())))
+    return (*reasons, *(statement for statement in counted if any(statement.values.values())))
 
 
 def _field(
-    name: CandidateFieldName, field: CandidateField | None, own: Iterable[FieldEntry], *, read: bool
+    name: CandidateFieldName,
+    field: CandidateField | None,
+    stated_entries: Iterable[FieldEntry],
+    *,
+    read: bool,
 ) -> CandidateField:
     """Put entries of cited items before those that were looked up, each once."""
     looked_up = [e for e in field.entries if not e.evidence_id and e.source != VOCABULARY] if field else []
-    entries = _each_once((*own, *looked_up))
+    entries = _each_once((*stated_entries, *looked_up))
     if name == "regulatory":
         entries = _by_authority(entries)
     if name == "trials":
@@ -295,38 +301,38 @@ def _field(
 
 def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
     """Keep of entries that say the same of one record the first, with the longer text."""
-    kept: list[FieldEntry] = []
+    merged: list[FieldEntry] = []
     for entry in entries:
-        place = next((place for place, other in enumerate(kept) if _is_same(entry, other)), None)
+        place = next((place for place, other in enumerate(merged) if _is_same(entry, other)), None)
         if place is None:
-            kept.append(entry)
+            merged.append(entry)
             continue
-        other = kept[place]
+        other = merged[place]
         longer = max(other, entry, key=lambda e: len(e.text))
         quote = longer.quote or other.quote or entry.quote
-        kept[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
-    return kept
+        merged[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
+    return merged
 
 
-def _is_same(one: FieldEntry, other: FieldEntry) -> bool:
+def _is_same(entry: FieldEntry, other: FieldEntry) -> bool:
     """Tell whether two entries say the same of one record, or one the beginning of the other."""
-    same_record = (one.url or one.evidence_id) == (other.url or other.evidence_id)
-    shorter, longer = sorted((one.text.casefold(), other.text.casefold()), key=len)
-    differ = one.code and other.code and one.code != other.code
+    same_record = (entry.url or entry.evidence_id) == (other.url or other.evidence_id)
+    shorter, longer = sorted((entry.text.casefold(), other.text.casefold()), key=len)
+    differ = entry.code and other.code and entry.code != other.code
     return same_record and not differ and bool(shorter) and longer.startswith(shorter)
 
 
 def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:
     """Put the status first that says most; a label adds nothing to the application it belongs to."""
     applied = any(entry.values.get("application") for entry in entries)
-    kept = [entry for entry in entries if not (applied and entry.code == "labelled")]
+    shown_entries = [entry for entry in entries if not (applied and entry.code == "labelled")]
 
     def rank(entry: FieldEntry) -> tuple[int, bool, str]:
         code: Sequence[str] = CODES
         place = code.index(entry.code) if entry.code in code else len(code)
         return place, entry.values.get("application", "A").startswith("A"), entry.values.get("date", "9")
 
-    return sorted(kept, key=rank)
+    return sorted(shown_entries, key=rank)
 
 
 def _own_entries(

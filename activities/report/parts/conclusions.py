@@ -37,16 +37,23 @@ class ConclusionsReport(ReportPart):
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> tuple[Conclusion, ...]:
-        given = CONCLUSIONS.given(step)
-        made = conclusions(given, judgements, checks)
-        return tuple(one.replace(wording=given.worded.get(one.key, "")) for one in made)
+        appraisal = CONCLUSIONS.given(step)
+        made = conclusions(appraisal, judgements, checks)
+        return tuple(
+            conclusion.replace(wording=appraisal.worded.get(conclusion.key, "")) for conclusion in made
+        )
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         if any(map(unpooled, CONCLUSIONS.shown(report))):
             yield Statement.of("nothing_pooled")
 
     def quotes(self, report: Report) -> Iterable[Support]:
-        return (quote for one in CONCLUSIONS.shown(report) for work in one.works for quote in work.support)
+        return (
+            quote
+            for conclusion in CONCLUSIONS.shown(report)
+            for work in conclusion.works
+            for quote in work.support
+        )
 
     def concludes(self, report: Report) -> bool:
         return bool(CONCLUSIONS.shown(report))
@@ -58,16 +65,16 @@ class ConclusionsReport(ReportPart):
         return conclusion_words.lead(report, quotes)
 
     def sentences(self, report: Report) -> Iterable[DraftClaim]:
-        for one in conclusion_words.leading(report):
-            support = tuple(quote for work in one.works for quote in work.support)
+        for conclusion in conclusion_words.leading(report):
+            support = tuple(quote for work in conclusion.works for quote in work.support)
             if support:
-                text = conclusion_words.said(one)
-                yield DraftClaim(id=f"{MARK}{one.key}", text=text, support=support, kind="synthesis")
+                text = conclusion_words.said(conclusion)
+                yield DraftClaim(id=f"{MARK}{conclusion.key}", text=text, support=support, kind="synthesis")
 
     def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> Appraisal:
-        given = CONCLUSIONS.given(step)
-        own = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
-        return given.replace(worded={**given.worded, **own})
+        appraisal = CONCLUSIONS.given(step)
+        marked = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
+        return appraisal.replace(worded={**appraisal.worded, **marked})
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         blocks = (*conclusion_words.blocks(report, quotes),)
@@ -78,45 +85,48 @@ class ConclusionsReport(ReportPart):
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]
     ) -> Mapping[str, Iterable[tuple[str, ...]]]:
-        return {"conclusion": (tuple(_problems(one)) for one in CONCLUSIONS.shown(report))}
+        return {"conclusion": (tuple(_problems(conclusion)) for conclusion in CONCLUSIONS.shown(report))}
 
 
 def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
     """Conclude from works whose quotes stand in their stored texts and that were not retracted."""
-    kept = [one for one in appraisal.effects if _stands(one, checks)]
-    if not kept and not appraisal.proposed:
+    standing = [effect for effect in appraisal.effects if _stands(effect, checks)]
+    if not standing and not appraisal.proposed:
         return ()
     by_id = {work.evidence_id: work for work in judged}
     facts = {
-        name: facts_of(checks.documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}
+        name: facts_of(checks.documents[name], by_id.get(name))
+        for name in {effect.evidence_id for effect in standing}
     }
-    return conclude(Appraisal(effects=tuple(kept), proposed=appraisal.proposed), facts)
+    return conclude(Appraisal(effects=tuple(standing), proposed=appraisal.proposed), facts)
 
 
 def _stands(effect: StudyEffect, checks: Checks) -> bool:
-    own = tuple(one for one in effect.support if one.evidence_id == effect.evidence_id)
-    return bool(own) and len(checks.supports(own).support) == len(effect.support)
+    quotes = tuple(support for support in effect.support if support.evidence_id == effect.evidence_id)
+    return bool(quotes) and len(checks.supports(quotes).support) == len(effect.support)
 
 
-def _problems(one: Conclusion) -> Iterator[str]:
+def _problems(conclusion: Conclusion) -> Iterator[str]:
     """Name what does not follow when a conclusion is made again from the works that it names."""
-    if one.pooled is not None and unpooled(one):
-        yield f"conclusion {one.outcome}: {install('analysis')} to make its pooled figure again"
+    if conclusion.pooled is not None and unpooled(conclusion):
+        yield f"conclusion {conclusion.outcome}: {install('analysis')} to make its pooled figure again"
         return
-    made = again(one)
+    made = again(conclusion)
     for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
-        if getattr(made, field) != getattr(one, field):
-            yield f"conclusion {one.outcome}: its {field.replace('_', ' ')} does not follow from its works"
+        if getattr(made, field) != getattr(conclusion, field):
+            name = field.replace("_", " ")
+            yield f"conclusion {conclusion.outcome}: its {name} does not follow from its works"
     pools = [
-        (pool.measure, pool.works, pool.left_out) if pool else None for pool in (made.pooled, one.pooled)
+        (pool.measure, pool.works, pool.left_out) if pool else None
+        for pool in (made.pooled, conclusion.pooled)
     ]
-    results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, one.pooled)]
+    results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, conclusion.pooled)]
     alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))
     if pools[0] != pools[1] or not all(alike):
-        yield f"conclusion {one.outcome}: its pooled figure does not follow from its works"
-    for work in one.works:
+        yield f"conclusion {conclusion.outcome}: its pooled figure does not follow from its works"
+    for work in conclusion.works:
         if not numbers_stand(work):
-            yield f"conclusion {one.outcome}: a number of {work.evidence_id} is not in its quotes"
+            yield f"conclusion {conclusion.outcome}: a number of {work.evidence_id} is not in its quotes"
 
 
 PART = ConclusionsReport("conclusions")

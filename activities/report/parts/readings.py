@@ -19,7 +19,7 @@ class ReadingsReport(ReportPart):
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         """Yield the chapter, where anything was asked back."""
         if readings := READINGS.shown(report):
-            yield Chapter("readings", _(TITLE), tuple(bullets(clean(one.text) for one in readings)))
+            yield Chapter("readings", _(TITLE), tuple(bullets(clean(reading.text) for reading in readings)))
 
 
 PART = ReadingsReport("readings")

@@ -41,8 +41,8 @@ def checked_table(table: Table, checks: Checks) -> Table:
             continue
         cells = {}
         for name, cell in row.cells.items():
-            own = {"evidence_id": row.evidence_id}
-            quoted = checks.supports([cell.support.model_copy(update=own)] if cell.support else [])
+            identity = {"evidence_id": row.evidence_id}
+            quoted = checks.supports([cell.support.model_copy(update=identity)] if cell.support else [])
             if quoted.support and clean(name) in columns:
                 cells[clean(name)] = cell.replace(text=clean(cell.text))
             elif quoted.refused:

@@ -205,12 +205,12 @@ def _reader() -> "tuple[LatexNodes2Text, LatexContextDb]":
         if not name.startswith("text") and f"text{name}" not in macros
     }
     context = get_default_latex_context_db()
-    known = [MacroTextSpec(name, simplify_repl=sign.replace("%", "%%")) for name, sign in macros.items()]
+    specs = [MacroTextSpec(name, simplify_repl=sign.replace("%", "%%")) for name, sign in macros.items()]
     scripts = [
         MacroTextSpec("textsuperscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sup")),
         MacroTextSpec("textsubscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sub")),
     ]
-    context.add_context_category("exports", macros=[*scripts, *known], prepend=True)
+    context.add_context_category("exports", macros=[*scripts, *specs], prepend=True)
     context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"\\{node.macroname} "))
     parsed = get_default_parsing_context()
     with_argument = [MacroSpec(name, "{") for name in ("textsuperscript", "textsubscript")]

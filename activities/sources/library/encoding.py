@@ -123,26 +123,26 @@ class Encoding:
 
     def remember(self, numbers: Sequence[int]) -> None:
         """Let the encoder know the vectors of these documents. Raises sqlite3.Error, Changed."""
-        kept = self._kept(numbers)
-        documents = self._store.documents(list(kept))
-        for rows, document in zip(kept.values(), documents, strict=True):
+        counts = self._kept(numbers)
+        documents = self._store.documents(list(counts))
+        for rows, document in zip(counts.values(), documents, strict=True):
             self._model.remember(dict(zip(encoded_texts(document), rows, strict=True)))
 
     def _kept(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         """Return the vectors of documents that have theirs, in this order. Raises sqlite3.Error."""
         marks = ", ".join("?" * len(numbers))
-        kept = {
+        vectors = {
             int(number): np.frombuffer(rows, np.float16).reshape(int(count), -1).astype(np.float32)
             for number, rows, count in self._store.rows(
                 f"SELECT number, rows, count FROM vectors WHERE model = ? AND number IN ({marks})",  # noqa: S608 - only marks
                 (self._model.name, *numbers),
             )
         }
-        return {number: kept[number] for number in numbers if number in kept}
+        return {number: vectors[number] for number in numbers if number in vectors}
 
     def _missing(self) -> list[int]:
-        kept = self._counts()
-        return [number for number in self._numbers if number not in kept]
+        counts = self._counts()
+        return [number for number in self._numbers if number not in counts]
 
     def _encode(self) -> None:
         with suppress(AttributeError, OSError):
@@ -180,8 +180,8 @@ class Encoding:
 
     def _counts(self) -> dict[int, int]:
         """How many vectors each document has; not of those that are missing."""
-        kept = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
-        counts = dict(kept)
+        rows = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
+        counts = dict(rows)
         return {number: int(counts[number]) for number in self._numbers if number in counts}
 
 

@@ -90,7 +90,7 @@ class LibraryIndex:
 
     def wait(self, seconds: float) -> bool:
         """Wait until the vectors that questions asked for so far are made; whether they are."""
-        return all(one.wait(seconds) for one in self._encodings.values() if one.is_asked)
+        return all(encoding.wait(seconds) for encoding in self._encodings.values() if encoding.is_asked)
 
     @property
     def count(self) -> int:
@@ -218,7 +218,7 @@ class Libraries:
             store = Store(self._place(key), self._speech_model)
             if not store.rows("SELECT 1 FROM documents LIMIT 1"):
                 listing = list_folder(key)
-                texts = [one for one in listing.files if MIN_TOLD <= one.size <= MAX_TOLD]
+                texts = [file for file in listing.files if MIN_TOLD <= file.size <= MAX_TOLD]
                 store.update(replace(listing, files=tuple(sorted(texts, key=lambda one: one.size)[:TOLD_BY])))
             return store.languages()
         except (OSError, sqlite3.Error, Refused):

@@ -66,7 +66,7 @@ def _state(
     status: FileStatus = "indexed" if count else "repeats" if works else "unreadable"
     facts = [json.loads(facts) for *_, facts in works]
     apart, cut, encoding = (
-        list(dict.fromkeys(one[kind] for one in facts if one.get(kind)))
+        list(dict.fromkeys(fact[kind] for fact in facts if fact.get(kind)))
         for kind in ("apart", "cut", "encoding")
     )
     return FileState(

@@ -39,8 +39,8 @@ def info_of(folder: Path | str | None) -> SourceInfo:
     sample = names.info_of("library")
     if not folder:
         return sample
-    own = {"title": "Local library", "covers": f"The user's own documents, folder {Path(folder).name}."}
-    return sample.model_copy(update=own)
+    library = {"title": "Local library", "covers": f"The user's own documents, folder {Path(folder).name}."}
+    return sample.model_copy(update=library)
 
 
 class LibrarySource:
@@ -82,12 +82,12 @@ class LibrarySource:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
         index, matches, hits, absent = self._found(libraries, folder, query, stop, report)
-        kept = [item.document for item in matches]
+        documents = [item.document for item in matches]
         origin = (Provenance(source="library", query=query.text),)
         details = []
         if index.set_aside:
             details.append(_unread([item.name for item in index.set_aside]))
-        if cut := sum("cut" in document.facts for document in kept):
+        if cut := sum("cut" in document.facts for document in documents):
             details.append(f"{cut} of the documents found were not read whole")
         encoding = index.encoding_of(query.text)
         if encoding is not None and (waiting := index.count - encoding.encoded):
@@ -97,8 +97,8 @@ class LibrarySource:
         if not index.count:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(
-            records=tuple(document.replace(provenance=origin) for document in kept),
-            hits=max(hits, len(kept)),
+            records=tuple(document.replace(provenance=origin) for document in documents),
+            hits=max(hits, len(documents)),
             set_aside=len(index.set_aside),
             absent=absent,
             documents=index.count,
@@ -117,8 +117,8 @@ class LibrarySource:
         while True:
             index = libraries.open(folder, stop, report)
             try:
-                found = index.search(query.text, query.limit, fits, whole=whole)
-                return index, *found, index.absent(query.text)
+                results = index.search(query.text, query.limit, fits, whole=whole)
+                return index, *results, index.absent(query.text)
             except Changed:  # another process has read a changed file since the folder was listed
                 continue
             except sqlite3.DatabaseError:  # another process has removed the file that is open here

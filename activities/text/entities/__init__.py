@@ -124,8 +124,8 @@ def _head(lexicon: Names, parts: list[Piece], at: int) -> int:
 def _entries(name: str) -> tuple[Entry, ...]:
     """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
     lexicon = names()
-    own = key(name)
-    matches = lexicon.found(own) or lexicon.found(lexicon.without_salts(own))
+    key_of_name = key(name)
+    matches = lexicon.found(key_of_name) or lexicon.found(lexicon.without_salts(key_of_name))
     entries = [lexicon.entry(offset) for offset, _ in matches]
     return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
 
