@@ -39,12 +39,12 @@ class Date:
 
 def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
     """Return the dates of a text, in order; none of them overlap."""
-    every = sorted(_dates(text, language), key=lambda one: (one.start, -len(one.shown)))
-    kept: list[Date] = []
-    for one in every:
-        if not kept or one.start >= kept[-1].start + len(kept[-1].shown):
-            kept.append(one)
-    return kept
+    every = sorted(_dates(text, language), key=lambda mention: (mention.start, -len(mention.shown)))
+    chosen: list[Date] = []
+    for mention in every:
+        if not chosen or mention.start >= chosen[-1].start + len(chosen[-1].shown):
+            chosen.append(mention)
+    return chosen
 
 
 def _dates(text: str, language: str) -> Iterator[Date]:

@@ -163,10 +163,10 @@ def _known(name: str) -> str:
     if not name:
         return ""
     try:
-        found = codecs.lookup(plain).name
+        codec = codecs.lookup(plain).name
     except (LookupError, ValueError):
         return ""
-    return "" if found == UTF8 else _READ_BY_BROWSERS_AS.get(found, found)
+    return "" if codec == UTF8 else _READ_BY_BROWSERS_AS.get(codec, codec)
 
 
 def _with_nul(data: bytes, declared: str) -> Decoded:

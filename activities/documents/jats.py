@@ -68,7 +68,9 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
     types += [text_of(subject) for subject in meta.iterfind("article-categories//subject")]
     journal = article.find("front/journal-meta//journal-title")
     # the abstract proper, not a graphical, short or plain-language one
-    proper = next((one for one in meta.iterfind("abstract") if not one.get("abstract-type")), None)
+    proper = next(
+        (abstract for abstract in meta.iterfind("abstract") if not abstract.get("abstract-type")), None
+    )
     return JatsArticle(
         title=title,
         identifiers=_identifiers(meta),
@@ -143,11 +145,11 @@ def _clean(line: str) -> str:
 
 
 def _identifiers(meta: etree._Element) -> Identifiers:
-    own = {item.get("pub-id-type", ""): text_of(item) for item in meta.iterfind("article-id")}
+    identifiers = {item.get("pub-id-type", ""): text_of(item) for item in meta.iterfind("article-id")}
     return Identifiers(
-        pmid=normal_pmid(own.get("pmid")),
-        pmcid=normal_pmcid(own.get("pmcid") or own.get("pmc")),
-        doi=normal_doi(own.get("doi")),
+        pmid=normal_pmid(identifiers.get("pmid")),
+        pmcid=normal_pmcid(identifiers.get("pmcid") or identifiers.get("pmc")),
+        doi=normal_doi(identifiers.get("doi")),
     )
 
 

@@ -206,7 +206,7 @@ def read_epub(data: bytes) -> Text:
     with zipfile.ZipFile(io.BytesIO(data)) as book:
         names = set(book.namelist())
         container = _xml(book, "META-INF/container.xml", names)
-        package_path = next((one.get("full-path") or "" for one in container.iter(_CONTAINER)), "")
+        package_path = next((file.get("full-path") or "" for file in container.iter(_CONTAINER)), "")
         package = _xml(book, package_path, names)
         folder = posixpath.dirname(package_path)
         paths = {

@@ -143,8 +143,8 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
     seen: set[tuple[str, int]] = set()
     firsts: list[list[Block]] = [[] for _ in pages]
     for number, (page, rows) in enumerate(zip(pages, edges, strict=True)):
-        near = range(max(0, number - NEAR_PAGES), min(len(pages), number + NEAR_PAGES + 1))
-        others = {form for other in near if other != number for form in forms[other]}
+        neighbours = range(max(0, number - NEAR_PAGES), min(len(pages), number + NEAR_PAGES + 1))
+        others = {form for other in neighbours if other != number for form in forms[other]}
         for row in rows:
             text = " ".join(run.text for run in row)
             again = {form for form in _forms(row, number) if form in others}
@@ -236,8 +236,8 @@ class Hyphens:
             return True
         if f"{first}-{second}" in self._words:
             return False
-        known = _vocabulary()
-        return first + second in known or not (first in known and second in known)
+        words = _vocabulary()
+        return first + second in words or not (first in words and second in words)
 
 
 def joined(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:

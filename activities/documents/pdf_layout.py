@@ -226,8 +226,11 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
         over = len(runs) - len(before) - len(after)
         if min(len(before), len(after)) < MIN_COLUMN_RUNS or over > 0.5 * min(len(before), len(after)):
             continue
-        near = sorted(run.right for run in before)[-max(1, len(before) // 3) :][0]
-        if start - near < MIN_GUTTER * size and start - max(run.right for run in before) < MIN_GUTTER * size:
+        margin = sorted(run.right for run in before)[-max(1, len(before) // 3) :][0]
+        if (
+            start - margin < MIN_GUTTER * size
+            and start - max(run.right for run in before) < MIN_GUTTER * size
+        ):
             continue
         aligned = sum(abs(run.left - start) < 2 for run in after)
         score = aligned - 2 * over

@@ -320,13 +320,13 @@ def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
     places = [(piece_of(n, n + 1), n) for n, letter in enumerate(text) if letter.isalpha()]
     for number in accents:
         accent = piece_of(number, number + 1)
-        middle, near = accent.left + accent.right, 0.2 * accent.size
+        middle, reach = accent.left + accent.right, 0.2 * accent.size
         over = min(
             (
                 (abs(place.left + place.right - middle), n)
                 for place, n in places
-                if abs(place.left + place.right - middle) < 2 * near
-                and abs(place.base - accent.base) < 2 * near
+                if abs(place.left + place.right - middle) < 2 * reach
+                and abs(place.base - accent.base) < 2 * reach
             ),
             default=None,
         )
@@ -341,7 +341,7 @@ def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
         before = next((n for n in range(number - 1, -1, -1) if not text[n].isspace()), number)
         after = next((n for n in range(number + 1, len(text)) if not text[n].isspace()), number)
         gap = piece_of(after, after + 1).left - piece_of(before, before + 1).right
-        if -near < gap < near:
+        if -reach < gap < reach:
             letters[before + 1 : after] = [NO_LETTER] * (after - before - 1)
     return "".join(letters)
 

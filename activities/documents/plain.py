@@ -167,7 +167,9 @@ def _inline(token: "Token") -> str:
     breaks = {"softbreak": " ", "hardbreak": "\n"}
     shown = ("text", "code_inline", "image")
     children = token.children or ()
-    return "".join(one.content if one.type in shown else breaks.get(one.type, "") for one in children).strip()
+    return "".join(
+        child.content if child.type in shown else breaks.get(child.type, "") for child in children
+    ).strip()
 
 
 def _front_matter(source: str) -> tuple[dict[str, str], str]:

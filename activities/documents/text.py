@@ -104,5 +104,5 @@ def not_empty(text: str) -> str:
 
 def has_title(text: str, title: str) -> bool:
     """Tell whether a title stands near the beginning of a text."""
-    head, wanted = (set(_WORD.findall(one.casefold())) for one in (text[:HEAD_CHARS], title))
+    head, wanted = (set(_WORD.findall(words_text.casefold())) for words_text in (text[:HEAD_CHARS], title))
     return bool(wanted) and len(wanted & head) >= MIN_TITLE_SHARE * len(wanted)

@@ -81,7 +81,8 @@ def decisions_csv(published: Published, items: Sequence[Evidence], names: Names)
     def row(number: int, item: Evidence, state: State) -> Row:
         made = by_record.get(number, [])
         notes = (
-            f"{names.of(vote.by)}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}" for vote in made
+            f"{names.of(vote.by)}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}"
+            for vote in made
         )
         return {
             "record_id": number,

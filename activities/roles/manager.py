@@ -36,7 +36,8 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
     members = "\n".join(f"- {name}: {about}" for name, about in step.members.items())
     turns = [f"{turn.member}, {turn.instruction}: {turn.result}" for turn in step.turns]
     hypotheses = [
-        f"{guess.line} ({len(guess.supporting_evidence)} works for it, {len(guess.contradicting_evidence)} against)"
+        f"{guess.line} ({len(guess.supporting_evidence)} works for it, "
+        f"{len(guess.contradicting_evidence)} against)"
         for guess in step.hypotheses
     ]
     inputs = [
