@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -21,7 +22,8 @@ from activities.sources.library.reading import SetAside, read_file
 def test_a_file_whose_extra_is_missing_names_it(
     name: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / name).write_bytes(b"anything")
+    with ZipFile(tmp_path / name, "w") as archive:
+        archive.writestr("anything", "")
     monkeypatch.setitem(sys.modules, module, None)
     (aside,) = read_file(b"", str(tmp_path / name), name)
     assert isinstance(aside, SetAside)
