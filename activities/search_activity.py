@@ -150,16 +150,14 @@ class SearchActivities:
         results = united((*choice.listed, *(result for listing in listings for result in listing.results)))
         for name in choice.tried:
             results.pop(name, None)
-        orders = [
-            [result.name for result in listing.results if result.name in results] for listing in listings
-        ]
+        orders = [[row.name for row in listing.results if row.name in results] for listing in listings]
         ranked = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
         with source_clock(tasks[0].seconds):
             texts = await source.read_results(ranked[: choice.most])
         pages = {name: record for name, record in texts.items() if record is not None}
         different = await asyncio.to_thread(without_duplicates, list(pages), pages)
         records = {name: pages[name] for name in different}
-        settings = {
+        by_name = {
             name: ref
             for name, record in records.items()
             for ref in (await self._keep((record,), tasks[0].query, 1))[0]
@@ -172,7 +170,7 @@ class SearchActivities:
                 rows.append(failed(task, outcome))
                 continue
             chosen = [result.name for result in outcome.results if result.name in texts]
-            own = tuple(settings.pop(name) for name in chosen if name in settings)
+            own = tuple(by_name.pop(name) for name in chosen if name in by_name)
             listed = sum(result.name in results and result.name not in texts for result in outcome.results)
             missing = unread([pages[name] for name in chosen if name in pages], len(chosen))
             rows.append(

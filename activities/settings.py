@@ -337,17 +337,17 @@ def file_settings() -> FileSettings:
     """
     path, own_path = config_path(), user_config_path()
     fields = Settings.model_fields
-    users, data = FileSettings(), read_bytes(own_path)
+    user, data = FileSettings(), read_bytes(own_path)
     if data is not None:
-        users = read_settings(own_path, data, fields)
-        if place := users.places.get("home"):
+        user = read_settings(own_path, data, fields)
+        if place := user.places.get("home"):
             raise ConfigError(f"{place}: this file lies in the home; set DETERMINATOR_HOME")
     if path.absolute() == own_path or (data := read_bytes(path)) is None:
-        return users
+        return user
     settings = read_settings(path, data, fields)
     narrow = not os.environ.get("DETERMINATOR_CONFIG") and not is_trusted(path, data)
     other = allowed(settings, path.absolute().parent, fields) if narrow else settings
-    return over(users, other, fields, narrow=narrow)
+    return over(user, other, fields, narrow=narrow)
 
 
 def secret_variables() -> dict[str, str]:

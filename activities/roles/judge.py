@@ -171,10 +171,8 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
             refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
 
-    design, about, design_text = _design(work, document, prompt)
-    people = kept(
-        "participants: ", str(work.participants or ""), gate.participants(work.participants, design_text)
-    )
+    design, about, text = _design(work, document, prompt)
+    people = kept("participants: ", str(work.participants or ""), gate.participants(work.participants, text))
     comparator = line(work.comparator, 160)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -200,11 +198,7 @@ def _design(
     work: WorkAnswer, document: Evidence, prompt: Prompt
 ) -> tuple[Design | Literal[""], tuple[Support, ...], str]:
     """Return the design, the sentences that were named for it and their words; none where none was named."""
-    sentences = [
-        sentence
-        for sentence in cited(work.design_from, prompt)[0]
-        if sentence.evidence_id == document.evidence_id
-    ]
+    sentences = [row for row in cited(work.design_from, prompt)[0] if row.evidence_id == document.evidence_id]
     by_title = work.work in work.design_from
     text = "\n".join((*((document.title,) if by_title else ()), *(sentence.quote for sentence in sentences)))
     design = one_of(work.design, DESIGNS) if text else None

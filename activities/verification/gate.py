@@ -210,12 +210,8 @@ def carried_by(
         both = {*chosen} & {*(others or chosen)}
         taken: list[str] = []
 
-        def rank(support: Support, both: Collection[Support] = both) -> tuple[int, bool, float]:
-            return (
-                _missing(text, [support.quote]),
-                support not in both,
-                -fuzz.token_set_ratio(text, support.quote),
-            )
+        def rank(row: Support, both: Collection[Support] = both) -> tuple[int, bool, float]:
+            return _missing(text, [row.quote]), row not in both, -fuzz.token_set_ratio(text, row.quote)
 
         for support in sorted(dict.fromkeys((*others, *chosen)), key=rank):
             wanted = not taken or (support in both and len(taken) < most // len(works))

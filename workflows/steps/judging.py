@@ -196,11 +196,9 @@ class JudgeSteps(RunPart):
         self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
     ) -> JudgeBatch:
         judgements = tuple(
-            WorkJudgement(
-                evidence_id=judgement.evidence_id, answers=judgement.answers, finding=judgement.finding
-            )
-            for judgement in self.judgements()
-            if judgement.answers > 0
+            WorkJudgement(evidence_id=work.evidence_id, answers=work.answers, finding=work.finding)
+            for work in self.judgements()
+            if work.answers > 0
         )
         ids = {ref.evidence_id for ref in batch}
         titles = [ref.title for other in batches for ref in other if ref.evidence_id not in ids]

@@ -156,9 +156,7 @@ class WritingSteps(RunPart):
         """Have what was refused written once more, all of it in one call."""
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
-        failed = within(
-            (paragraph for draft in drafts.values() for paragraph in verdicts.to_reword(draft)), REWORD_ROOM
-        )
+        failed = within((row for draft in drafts.values() for row in verdicts.to_reword(draft)), REWORD_ROOM)
         if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
             return
         step = WriteInput(
@@ -227,9 +225,7 @@ class WritingSteps(RunPart):
         if not claims:
             return
         judged = best_first(state.evidence.judgements.values())
-        judgements = (
-            judgement.replace(support=()) for judgement in judged if judgement.answers >= MIN_ANSWERS
-        )
+        judgements = (work.replace(support=()) for work in judged if work.answers >= MIN_ANSWERS)
         # what managers asked of the report: that of the run, and those of its sections
         asked = dict.fromkeys(findings.instruction for findings in state.sections.findings.values())
         instruction = "\n".join(filter(None, (self.context.instruction, *asked)))
@@ -250,12 +246,8 @@ class WritingSteps(RunPart):
         self.events.set_phase("editing", message)
         self.events.emit("editing", message, items=len(claims))
         edited = await self.models.execute(EDIT, step)
-        edited_draft = edited.changed(
-            lambda sentence: None if self._names_left_out(sentence.text) else sentence
-        )
-        state.draft.edited = edited_draft.replace(
-            title="" if self._names_left_out(edited.title) else edited.title
-        )
+        shown = edited.changed(lambda row: None if self._names_left_out(row.text) else row)
+        state.draft.edited = shown.replace(title="" if self._names_left_out(edited.title) else edited.title)
 
     # candidates that a reviewer left out
 
@@ -296,9 +288,7 @@ def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
 
     What a section says when nothing that was written of it stood.
     """
-    supports = [
-        support for judged in judgements if judged.answers >= MIN_ANSWERS for support in judged.support
-    ]
+    supports = [row for judged in judgements if judged.answers >= MIN_ANSWERS for row in judged.support]
     prose = (support for support in dict.fromkeys(supports) if gate.is_prose(support.quote))
     claims = tuple(DraftClaim(text=support.quote, support=(support,)) for support in prose)
     return (DraftParagraph(claims=claims),) if claims else ()
