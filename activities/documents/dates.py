@@ -92,6 +92,8 @@ MAX_HEAD_LINES, MAX_HEAD_CHARS = 12, 120
 MAX_HEAD_WORDS = 5
 """Words of a line of the head that ends with a stop (`Harrow and Co.`); a longer one is a sentence."""
 STOPS = (".", "!", "?", "\u3002")
+_LISTED_DAYS = re.compile(r"(?<!\d)\d{1,2}, ?\d{1,2}(?!\d)")
+"""Days in a list (`4, 5 and 6 April 2025`): when something happens, not when the document was written."""
 
 
 def date_of_head(text: str, language: str = ENGLISH) -> str:
@@ -102,6 +104,6 @@ def date_of_head(text: str, language: str = ENGLISH) -> str:
             line.rstrip().endswith(STOPS) and len(line.split()) > MAX_HEAD_WORDS
         ):
             break
-        if dates := dates_in(line, language):
+        if (dates := dates_in(line, language)) and not _LISTED_DAYS.search(line, 0, dates[0].start):
             return dates[0].day.isoformat()
     return ""

@@ -24,6 +24,8 @@ from activities.documents.dates import date_of_head, dates_in
         ("Paid on 03/04/2024", "en", ""),
         ("Lease\n\nThe house is let to the guild from 1 January 2019.\nLeeds, 3 May 2018", "en", ""),
         ("Harrow and Co.\n3 May 2018", "en", "2018-05-03"),
+        ("Hire agreement\nPerformances: 28 and 29 March; 4, 5 and 6 April 2025", "en", ""),
+        ("Room 12, 16 April 2024", "en", "2024-04-16"),
         (
             "Notes\n" + "A long line of text that is no head of a document. " * 4 + "It ended on 3 May 2024.",
             "en",
