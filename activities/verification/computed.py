@@ -49,9 +49,7 @@ def computed_from(
     operands = [number for quote in quotes for number in figures(quote)]
     stated = {value for number in operands for value in number.values}
     for expression in expressions:
-        operands += [
-            number for value in _results(expression, operands) for number in figures(f"{abs(value):f}")
-        ]
+        operands += [part for value in _results(expression, operands) for part in figures(f"{abs(value):f}")]
     holding: dict[str, None] = {}
     for number in missing_numbers(text, works):
         way = next((one for one in expressions if follows(one, number, operands)), None)
@@ -74,10 +72,10 @@ def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
     return any(rounded_to(abs(value), decimal) == decimal for value in values for decimal in printed)
 
 
-def _results(expression: str, number: Sequence[Number]) -> list[Decimal]:
+def _results(expression: str, known: Sequence[Number]) -> list[Decimal]:
     """Return what an expression gives; nothing for one that is none over known figures."""
     try:
-        return list(dict.fromkeys(evaluations(_shown(expression), number)))
+        return list(dict.fromkeys(evaluations(_shown(expression), known)))
     except (NotAnExpressionError, DecimalException):
         return []
 

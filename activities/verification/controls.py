@@ -72,9 +72,7 @@ class _Pool:
         key = row.evidence_id, row.quote
         if key not in self._unlike and len(self._unlike) < MAX_COMPARED and _stands_alone(row):
             others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
-            self._unlike[key] = next(
-                (sentences[0] for sentences in others if not _says(sentences, row)), None
-            )
+            self._unlike[key] = next((group[0] for group in others if not _says(group, row)), None)
         return self._unlike.get(key)
 
 
@@ -103,10 +101,7 @@ def controls(
             used.add(source)
             planted.append(_control(text, support, is_true=False))
     fresh = (row for row in pool.rows if row.quote not in used and _stands_alone(row))
-    true = [
-        _control(normalise(sentence.quote), sentence, is_true=True)
-        for sentence in islice(fresh, len(planted))
-    ]
+    true = [_control(normalise(row.quote), row, is_true=True) for row in islice(fresh, len(planted))]
     return (*planted, *true)
 
 
@@ -224,12 +219,9 @@ def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] |
     return f"{subject}: {made[0]}", made[1]
 
 
-def _says(sentences: Sequence[Sentence], row: Sentence) -> bool:
+def _says(group: Sequence[Sentence], row: Sentence) -> bool:
     """Tell whether a work may say what a sentence says."""
-    return any(
-        fuzz.token_set_ratio(row.quote, sentence.quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE
-        for sentence in sentences
-    )
+    return any(fuzz.token_set_ratio(row.quote, s.quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE for s in group)
 
 
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

@@ -42,17 +42,15 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
     read = verdicts.vigilance
     doubt = Statement.of("not_confirmed", noticed=read.noticed, planted=read.planted)
 
-    def change(sentence: C) -> C:
-        verdict = by_id.get(sentence.id)
-        if verdict is None or sentence.state != "ask":
-            return sentence
+    def change(row: C) -> C:
+        verdict = by_id.get(row.id)
+        if verdict is None or row.state != "ask":
+            return row
         if verdict.problem is not None:
-            return sentence.replace(state="refused", problem=verdict.problem)
+            return row.replace(state="refused", problem=verdict.problem)
         if not read.is_believed:
-            return sentence.replace(state="refused", problem=doubt)
-        return sentence.replace(
-            state="stands", stands_by="reader", support=verdict.support or sentence.support
-        )
+            return row.replace(state="refused", problem=doubt)
+        return row.replace(state="stands", stands_by="reader", support=verdict.support or row.support)
 
     return change
 
@@ -171,9 +169,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
     draft = draft.replace(
         answer=_fallen(draft.answer),
-        paragraphs=tuple(
-            paragraph.replace(claims=_fallen(paragraph.claims)) for paragraph in draft.paragraphs
-        ),
+        paragraphs=tuple(p.replace(claims=_fallen(p.claims)) for p in draft.paragraphs),
     )
     answer = shown(draft.answer, _quoted(draft.answer))
     counts = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
