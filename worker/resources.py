@@ -1,4 +1,4 @@
-"""What a worker process opens once and injects into its activities: store, HTTP, sources, model, thinker.
+"""The resources that a worker process opens once: store, HTTP, sources, model, thinker.
 
 When a run ends its folder is left (`activities.report.run_folder`). What was found and what each iteration
 thought are asked of the run itself, which waits for its last step: they would not fit through that step's

@@ -152,7 +152,7 @@ class PooledFigure(FigureTerms):
     """The fewest works, of one and of two that carry it most, without which another result follows; the last
     ones that were tried where none does."""
     without: Interval | None = None
-    """What the others give; None for two works."""
+    """The result of the others; None for two works."""
 
 
 class Concern(Frozen):

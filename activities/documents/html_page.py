@@ -24,7 +24,7 @@ _LIST_STYLES = ("list-style", "list-style-type")
 _READ = (*_HIDDEN, *_LIST_STYLES)
 """The properties of style sheets that are read."""
 _Weight = tuple[bool, bool, tuple[int, ...], int]
-"""Whether a declaration is important, whether it is the element's own, its specificity, its place."""
+"""Importance of a declaration, a mark of the element's own style, its specificity, its place."""
 MAX_ROMAN = 400
 _ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 

@@ -88,7 +88,7 @@ class _Run:
     score: float
     """That of the nearest one."""
     before: str
-    """What is shown over them."""
+    """The heading over them."""
 
 
 def _chosen(items: Sequence[Item], question: str) -> list[_Run]:

@@ -51,7 +51,7 @@ class RawAnswer(Frozen):
 
     @property
     def cut(self) -> bool:
-        """Whether the answer ended before it was whole."""
+        """True when the answer ended before it was whole."""
         return self.finish_reason in CUT
 
 

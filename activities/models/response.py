@@ -263,7 +263,7 @@ def values_of(body: bytes, request: httpx2.Request) -> Iterator[object]:
 
 
 def _has_value(data: str) -> bool:
-    """Whether the data of an event is more than nothing, the end, or a comment that keeps the connection."""
+    """Tell whether the data of an event holds a value; the end and a comment that keeps it open do not."""
     return not data.startswith(DONE) and data.lstrip().startswith(("{", "["))
 
 
@@ -306,7 +306,7 @@ async def read_stream(
 
 
 def repeats_itself(text: str) -> bool:
-    """Whether a text ends in the same run of characters over and over."""
+    """Tell whether a text ends in the same run of characters over and over."""
     backwards = text[::-1]
     for period in range(1, len(text) // LOOP_REPEATS + 1):
         count = max(LOOP_REPEATS, -(-LOOP_CHARACTERS // period))

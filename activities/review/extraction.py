@@ -35,7 +35,7 @@ FIGURES: Mapping[str, str] = {
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 MAX_VALUE_CHARS = 400
 CHOSEN = ("first", "second", "absent")
-"""What a person says of a field in the place of its value."""
+"""Words of a person on a field in the place of its value."""
 
 
 class AskedField(ExtractionField):
