@@ -75,7 +75,7 @@ class ResearchLoop(RunPart):
                 self.state.loop.refused = error.reason
 
     def _judges_the_rest(self, step: NextStep) -> bool:
-        """Whether a loop that has nothing left to search for has evidence that no judge has seen.
+        """Tell whether a loop with nothing left to search for has evidence that no judge has seen.
 
         Imported, or offered by other sections.
         """

@@ -51,9 +51,9 @@ class TeamState(PartState, defer_build=True):
     stalls: int = 0
     resets: int = 0
     report_instruction: str = ""
-    """What the manager last asked of the reporter."""
+    """The last thing that the manager asked of the reporter."""
     replan: bool = True
-    """Whether the manager is asked for a plan in the next round."""
+    """True when the manager is asked for a plan in the next round."""
 
     @property
     def last(self) -> TeamTurn | None:
@@ -74,7 +74,7 @@ class Turn(Frozen):
 
 
 def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep:
-    """Whether there is another round (`observe`), or the report is written, and why."""
+    """Decide on another round (`observe`) or on the report, and say why."""
     stop = must_stop(loop)
     if stop is not None:
         return stop
