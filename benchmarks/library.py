@@ -24,8 +24,8 @@ import docx
 import typst
 
 from activities.documents.readers import readers
-from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries
+from activities.sources.library.source import SAMPLE
 from activities.text.sentences import sentences
 
 KINDS = (("txt", 30), ("md", 15), ("html", 15), ("docx", 10), ("pdf", 10), ("tex", 10), ("jsonl", 10))

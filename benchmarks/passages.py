@@ -38,8 +38,8 @@ from activities.contracts.evidence import AbsentWord
 from activities.contracts.write import Passage, WriteInput
 from activities.extractive.passages import write
 from activities.profiles.loader import load_profile
-from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries, LibraryIndex
+from activities.sources.library.source import SAMPLE
 from activities.text.absence import MIN_WITHIN
 
 FOUND = 20

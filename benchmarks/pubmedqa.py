@@ -38,7 +38,7 @@ from activities.extractive import passages, searching
 from activities.settings import Settings
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
-from activities.sources.library import LibrarySource
+from activities.sources.library.source import LibrarySource
 from activities.text.sentences import sentences
 
 SAMPLE = Path(__file__).parents[1] / "activities" / "sources" / "sample" / "documents" / "pubmedqa.jsonl.gz"

@@ -18,7 +18,8 @@ from activities.retractions.wording import says_preprint_withdrawn
 from activities.sources.base import Exchange
 from activities.sources.http.reading import XmlReader, read_xml
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, new_record, read_records, year_of
+from activities.sources.publication import year_of
+from activities.sources.records import ApiSource, new_record, read_records
 
 NAME = "arxiv"
 TITLE = "arXiv"

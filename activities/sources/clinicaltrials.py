@@ -18,6 +18,7 @@ from activities.sources.base import Exchange
 from activities.sources.filters import phases
 from activities.sources.http.failures import summary
 from activities.sources.names import info_of
+from activities.sources.publication import year_of
 from activities.sources.records import (
     ApiSource,
     Json,
@@ -25,7 +26,6 @@ from activities.sources.records import (
     database_record,
     read_records,
     read_shape,
-    year_of,
 )
 
 NAME = "clinicaltrials"

@@ -18,6 +18,7 @@ from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.reading import read_xml
 from activities.sources.names import info_of
+from activities.sources.publication import year_of
 from activities.sources.records import (
     ApiSource,
     Json,
@@ -26,7 +27,6 @@ from activities.sources.records import (
     new_record,
     read_records,
     read_shape,
-    year_of,
 )
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"

@@ -22,7 +22,8 @@ from activities.processes import NETWORK, for_python, python, start_async
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
-from activities.sources.records import SetAside, identified, new_record, pointed, read_records, year_of
+from activities.sources.publication import year_of
+from activities.sources.records import SetAside, identified, new_record, pointed, read_records
 
 PROCESS = "activities.sources.mcp_process"
 MAX_TEXT_CHARS = 200_000

@@ -20,6 +20,7 @@ from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure, retry_after
 from activities.sources.names import info_of
+from activities.sources.publication import year_of
 from activities.sources.records import (
     ApiSource,
     Json,
@@ -27,7 +28,6 @@ from activities.sources.records import (
     database_record,
     read_records,
     read_shape,
-    year_of,
 )
 
 NAME = "openfda"

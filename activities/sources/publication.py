@@ -37,6 +37,7 @@ _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     ("case_report", frozenset({"casereports", "casereport"})),
     ("review", frozenset({"review", "reviewarticle", "scopingreview"})),
 )
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?=(?:\d\d){0,2}(?!\d))")
 _OBSERVATIONAL_MESH = frozenset(
     {
         "Case-Control Studies",
@@ -206,3 +207,9 @@ def _marked_in(record: Evidence, types: Sequence[str]) -> str:
     if standing(types, ()) == "retracted":
         return "publication type"
     return "text" if says_retracted(record.text) else ""
+
+
+def year_of(date: str | None) -> int | None:
+    """Return the first year from 1500 to 2199 in a date (`2024-05-08`, `20240508`, `8 May 2024`), or None."""
+    match = _YEAR.search(date or "")
+    return int(match.group()) if match else None

@@ -20,7 +20,8 @@ from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.reading import XmlReader
 from activities.sources.ncbi import MAX_IDS, Eutils, read_tree
-from activities.sources.records import new_record, read_records, year_of
+from activities.sources.publication import year_of
+from activities.sources.records import new_record, read_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 _LINKS = {"related": "pubmed_pubmed", "citedby": "pubmed_pubmed_citedin", "references": "pubmed_pubmed_refs"}

@@ -306,15 +306,6 @@ def facts(**values: object) -> dict[str, str]:
     return texts
 
 
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?=(?:\d\d){0,2}(?!\d))")
-
-
-def year_of(date: str | None) -> int | None:
-    """Return the first year from 1500 to 2199 in a date (`2024-05-08`, `20240508`, `8 May 2024`), or None."""
-    match = _YEAR.search(date or "")
-    return int(match.group()) if match else None
-
-
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
 
 

@@ -25,7 +25,8 @@ from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
-from activities.sources.records import ApiSource, facts, identified, new_record, pointed, year_of
+from activities.sources.publication import year_of
+from activities.sources.records import ApiSource, facts, identified, new_record, pointed
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""

@@ -12,7 +12,7 @@ from activities.processes import VARIABLE, one_blas_thread
 LIBRARY = """
 import sys
 from activities.settings import Settings
-from activities.sources.library import LibrarySource
+from activities.sources.library.source import LibrarySource
 LibrarySource(Settings())._libraries
 assert 'numpy' in sys.modules
 """

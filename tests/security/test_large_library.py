@@ -22,7 +22,7 @@ def test_100_000_records_need_less_than_500_mb(tmp_path: Path) -> None:
     program = (
         "import asyncio, os, sys\nfrom pathlib import Path\nfrom activities.settings import Settings\n"
         "from activities.sources.base import search\n"
-        "from activities.sources.library import LibrarySource\n"
+        "from activities.sources.library.source import LibrarySource\n"
         "from activities.contracts.evidence import Query\n"
         # what `getrusage` says of a new process includes the peak of the process that started it
         "def peak(pid):\n"

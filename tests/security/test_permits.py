@@ -19,7 +19,7 @@ from activities.prepare_activity import PrepareActivities
 from activities.private_files import WeakKey
 from activities.search_activity import SearchActivities
 from activities.settings import Settings
-from activities.sources.library import LibrarySource
+from activities.sources.library.source import LibrarySource
 from client.api import Determinator
 from client.failures import NoConnection
 from client.runs.start import run_id_of, signed, signing_key, start

@@ -14,7 +14,7 @@ from activities.documents.readers import Readers
 from activities.documents.text import Text, Unreadable
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.library import LibrarySource
+from activities.sources.library.source import LibrarySource
 
 READ_PAGE = "activities.documents.read:read_page"
 

@@ -38,7 +38,7 @@ from activities.documents.text import Lacking, NoText, Text, Unreadable, from_pa
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import SetAside as SetAside
 from activities.sources.library.records import has_text, is_row, read_record, records_in
-from activities.sources.records import year_of
+from activities.sources.publication import year_of
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024

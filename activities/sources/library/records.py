@@ -20,8 +20,14 @@ from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Standing
 from activities.documents.markup import plain, without_tags
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, Unreadable
-from activities.sources.publication import indexed_type, is_preprint, notice_of, read_marks, stated_type
-from activities.sources.records import year_of
+from activities.sources.publication import (
+    indexed_type,
+    is_preprint,
+    notice_of,
+    read_marks,
+    stated_type,
+    year_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

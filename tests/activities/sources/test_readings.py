@@ -28,7 +28,8 @@ from activities.sources import (
     pubmed,
     semanticscholar,
 )
-from activities.sources.records import Json, identified, year_of
+from activities.sources.publication import year_of
+from activities.sources.records import Json, identified
 from tests.activities.sources.recordings import PAGE_OF_WORKS, PAPER
 from tests.replay import RECORDED
 

@@ -15,11 +15,11 @@ from activities.contracts.evidence import Evidence, Filters, Query
 from activities.documents.readers import Stop, Stopped
 from activities.settings import Settings
 from activities.sources.base import Exchange, reporting
-from activities.sources.library import SAMPLE, LibrarySource, encoding, index, store
+from activities.sources.library import encoding, index, store
 from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import KEPT_DAYS, Libraries
 from activities.sources.library.reading import SetAside
-from activities.sources.library.source import WHOLE
+from activities.sources.library.source import SAMPLE, WHOLE, LibrarySource
 from activities.sources.library.store import Changed
 
 
