@@ -97,13 +97,15 @@ BUILT_IN: tuple[ModeInfo, ...] = (
         name="iterative",
         workflow="IterativeResearch",
         location="workflows.iterative:IterativeResearch",
-        good_for="a single question that needs several searches: it names what is missing and searches on",
+        good_for="a question about one subject, whatever its aspects (a comparison with benefits and harms, "
+        "a dispute, an account): one text on all works, which names what is missing and searches on",
     ),
     ModeInfo(
         name="deep",
         workflow="DeepResearch",
         location="workflows.deep:DeepResearch",
-        good_for="an overview or a question with several parts: a plan, then a researched section for each",
+        good_for="an overview of a field, or subjects that each need works of their own: a plan, then a "
+        "researched section for each",
         least_tokens=100_000,
         defaults={"results_per_search": 25},
     ),

@@ -80,7 +80,8 @@ def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: in
         inputs.append(f"Modes (`research_mode`: the one that fits best; in doubt `iterative`):\n{modes}")
     else:
         inputs.append(
-            "`research_mode`: `deep` for a question with several parts or an overview, else `iterative`."
+            "`research_mode`: `deep` for an overview of a field or for subjects that each need works of "
+            "their own; else `iterative`, also where one subject has several aspects."
         )
     if step.specialists:
         rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
