@@ -61,6 +61,7 @@ def a_replayer() -> Replayer:
         data_converter=DATA_CONVERTER,
         unsandboxed_workflow_runner=SANDBOX,
         workflow_failure_exception_types=[],
+        debug_mode=True,  # a loaded machine needs over two seconds for a step, and a replay then never ends
     )
 
 
