@@ -13,6 +13,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from activities.contracts.errors import DeterminatorError
 
 OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -68,7 +70,7 @@ def file_name(run_id: str) -> str:
     return re.sub(r"[^\w.-]", "-", run_id.replace("/", "--")).lstrip(".")[:FILE_NAME_CHARS] or "run"
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes | memoryview) -> None:
     """Replace a file in one step, readable by its owner only."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
@@ -79,6 +81,12 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def user_cache(name: str) -> Path:
+    """Return the folder of cached data for every home: in `DETERMINATOR_CACHE`, else the platform's."""
+    named = os.environ.get("DETERMINATOR_CACHE")
+    return (Path(named).expanduser() if named else user_cache_path("determinator")) / name
 
 
 def random_key(path: Path) -> bytes:

@@ -3,12 +3,20 @@
 Languages are ISO 639-1 codes. A text too short to tell has none.
 """
 
+import hashlib
 import re
+from array import array
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 from activities.logs import log
+from activities.private_files import user_cache, write_whole
 from activities.text.normal_form import is_unspaced
 
 if TYPE_CHECKING:
@@ -35,6 +43,7 @@ STEMMERS = frozenset({
 OTHERS = frozenset({"bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh"})
 """Further languages that are told apart; their words are compared as they stand."""
 SAME = {"wuu": "zh", "yue": "zh", "nb": "no", "nn": "no"}
+LANGUAGES = STEMMERS | OTHERS | SAME.keys()
 
 
 @lru_cache(maxsize=2048)
@@ -86,15 +95,51 @@ def _identifier() -> "LanguageIdentifier | None":
     """Return what tells languages; None where there is no room to unpack its model."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+    of = hashlib.sha256(" ".join((version("py3langid"), *sorted(LANGUAGES))).encode()).hexdigest()
+    place = user_cache("languages") / f"{of[:16]}.npz"
+    with suppress(OSError, KeyError, ValueError, BadZipFile):  # not there yet, or damaged
+        return _unpacked(place)
     try:
         identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     except OSError as error:
         hint = "free 70 MB in the folder for temporary files, or name another one in TMPDIR"
         log.warning("languages_not_told", error=str(error), hint=hint)
         return None
-    languages = {*STEMMERS, *OTHERS, *SAME} & set(identifier.nb_classes)
-    identifier.set_languages(sorted(languages))
+    identifier.set_languages(sorted(LANGUAGES & set(identifier.nb_classes)))
+    with suppress(OSError):
+        _keep_unpacked(identifier, place)
     return identifier
+
+
+def _unpacked(place: Path) -> "LanguageIdentifier":
+    """Read a model that was written unpacked. Raises OSError, KeyError, ValueError, BadZipFile."""
+    import numpy as np
+    from py3langid.langid import LanguageIdentifier
+
+    with place.open("rb") as file, np.load(file) as arrays:
+        moves, rows = (array(code, arrays[name].tobytes()) for name, code in (("moves", "I"), ("rows", "I")))
+        classes, outputs = arrays["classes"].tolist(), arrays["outputs"].tolist()
+        likelihoods, priors = arrays["likelihoods"], arrays["priors"]
+    return LanguageIdentifier(likelihoods, priors, classes, moves, outputs, norm_probs=True, tk_row=rows)
+
+
+def _keep_unpacked(identifier: "LanguageIdentifier", place: Path) -> None:
+    """Write a model of our languages unpacked: each process would take most of a second to unpack it."""
+    import numpy as np
+
+    data = BytesIO()
+    np.savez(
+        data,
+        likelihoods=identifier.nb_ptc,
+        priors=identifier.nb_pc,
+        classes=np.array(identifier.nb_classes),
+        moves=np.asarray(identifier.tk_nextmove, dtype=np.uint32),
+        rows=np.asarray(identifier.tk_row, dtype=np.uint32),
+        outputs=np.asarray(identifier.tk_output, dtype=np.int32),
+    )
+    write_whole(place, data.getbuffer())
+    for former in set(place.parent.glob("*.npz")) - {place}:
+        former.unlink(missing_ok=True)
 
 
 def stemmer(language: str) -> "Stemmer.Stemmer | None":

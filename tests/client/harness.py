@@ -131,16 +131,18 @@ def processes_of(home: Path) -> dict[str, list[int]]:
             continue
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
-            environment = (entry / "environ").read_bytes()
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            kind = "server" if b"start-dev" in words else "worker" if b"worker.daemon" in words else ""
+            if not kind or (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                continue
+            if kind == "server":
+                is_of_home = any(str(home).encode() in word for word in words)
+            else:
+                variables = (entry / "environ").read_bytes().split(b"\0")
+                is_of_home = f"DETERMINATOR_HOME={home}".encode() in variables
         except OSError:
             continue
-        if state == "Z":
-            continue
-        if b"start-dev" in words and any(str(home).encode() in word for word in words):
-            found["server"].append(int(entry.name))
-        elif b"worker.daemon" in words and f"DETERMINATOR_HOME={home}\0".encode() in environment + b"\0":
-            found["worker"].append(int(entry.name))
+        if is_of_home:
+            found[kind].append(int(entry.name))
     return found
 
 

@@ -23,12 +23,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from platformdirs import user_cache_path
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.documents.readers import Stop
 from activities.logs import log
+from activities.private_files import user_cache
 from activities.sources.base import Report
 from activities.sources.library.encoding import MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
@@ -303,9 +303,3 @@ def code_digest() -> str:
     for file in sorted(files):
         state.update(file.read_bytes())
     return state.hexdigest()
-
-
-def user_cache(name: str) -> Path:
-    """Return the folder of cached data for every home: in `DETERMINATOR_CACHE`, else the platform's."""
-    named = os.environ.get("DETERMINATOR_CACHE")
-    return (Path(named).expanduser() if named else user_cache_path("determinator")) / name

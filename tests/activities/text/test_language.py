@@ -1,5 +1,6 @@
 """Texts of any language are told apart, divided, compared and quoted."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -139,16 +140,45 @@ def test_a_folder_is_encoded_for_the_language_of_the_question(tmp_path: Path) ->
     assert index.wait(60), "the vectors of the other encoder were not asked for"
 
 
-def test_without_room_to_unpack_the_model_no_language_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def forget() -> Iterator[Callable[[], None]]:
+    """Has the model read again by the next text; so does the end of the test."""
+
+    def clear() -> None:
+        for cached in (_identifier, language_of):
+            cached.cache_clear()
+
+    clear()
+    yield clear
+    clear()
+
+
+def test_the_model_of_languages_is_unpacked_once_for_every_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forget: Callable[[], None]
+) -> None:
+    """A damaged file is written again."""
+    monkeypatch.setenv("DETERMINATOR_CACHE", str(tmp_path))
+    assert language_of(GERMAN) == "de"
+    (file,) = (tmp_path / "languages").iterdir()
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes()[: size // 2])
+    forget()
+    assert language_of(CHINESE) == "zh"
+    assert [(file, file.stat().st_size)] == [(each, size) for each in (tmp_path / "languages").iterdir()]
+    monkeypatch.setattr("lzma.open", None)  # what unpacks it
+    forget()
+    assert (language_of(GERMAN), language_of(HINDI)) == ("de", "hi")
+
+
+def test_without_room_to_unpack_the_model_no_language_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forget: Callable[[], None]
+) -> None:
     def full(**_: object) -> object:
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setenv("DETERMINATOR_CACHE", str(tmp_path))
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    caches = (_identifier, language_of)
-    for known in caches:
-        known.cache_clear()
     assert language_of(GERMAN) == ""
-    for known in caches:
-        known.cache_clear()
     monkeypatch.undo()
+    forget()
     assert language_of(GERMAN) == "de"
