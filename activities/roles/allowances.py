@@ -8,6 +8,7 @@ report, and what a reservation is settled to, is usually well under.
 import math
 from collections.abc import Sequence
 
+from activities.contracts.appraisal import AppraiseInput
 from activities.contracts.evidence import Allowance, EvidenceRef, ModelChoice
 from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
@@ -24,6 +25,8 @@ HEADING_TOKENS = 110
 """Tokens of the line above a work and the labels of its sentences."""
 FRAME_TOKENS = 1_300
 """Tokens of a judge's prompt without works; a writer's has twice as many, with what other sections say."""
+EFFECT_TOKENS = 400
+"""Tokens of an appraiser's answer for each work: its effects on two or three outcomes, most fields empty."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
 """Works that one call of the judge reads by its usual allowance; of a model that reads more at once."""
 MAX_JUDGED, MAX_JUDGED_LARGE = 20, 48
@@ -82,9 +85,13 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     """Return what this step of a role may spend.
 
     A writer and its second reader get as much as they need to read every work whole that was judged to
-    answer, a judge as much as its batch needs. The context of the model alone bounds what they are shown.
+    answer, a judge as much as its batch needs, an appraiser room for the effects of every work. The context
+    of the model alone bounds what they are shown.
     """
     allowance = allowance_of(role, choice)
+    if isinstance(step, AppraiseInput) and allowance.tokens:
+        effects = FRAME_TOKENS + EFFECT_TOKENS * min(len(step.evidence), MAX_APPRAISED)
+        return allowance.replace(output_tokens=max(effects, allowance.output_tokens))
     if isinstance(step, JudgeInput):
         return allowance_to_judge([ref.chars for ref in step.evidence], choice)
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:

@@ -75,7 +75,7 @@ class EffectAnswer(Loose):
     opposite: Truth = None
     reverse: Truth = None
     clustered: Truth = None
-    randomised: OneSentence = ""
+    randomised: OneSentence = None
 
 
 class ConclusionAnswer(Loose):

@@ -23,7 +23,7 @@ TASK = "Fill every column for every work shown, as far as it says so. Answer wit
 class CellAnswer(Loose):
     column: Text = limits(length=60, default="")
     text: Text = limits(length=MAX_CELL_CHARS, default="")
-    sentence: OneSentence = ""
+    sentence: OneSentence = None
 
 
 class RowAnswer(Loose):

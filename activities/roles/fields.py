@@ -102,7 +102,8 @@ ClaimLabels = Annotated[list[ClaimLabel], BeforeValidator(_labels)]
 Labels = Annotated[list[str], BeforeValidator(_labels)]
 """Labels of sentences or works."""
 OneWork = Annotated[WorkLabel, BeforeValidator(_label)]
-OneSentence = Annotated[SentenceLabel, BeforeValidator(_label)]
+OneSentence = Annotated[SentenceLabel | None, BeforeValidator(_label)]
+"""The label of a sentence, or none where no sentence says it."""
 OneClaim = Annotated[ClaimLabel, BeforeValidator(_label)]
 Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[str], BeforeValidator(_texts)]

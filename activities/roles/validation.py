@@ -73,14 +73,14 @@ def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
     return tuple(unique.values())[:most]
 
 
-def cited(labels: Iterable[str], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
+def cited(labels: Iterable[str | None], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
     """Return the sentences that labels stand for, each once, and the labels that were not shown."""
     sentences: dict[str, Sentence] = {}
     unknown: list[str] = []
     for label in labels:
-        sentence = prompt.sentences.get(label)
-        if sentence is None:
-            unknown.append(line(label, 40))
+        sentence = prompt.sentences.get(label or "")
+        if not label or sentence is None:
+            unknown.append(line(label or "", 40))
         else:
             sentences.setdefault(label, sentence)
     return tuple(sentences.values()), tuple(unknown)

@@ -119,7 +119,7 @@ PARAGRAPH = WrittenBlock()
 
 
 class Translated(Loose):
-    sentence: OneSentence = ""
+    sentence: OneSentence = None
     text: Text = limits(length=MAX_TRANSLATION_CHARS, default="")
 
 

@@ -126,6 +126,12 @@ def test_a_trial_is_one_whose_own_sentence_says_so() -> None:
     assert not effect.randomised, "it is a sentence of another work"
 
 
+def test_no_sentence_need_say_that_chance_allocated_people() -> None:
+    fields = AppraiseAnswer.model_json_schema()["$defs"]["EffectAnswer"]["properties"]
+    assert {"type": "null"} in fields["randomised"]["anyOf"]
+    assert not appraised({**FIRST, "randomised": None}).effects[0].randomised
+
+
 def test_what_a_model_says_of_its_conclusion_is_taken() -> None:
     said: dict[str, object] = {"outcome": "mortality", "direction": "no_difference", "certainty": "low"}
     (proposed,) = appraised(conclusions=({**said, "excludes": "false", "asked": False},)).proposed

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from activities.contracts.appraisal import AppraiseInput
 from activities.contracts.evidence import Claim, Evidence, EvidenceRef, ModelChoice, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
@@ -158,6 +159,15 @@ def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() ->
     assert room_of("verifier", 2, 128_000) > needed
     assert room_of("writer", 2, 16_000) < 16_000
     assert allowance_for("judge", choice, step) == allowance_of("judge", choice)
+
+
+def test_an_appraiser_has_room_for_the_effects_of_every_work() -> None:
+    refs = tuple(EvidenceRef(evidence_id=f"w{n}", blob="", source="", title="", chars=900) for n in range(9))
+    choice = ModelChoice(backend="openai", model="m", effort="normal")
+    step = AppraiseInput(run_id="r", question="q", profile=load_profile("general"), evidence=refs)
+    usual = allowance_of("appraiser", choice).output_tokens
+    assert allowance_for("appraiser", choice, step).output_tokens > usual
+    assert allowance_for("appraiser", choice, step.replace(evidence=refs[:1])).output_tokens == usual
 
 
 QUESTIONS = (
