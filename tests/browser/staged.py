@@ -31,12 +31,14 @@ from activities.settings import Settings
 from client.api import Determinator
 from client.embedded.binary import free_port
 from client.listing import Filter, Row
+from client.messages import Verb
 from client.reports.load import RunReport
 from client.run import RunStatus
 from client.sign_in.signing_in import SignIn
 from client.web.server import build_app
 from tests.activities.cases import planned, publish_input, quoting
 from workflows.event_types import AgentEvent
+from workflows.messages import Message
 from workflows.types import BudgetStatus, Limits, PlanView, Progress, SectionProgress
 
 TOKEN = "t" * 64
@@ -170,14 +172,10 @@ class StagedRun:
         store = EvidenceStore.at(self.settings.evidence_url)
         return tuple([await store.put(item) for item in works()])
 
-    async def pause(self) -> None:
+    async def deliver(self, verb: Verb, content: Message | None, by: str | None = None) -> None:
+        """Count the commands; `finish` ends the run."""
         self.commands += 1
-
-    async def resume(self) -> None:
-        self.commands += 1
-
-    async def finish(self) -> None:
-        self.over = True
+        self.over = self.over or verb.name == "finish"
 
     def _events(self) -> int:
         return int((time.monotonic() - self.began) * self.events_a_second)
