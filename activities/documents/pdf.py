@@ -13,10 +13,11 @@ from functools import cache, cached_property
 from importlib import resources
 from itertools import pairwise
 
-from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of, rows_of
-from activities.documents.pdf_page import HYPHEN, Page, Run, read_page
+from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
+from activities.documents.pdf_page import HYPHEN, Page, Run, read_page, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
+from activities.text.normal_form import is_unspaced
 
 MAX_PAGES = 2_000
 PDF_SECONDS = 30.0
@@ -46,6 +47,7 @@ _LAST_PART = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*[-\u2010/._?=&]$")
 """An address that goes on in the next line."""
+_WIDE_SIGN = re.compile("[\u3000-\u303f\uff00-\uff65]")
 _TIES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xa0": " "}
 )
@@ -109,7 +111,7 @@ def laid_out(pages: Sequence[Page]) -> Text:
     blocks = [
         replace(block, page=number)
         for number, page in enumerate(pages)
-        for block in (*firsts[number], *blocks_of(page.runs, page.figures, body, gutters))
+        for block in (*firsts[number], *blocks_of(page, body, gutters))
     ]
     mark_parts(blocks, body)
     hyphens = Hyphens(run.text for page in pages for run in page.runs)
@@ -148,10 +150,11 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
         for row in rows:
             text = " ".join(run.text for run in row)
             again = {form for form in _forms(row, number) if form in others}
+            counted = any(map(_is_page_number, again))
             alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
             if not again and not alone:
                 continue
-            if alone or again & seen or not any(map(str.isalpha, text)):
+            if alone or counted or again & seen or not any(map(str.isalpha, text)):
                 apart[Kind.EDGE.value].append(text)
             else:
                 firsts[number].append(Block(Kind.NOTE, [Line(row)]))
@@ -175,8 +178,16 @@ def _forms(row: Sequence[Run], page: int) -> Iterator[tuple[str, int]]:
     for step in (height, height + 1):
         if sum(map(str.isalpha, text)) > 2:
             yield text, step
+        for run in row:
+            if _NUMBER.fullmatch(run.text):
+                yield f"#{int(run.text) - page}", step
         for match in _NUMBER.finditer(text):
             yield f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}", step
+
+
+def _is_page_number(form: tuple[str, int]) -> bool:
+    """Tell whether a form is a number that stands apart and counts the pages."""
+    return form[0].lstrip("#-").isdigit()
 
 
 def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
@@ -220,7 +231,7 @@ class Hyphens:
         if _ADDRESS.search(text) and not more[:1].isspace():
             return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{more}"
         if not text.endswith(("-", HYPHEN)) or text[-2:-1].isspace():
-            return f"{text} {more}"
+            return f"{text}{'' if _is_unspaced(text[-1:]) and _is_unspaced(more[:1]) else ' '}{more}"
         bare = text[:-1]
         before, after = _LAST_PART.search(text), _FIRST_PART.match(more)
         if before is None or after is None or not more[:1].islower():
@@ -238,6 +249,11 @@ class Hyphens:
             return False
         words = _vocabulary()
         return first + second in words or not (first in words and second in words)
+
+
+def _is_unspaced(character: str) -> bool:
+    """Tell whether no blank stands beside a character; of the signs of East Asia beside none."""
+    return bool(_WIDE_SIGN.match(character)) or (character != "" and is_unspaced(character))
 
 
 def joined(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:
@@ -304,10 +320,9 @@ def _assembled(
             formula = formula or block.kind is Kind.FORMULA
             continue
         if (
-            block.kind is Kind.CODE
-            and unfinished is not None
-            and not unfinished.last.text.endswith(":")
-            and len(block.lines) <= MAX_INLINE_LINES
+            unfinished is not None
+            and not unfinished.last.text.endswith((":", "\uff1a"))
+            and _is_inline(block)
         ):
             add(block, " ")
             continue
@@ -324,6 +339,8 @@ def _assembled(
         if unfinished is not None and _goes_on(unfinished, block):
             if formula:
                 text += f" {FORMULA}"
+            while waiting and _is_inline(waiting[0]):
+                add(waiting.pop(0), " ")
             add(block, " ")
         else:
             flush()
@@ -339,6 +356,11 @@ def _assembled(
         after = min(after, starts.get(number, after))
         offsets.append(after)
     return text, offsets[::-1]
+
+
+def _is_inline(block: Block) -> bool:
+    """Tell whether a block is of so few lines of a program that a sentence goes on with them."""
+    return block.kind is Kind.CODE and len(block.lines) <= MAX_INLINE_LINES
 
 
 def _is_finished(block: Block) -> bool:

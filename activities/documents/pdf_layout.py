@@ -10,8 +10,9 @@ from importlib import resources
 from itertools import pairwise
 from statistics import median
 
-from activities.documents import tables
-from activities.documents.pdf_page import HYPHEN, SMALLER, Box, Run, in_order
+from activities.documents.pdf_page import Page, Run, down, in_order, rows_of
+from activities.documents.pdf_tables import table_at, with_ruled_tables
+from activities.text.normal_form import is_unspaced
 
 MAX_RUNS = 3_000
 """Runs of a page that are looked at for columns and tables; a page of text has 300."""
@@ -23,15 +24,10 @@ MIN_LONG = 0.6
 """Share of the characters of a column that stand in such lines."""
 MIN_GUTTER = 0.53
 """Width of the space between columns, in heights of a letter."""
-MIN_ROWS = 3
-"""Rows that a table has at least, with its headings."""
-CELL_CHARS = 60
-"""Longest line of a cell; columns of running text have longer ones or no values."""
 LARGER = 1.12
 """How much larger than the text a heading is printed."""
 NOTE = 0.93
 """How much smaller than the text a note at the foot of a page is printed."""
-_VALUE = re.compile(r"(?<![\w.,])[$\u20ac\u00a3+-]?\d[\d.,:/%-]*(?!\w)")
 _NAMES = {
     name
     for line in (resources.files("activities.documents") / "captions.txt").read_text("utf-8").splitlines()
@@ -140,13 +136,12 @@ class Block:
         return self.lines[-1]
 
 
-def blocks_of(
-    runs: Sequence[Run], figures: Sequence[Box], body: float, gutters: Sequence[float]
-) -> Iterator[Block]:
+def blocks_of(page: Page, body: float, gutters: Sequence[float]) -> Iterator[Block]:
     """Yield the blocks of a page in reading order. `gutters`: where most pages part their columns."""
     beside: list[Run] = []
     inside: list[Run] = []
-    for run in runs:
+    figures = page.figures
+    for run in with_ruled_tables(page.runs, page.rules):
         label = run.rotated or (
             any(figure.holds(run) for figure in figures)
             and len(run.text.split()) < 7
@@ -168,7 +163,7 @@ def columns(runs: Sequence[Run], gutters: Sequence[float]) -> Iterator[list[Run]
     over = {id(run) for run in runs if run.left < gutter - 1 and run.right > gutter + 1}
     rest = [run for run in runs if id(run) not in over]
     bands: list[Run] = []
-    for run in sorted((run for run in runs if id(run) in over), key=_down):
+    for run in sorted((run for run in runs if id(run) in over), key=down):
         level = run.base + 0.3 * run.size
         higher = [other for other in rest if other.base > level]
         if higher or not bands:
@@ -187,10 +182,6 @@ def _bands(
     for side in ([r for r in beside if r.right <= gutter + 1], [r for r in beside if r.right > gutter + 1]):
         if side:
             yield from columns(side, gutters)
-
-
-def _down(run: Run) -> tuple[float, float]:
-    return -run.base, run.left
 
 
 def gutters_of(runs: Sequence[Run]) -> list[float]:
@@ -248,35 +239,19 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
     return start - 1.5
 
 
-def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return runs of a column by the lines on which they stand, from the top."""
-    rows: list[list[Run]] = []
-    largest: Run | None = None
-    for run in sorted(runs, key=_down):
-        if largest is None or not _is_beside(largest, run):
-            rows.append([])
-            largest = None
-        rows[-1].append(run)
-        largest = run if largest is None or run.size > largest.size else largest
-    return [sorted(row, key=lambda run: run.left) for row in rows]
-
-
-def _is_beside(largest: Run, run: Run) -> bool:
-    """Tell whether a run stands on a line above or level with it, of whose runs one is the largest."""
-    lower = largest.base - run.base
-    if lower < 0.35 * max(largest.size, run.size):
-        return True
-    if run.size < SMALLER * largest.size:  # a subscript that stands apart
-        return run.top > largest.base - 0.4 * largest.size
-    return largest.size < SMALLER * run.size and len(largest.text) < 4 and lower < 0.7 * run.size
-
-
 def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
     rows = rows_of(runs)
     place = 0
     loose: list[Line] = []
     while place < len(rows):
-        end, table = _table_at(rows, place)
+        end, table = table_at(rows, place)
+        ruled = next((run for run in rows[place] if run.rows), None)
+        if ruled is not None:
+            yield from _line_blocks(loose, body)
+            loose = [Line(beside)] if (beside := [run for run in rows[place] if run is not ruled]) else []
+            yield Block(Kind.TABLE, [Line([ruled])], rows=ruled.rows)
+            place += 1
+            continue
         if table is None:
             loose.append(Line(rows[place]))
             place += 1
@@ -284,7 +259,7 @@ def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
         yield from _line_blocks(loose, body)
         loose = []
         lines = [Line(row) for row in rows[place:end]]
-        yield Block(Kind.TABLE, lines, rows=list(tables.from_rows(table).lines()))
+        yield Block(Kind.TABLE, lines, rows=table)
         place = end
     yield from _line_blocks(loose, body)
 
@@ -325,18 +300,26 @@ def _with_margin(lines: Sequence[Line], edge: float) -> tuple[list[Line], set[in
     notes: set[int] = set()
     for line in lines:
         beside = [run for run in line.runs if run.right < edge - 0.3 * run.size]
-        if 0 < len(beside) < len(line.runs) and _words(Line(beside)):
+        if 0 < len(beside) < len(line.runs) and _is_worded(Line(beside)):
             notes.add(len(parted))
             parted.append(Line(beside))
             line = Line(line.runs[len(beside) :])
         parted.append(line)
-    alone = {n for n, line in enumerate(parted) if line.right < edge and _words(line)} if notes else set()
+    alone = {n for n, line in enumerate(parted) if line.right < edge and _is_worded(line)} if notes else set()
     return parted, notes | alone
 
 
+def _is_worded(line: Line) -> bool:
+    return any(sum(map(str.isalpha, word)) > 2 for word in line.text.split())
+
+
 def _words(line: Line) -> int:
-    return sum(
-        len(word) > 2 and word.isalpha() for run in line.runs if run.math < 0.5 for word in run.text.split()
+    """Count the words of a line that stand in no formula."""
+    letters = sum(map(is_unspaced, line.text))
+    return letters // 2 + sum(
+        len(word) > (2 if run.math < 0.5 else 3) and word.isalpha()
+        for run in line.runs
+        for word in run.text.split()
     )
 
 
@@ -395,10 +378,15 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return True
     if not line.is_like(above):
         return True
+    step_in = (line.left - above.left) / line.size
+    if len(block.lines) > 1 and step_in < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
+        return True  # the next of several items whose further lines are indented
+    if step_in > 0.8 and above.left < block.first.left + 1 and _STOP.search(above.text):
+        return True
     is_item = _ended(above, right) or _ITEM.match(block.first.text)
     if _ITEM.match(line.text) and is_item:
         return True
-    word = line.text.split(" ", 1)[0]
+    word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
     return fits and bool(_STOP.search(above.text)) and not line.text[:1].islower()
@@ -406,51 +394,3 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
 
 def _ended(line: Line, right: float) -> bool:
     return line.text.endswith(_END) or bool(_STOP.search(line.text)) or line.right < right - 6 * line.size
-
-
-def _table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list[str]] | None]:
-    """Where the table ends that begins with a row, and its rows; None where none surely begins."""
-    if len(rows[start]) < 2 or len(rows) > MAX_RUNS:
-        return start, None
-    end = start
-    first = rows[start][0]
-    while end < len(rows) and (len(rows[end]) > 1 or (end > start and rows[end][0].left > first.right)):
-        if end > start and rows[end - 1][0].base - rows[end][0].base > 3.2 * first.size:
-            break
-        end += 1
-    for last in range(end, start + MIN_ROWS - 1, -1):
-        if (table := _cells(rows[start:last])) is not None:
-            return last, table
-        if last < end - 2:
-            break
-    return start, None
-
-
-def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:
-    """Return the cells of a table; None for lines without columns or without a column of values."""
-    spans: list[tuple[float, float]] = []
-    for left, right in sorted((cell.left, cell.right) for line in run for cell in line):
-        if spans and left < spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(right, spans[-1][1]))
-        else:
-            spans.append((left, right))
-    if len(run) < MIN_ROWS or len(spans) < 2 or any(len(c.text) > CELL_CHARS for line in run for c in line):
-        return None
-    rows: list[list[str]] = []
-    for line in run:
-        row = [""] * len(spans)
-        for cell in line:
-            column = next(
-                n for n, (left, right) in enumerate(spans) if left <= cell.left < max(right, left + 0.1)
-            )
-            row[column] = f"{row[column]} {cell.text}".strip()
-        below = zip(rows[-1], row, strict=True) if rows and not row[0] else ()
-        # a value below a value begins a row, whose first cell is empty
-        if rows and not row[0] and not any(above and _VALUE.match(cell) for above, cell in below):
-            rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], row, strict=True)]
-        else:
-            rows.append(row)
-    rows = [[cell.replace(HYPHEN, "-") for cell in row] for row in rows]
-    columns_below = ([row[n] for row in rows[1:] if row[n]] for n in range(1, len(spans)))
-    valued = any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns_below)
-    return rows if valued and len(rows) >= MIN_ROWS and tables.has_headings(rows) else None

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,12 +31,19 @@ MIN_DRAWN = 8
 """Lines and areas of a figure that is drawn; a frame or the rules of a table have fewer."""
 MIN_SIDE = 40.0
 """Shorter side of a figure in points."""
+MAX_RULES = 1_000
+RULE = 3.0
+"""Thickness of a rule at most."""
 NO_LETTER = "\u00ad"
 """A soft hyphen, and what stands in the place of an accent that is on its letter."""
 HYPHEN = "\u2010"
 """PDFium marks a hyphen at the end of a line by a control character; so is it named here."""
 _VISIBLE = re.compile(r"\S+")
 _TO_THE_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
+_BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
+MIN_SPACE = 0.1
+"""Width of a blank at least, in heights of a letter."""
 _ACCENTS = dict(
     zip(
         "`\u00b4^\u02c6~\u02dc\u00af\u02d8\u02d9\u00a8\u02da\u02dd\u02c7\u00b8",
@@ -57,7 +64,8 @@ _CODES = {
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 """The ligature whose place is that of the character with which PDFium ends lines."""
 _MATH = re.compile(
-    r"CM(MI|SY|EX)|MSBM|MSAM|Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath", re.IGNORECASE
+    r"CM(MI|SY|EX)|MSBM|MSAM|(?<!DejaVu)Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath",
+    re.IGNORECASE,
 )
 _LARGE = re.compile(r"^(?:CM|LM|EU|TX|PX|N?TX|Esint|Fourier-?Math)\w{0,12}?EX|Extension", re.IGNORECASE)
 _LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨∑∏∫∪∩⊎√√√√√")  # noqa: RUF001 - they are meant
@@ -93,6 +101,8 @@ class Run:
     rotated: bool = False
     mirrored: bool = False
     """It is of a page that is written to the left, whose places are counted from the right."""
+    rows: list[str] = field(default_factory=list)
+    """The lines of a table that stands in its place."""
 
     @property
     def top(self) -> float:
@@ -168,20 +178,24 @@ class Page:
     figures: list[Box]
     """The places of pictures and drawings."""
     height: float
+    rules: list[Box] = field(default_factory=list)
+    """The lines that are drawn across or down."""
 
 
 def read_page(page: "PdfPage") -> Page:
     """Read a page and close it. Raises PdfiumError."""
     try:
-        runs, figures = _runs(page), _figures(page)
+        figures, rules = _drawings(page)
+        runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
         if runs and runs[0].mirrored:
-            figures = [replace(box, left=-box.right, right=-box.left) for box in figures]
-        return Page(runs, figures, page.get_height())
+            figures, rules = (list(map(_mirrored, boxes)) for boxes in (figures, rules))
+        return Page(runs, figures, page.get_height(), rules)
     finally:
         page.close()
 
 
-def _runs(page: "PdfPage") -> list[Run]:
+def _runs(page: "PdfPage", bars: Sequence[Box]) -> list[Run]:
+    """Return the runs of a page, none of which goes over one of the upright rules."""
     import pypdfium2.raw as pdfium
 
     runs: list[Run] = []
@@ -190,9 +204,13 @@ def _runs(page: "PdfPage") -> list[Run]:
     texts = page.get_textpage()
     try:
         text = _characters(texts.raw, pdfium)
+        if _SYLLABLES.search(text):
+            text = _with_whole_syllables(text, texts.raw, page, pdfium)
         mirrored = _is_right_to_left(text)
         for word in _words_of(texts.raw, pdfium, text, mirrored=mirrored):
-            if largest is not None and not _goes_on(some[-1], largest, word):
+            if largest is not None and (
+                not _goes_on(some[-1], largest, word) or _is_parted(some[-1], word, bars, mirrored=mirrored)
+            ):
                 runs.append(_run(some, mirrored=mirrored))
                 some, largest = [], None
             some.append(word)
@@ -202,7 +220,15 @@ def _runs(page: "PdfPage") -> list[Run]:
     return [*runs, _run(some, mirrored=mirrored)] if some else runs
 
 
-def _figures(page: "PdfPage") -> list[Box]:
+def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: bool) -> bool:
+    """Tell whether an upright rule stands between two words."""
+    left, right = before.right - 1, word.left + 1
+    left, right = (-right, -left) if mirrored else (left, right)
+    return any(left < bar.left < right and bar.bottom <= word.base < bar.top for bar in bars)
+
+
+def _drawings(page: "PdfPage") -> tuple[list[Box], list[Box]]:
+    """Return the places of the figures of a page, and its rules."""
     import pypdfium2.raw as pdfium
 
     width, height = page.get_size()
@@ -224,7 +250,18 @@ def _figures(page: "PdfPage") -> list[Box]:
             drawn.append(box)
         elif wide > MIN_SIDE and high > MIN_SIDE:
             boxes.append(box)
-    return [*boxes, *_clusters(drawn)]
+    rules = [box for box in drawn if min(box.right - box.left, box.top - box.bottom) <= RULE]
+    return [*boxes, *_clusters(drawn)], rules[:MAX_RULES]
+
+
+def _mirrored(box: Box) -> Box:
+    return replace(box, left=-box.right, right=-box.left)
+
+
+def around(boxes: Iterable[Box]) -> Box:
+    """Return the smallest box around others."""
+    lefts, bottoms, rights, tops = zip(*map(astuple, boxes), strict=True)
+    return Box(min(lefts), min(bottoms), max(rights), max(tops))
 
 
 def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
@@ -234,10 +271,12 @@ def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
         if box is not None and (not some or box.top > min(other.bottom for other in some[-50:]) - 12):
             some.append(box)
             continue
-        thick = [b for b in some if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
+        # areas below each other from one side to the other are the background of words
+        sides = Counter((round(b.left), round(b.right)) for b in some)
+        single = [b for b in some if sides[round(b.left), round(b.right)] == 1]
+        thick = [b for b in single if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
         if len(some) >= MIN_DRAWN and len(thick) >= MIN_DRAWN / 2:
-            lefts, bottoms, rights, tops = zip(*map(astuple, some), strict=True)
-            whole = Box(min(lefts), min(bottoms), max(rights), max(tops))
+            whole = around(some)
             if min(whole.right - whole.left, whole.top - whole.bottom) > MIN_SIDE:
                 yield whole
         some = [box] if box is not None else []
@@ -253,6 +292,7 @@ def _characters(raw: Any, pdfium: Any) -> str:  # noqa: ANN401 - pypdfium2 ships
 
 
 def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_Word]:  # noqa: ANN401 - as above
+    matrix = pdfium.FS_MATRIX()
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, pdfium, turned, mirrored=mirrored)
@@ -260,7 +300,10 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
 
     def font_and_angle(number: int) -> tuple[_Font, float]:
         pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
-        return _font(name.value), pdfium.FPDFText_GetCharAngle(raw, number) - turned * math.pi / 2
+        angle = pdfium.FPDFText_GetCharAngle(raw, number)
+        if angle and pdfium.FPDFText_GetMatrix(raw, number, matrix) and matrix.a > 0 and not matrix.b:
+            angle = 0.0  # letters that lean, as italics do
+        return _font(name.value), angle - turned * math.pi / 2
 
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
@@ -269,12 +312,15 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
         whole = (
             not font.large
             and NO_LETTER not in match[0]
+            and not _TO_THE_LEFT.search(match[0])
             and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
         )
         pieces: list[_Piece] = []
-        for start, stop in (
-            [(first, end)] if whole else zip(range(first, end), range(first + 1, end + 1), strict=True)
-        ):
+        parts = [(first, end)] if whole else [(number, number + 1) for number in range(first, end)]
+        if not whole and _is_written_left(match[0]):
+            sign = 1 if mirrored else -1
+            parts.sort(key=lambda part: sign * piece_of(*part).left)
+        for start, stop in parts:
             if text[start] == NO_LETTER:
                 continue
             piece = piece_of(start, stop, text[start:stop])
@@ -294,6 +340,13 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
             yield _Word(pieces, font, angle)
 
 
+def _is_written_left(word: str) -> bool:
+    """Tell whether all letters and digits of a word are written to the left."""
+    return all(_TO_THE_LEFT.match(letter) for letter in word if letter.isalnum()) and bool(
+        _TO_THE_LEFT.search(word)
+    )
+
+
 def _is_right_to_left(text: str) -> bool:
     """Tell whether most letters of a text are of scripts that are written to the left."""
     return 2 * len(_TO_THE_LEFT.findall(text)) > sum(map(str.isalpha, text))
@@ -309,6 +362,33 @@ def in_order(words: str, *, mirrored: bool) -> str:
 
     groups = ((against, list(some)) for against, some in groupby(words.split(" "), is_against))
     return " ".join(word for against, some in groups for word in (some[::-1] if against else some))
+
+
+def _with_whole_syllables(text: str, raw: Any, page: "PdfPage", pdfium: Any) -> str:  # noqa: ANN401 - as above
+    """Return a text without the blanks that PDFium takes signs for which have no character of their own."""
+    sides = [ctypes.c_float() for _ in range(4)]
+    drawn: list[Box] = []
+    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), MAX_OBJECTS)):
+        item = pdfium.FPDFPage_GetObject(page.raw, number)
+        if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT and pdfium.FPDFPageObj_GetBounds(
+            item, *map(ctypes.byref, sides)
+        ):
+            drawn.append(Box(*(side.value for side in sides)))
+    piece_of = _pieces(raw, pdfium, 0, mirrored=False)
+    letters = list(text)
+    drawn.sort(key=lambda box: box.left)
+    for match in _BLANK_IN_SYLLABLES.finditer(text):
+        number = match.end()
+        if pdfium.FPDFText_IsGenerated(raw, number) != 1:
+            continue
+        before, after = piece_of(number - 1, number), piece_of(number + 1, number + 2)
+        end, middle = before.right, before.base + before.size / 4
+        for box in drawn:
+            if box.bottom < middle < box.top and box.left < end + 1 < box.right:
+                end = max(end, box.right)
+        if after.left - end < MIN_SPACE * before.size and abs(after.base - before.base) < 1:
+            letters[number] = NO_LETTER
+    return "".join(letters)
 
 
 def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
@@ -453,3 +533,31 @@ def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
         rotated=_is_rotated(words[0].angle),
         mirrored=mirrored,
     )
+
+
+def down(run: Run) -> tuple[float, float]:
+    """Order runs from the top, and from the left on one line."""
+    return -run.base, run.left
+
+
+def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return runs of a column by the lines on which they stand, from the top."""
+    rows: list[list[Run]] = []
+    largest: Run | None = None
+    for run in sorted(runs, key=down):
+        if largest is None or not _is_beside(largest, run):
+            rows.append([])
+            largest = None
+        rows[-1].append(run)
+        largest = run if largest is None or run.size > largest.size else largest
+    return [sorted(row, key=lambda run: run.left) for row in rows]
+
+
+def _is_beside(largest: Run, run: Run) -> bool:
+    """Tell whether a run stands on a line above or level with it, of whose runs one is the largest."""
+    lower = largest.base - run.base
+    if lower < 0.35 * max(largest.size, run.size):
+        return True
+    if run.size < SMALLER * largest.size:  # a subscript that stands apart
+        return run.top > largest.base - 0.4 * largest.size
+    return largest.size < SMALLER * run.size and len(largest.text) < 4 and lower < 0.7 * run.size
