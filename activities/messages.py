@@ -103,9 +103,9 @@ def _(message: str) -> str:
     return _catalogue(language()).gettext(message) if message else ""
 
 
-def ngettext(one: str, many: str, number: int) -> str:
+def ngettext(singular: str, many: str, number: int) -> str:
     """Say a message in the form that a number asks for."""
-    return _catalogue(language()).ngettext(one, many, number)
+    return _catalogue(language()).ngettext(singular, many, number)
 
 
 @cache
@@ -196,9 +196,9 @@ def plural(count: int, thing: str) -> str:
     return f"{count} {thing}{'es' if thing.endswith(('ch', 's')) else 's'}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, many: str = "") -> str:
     """`1 claim`, `2,000 claims`; `many` where the plural is not made by an s."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
 def clock(seconds: float) -> str:

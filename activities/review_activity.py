@@ -224,7 +224,7 @@ class ReviewActivities:
             for record, keys in step.extracted.items():
                 if all(keys):
                     _, left = await self._archive.settled(fields, record, keys, decisions)
-                    pending[record] = tuple(one.field.id for one in left)
+                    pending[record] = tuple(difference.field.id for difference in left)
             key = await self._archive.put_lines(decisions)
             return SettledFields(decisions=key, pending={n: left for n, left in pending.items() if left})
 
@@ -271,7 +271,7 @@ class ReviewActivities:
         }
         if step.stage in ("extraction", "bias"):
             asked = FIELDS if step.stage == "bias" else asked_fields(protocol)
-            fields = [one for one in asked if not step.fields or one.id in step.fields]
+            fields = [field for field in asked if not step.fields or field.id in step.fields]
             return ExtractDataInput.model_validate({**common, "fields": fields, "outcome": step.outcome})
         return ScreenInput.model_validate({**common, "criteria": protocol.criteria})
 

@@ -170,16 +170,16 @@ class SearchActivities:
                 rows.append(failed(task, outcome))
                 continue
             chosen = [result.name for result in outcome.results if result.name in texts]
-            own = tuple(by_name.pop(name) for name in chosen if name in by_name)
+            refs = tuple(by_name.pop(name) for name in chosen if name in by_name)
             listed = sum(result.name in results and result.name not in texts for result in outcome.results)
             missing = unread([pages[name] for name in chosen if name in pages], len(chosen))
             rows.append(
                 Hits(
                     source=task.source,
                     query=outcome.sent or task.query.text,
-                    status="ok" if own or listed else "empty",
+                    status="ok" if refs or listed else "empty",
                     hits=outcome.hits,
-                    kept=own,
+                    kept=refs,
                     listed=listed,
                     set_aside=outcome.set_aside + sum(name not in records for name in chosen),
                     detail="; ".join(filter(None, (outcome.detail, missing))),

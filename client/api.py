@@ -190,8 +190,7 @@ class Determinator:
         """Start the run of a request that was built by other means; see `ask` for `user` and `once`."""
         from client.reports.load import has_report
         from client.run import Run
-        from client.runs.revising import remember_address
-        from client.runs.start import signing_key, start
+        from client.runs.start import plain_url, signing_key, start
 
         # each time: whatever ended meanwhile is started again, and the worker has these settings
         self._connection = connection = await self.connect(for_run=True)
@@ -204,11 +203,10 @@ class Determinator:
             key=signing_key(self.settings, embedded=connection.embedded),
             user=user,
             once=once,
+            address=plain_url(self.settings.openai_base_url or "") if connection.embedded else "",
         )
         started = await (keep_alive(self.settings, starting) if connection.embedded else starting)
         connection.release()
-        if connection.embedded:
-            remember_address(self.settings.home, started.run_id, self.settings.openai_base_url)
         return Run(
             self.settings,
             connection,
@@ -229,8 +227,9 @@ class Determinator:
         max_cost: float | None = None,
         **content: Any,  # noqa: ANN401 - by the message
     ) -> "Answered":
-        """Send a message of `client.messages` to the finished report of a run.
+        """Send `tell`, `change`, `dispute` or `decide` of `client.messages` to the finished report of a run.
 
+        The report of the answer is one of a single section for `tell`, else a version beside it.
         `max_cost`: US dollars that the run and all that is asked of its report may cost. Raises as
         `client.runs.revising.revise`.
         """
@@ -239,39 +238,6 @@ class Determinator:
 
         answer = cast("Asked | Decided", MESSAGES[message].read(content))
         return await revise(self, name, cast("Kind", message), answer, by=by, model=model, max_cost=max_cost)
-
-    async def tell(
-        self, name: str, question: str, *, by: str | None = None, model: str | None = None
-    ) -> "Answered":
-        """Ask the finished report of a run a question, which its evidence answers or does not.
-
-        `report` of the answer is a report of one section. Raises as `revise`.
-        """
-        return await self.revise(name, "tell", by, text=question, model=model)
-
-    async def change(
-        self, name: str, instruction: str, *, by: str | None = None, model: str | None = None
-    ) -> "Answered":
-        """Have the finished report of a run changed.
-
-        A version is made beside it, in which only what the instruction touches is other. Raises as
-        `revise`.
-        """
-        return await self.revise(name, "change", by, text=instruction, model=model)
-
-    async def dispute(self, name: str, sentence: str, reason: str, *, by: str | None = None) -> "Answered":
-        """Dispute a sentence of the finished report of a run, by its id.
-
-        Its works are read again, and the report shows both until somebody decides. Raises as
-        `revise`.
-        """
-        return await self.revise(name, "dispute", by, sentence=sentence, text=reason)
-
-    async def decide(
-        self, name: str, sentence: str, *, upheld: bool, by: str | None = None, note: str = ""
-    ) -> "Answered":
-        """Decide the disputes of a sentence: upheld, its quote stands in its place. Raises as `revise`."""
-        return await self.revise(name, "decide", by, sentence=sentence, upheld=upheld, note=note)
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
         """Return a connection to the configured server, else to the embedded one.
@@ -503,10 +469,6 @@ class BlockingDeterminator(Blocking[Determinator]):
     verify = Blocks(Determinator.verify)
     export = Blocks(Determinator.export)
     revise = Blocks(Determinator.revise)
-    tell = Blocks(Determinator.tell)
-    change = Blocks(Determinator.change)
-    dispute = Blocks(Determinator.dispute)
-    decide = Blocks(Determinator.decide)
     search = Blocks(Determinator.search)
     sources = Blocks(Determinator.sources)
 

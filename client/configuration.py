@@ -60,7 +60,7 @@ def explain(error: ValidationError) -> str:
 
 
 def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
-    message = _said(location, errors)
+    message = _worded(location, errors)
     for length in range(len(location), 0, -1):
         if place := places.get(".".join(location[:length])):
             rest = ".".join(location[length:])
@@ -68,7 +68,7 @@ def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[
     return f"the setting {'.'.join(location)} cannot be used: {message}"
 
 
-def _said(location: list[str], errors: list[ErrorDetails]) -> str:
+def _worded(location: list[str], errors: list[ErrorDetails]) -> str:
     """Return what is wrong, with the nearest name where one of several had to be given."""
     first = errors[0]
     if first["type"] == "literal_error":

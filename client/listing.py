@@ -48,6 +48,8 @@ class Row:
     """Whom it was started for; empty where the server does not know."""
     line: str = ""
     """The line of versions that it began on (`0.2`); empty where the server does not know."""
+    address: str = ""
+    """The address of the model server that a command named for it."""
 
 
 def shortest_name(run_id: str) -> str:
@@ -218,4 +220,5 @@ async def as_row(execution: WorkflowExecution) -> Row:
         closed=execution.close_time,
         user=str(memo.get("user", "")),
         line=str(memo.get("line", "")) or (BEFORE_LINES if memo.get("user") is not None else ""),
+        address=str(memo.get("address", "")),
     )

@@ -2,17 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from types import NoneType
+from typing import Annotated, Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from pydantic import Field
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.configuration.declaration import option
-from activities.contracts.evidence import EvidenceRef, Gate, ReportPlan
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import EvidenceRef, Gate
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.step import Reading
 from activities.evidence_store import EvidenceStore
@@ -25,7 +28,7 @@ from client.embedded.server import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
 from client.messages import MESSAGES, Verb
-from client.reports.load import RunReport, Use, latest_report, report_and_versions, use_in_report
+from client.reports.load import RunReport, Use, in_version, load_report, use_in_report
 from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
 from client.runs.query import (
@@ -41,7 +44,7 @@ from client.runs.query import (
 from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
-from workflows.messages import Approval, Message
+from workflows.messages import Answers, Approval, ChooseCandidates, EditPlan, ExtendBudget, Message, Steer
 from workflows.types import BudgetStatus, PlanView, Progress
 
 WORKER_SECONDS = 15.0
@@ -50,10 +53,32 @@ AT_ONCE = 16
 """Documents read from the store at the same time."""
 Names = list[str]
 Readings = tuple[Reading, ...]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class CancelSection(Message):
     section: Annotated[str | None, option("Only this section, as `s2`."), Field(max_length=200)] = None
+
+
+class Sends(Generic[P, T]):
+    """A message of `client.messages` as a method: its arguments are the fields of its content."""
+
+    def __init__(self, name: str, content: Callable[P, Message], answer: type[T]) -> None:
+        """`content` and `answer` are those of the message, for a type checker."""
+        self._name = name
+        self.__doc__ = MESSAGES[name].help
+
+    @overload
+    def __get__(self, run: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, run: "Run", kind: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, run: "Run | None", kind: type) -> Self | Callable[P, Coroutine[Any, Any, T]]:
+        return self if run is None else partial(self, run)
+
+    async def __call__(self, run: "Run", *_: P.args, **content: P.kwargs) -> T:
+        answer: T = await run.send(self._name, **content)
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,20 +203,23 @@ class Run:
 
     async def draft(self) -> RunReport:
         """Return the report as it stands now. Raises NoReport."""
-        return RunReport.of(await latest_report(self.settings, self.connection, self.id))
+        return await self.version()
 
     async def versions(self) -> tuple[Version, ...]:
         """Return the versions that a refresh or a change has made, the oldest first. Raises NoReport."""
-        return (await report_and_versions(self.settings, self.connection, self.id))[1]
+        report = await load_report(self.settings, self.connection, self.id)
+        try:
+            return () if report.draft else await Archive(self.settings.evidence_url).versions(report)
+        except StoreError:  # not every client sees the workers' store
+            return ()
 
-    async def version(self, number: int) -> RunReport:
-        """Return a version of its report; 1 is what it published. Raises BadInput, NoReport."""
-        first, later = await report_and_versions(self.settings, self.connection, self.id)
-        if not 1 <= number <= len(later) + 1:
-            raise BadInput(f"{self.id} has no version {number} of its report; there are {len(later) + 1}")
-        if number == 1:
-            return RunReport.of(first)
-        return RunReport.of(await Archive(self.settings.evidence_url).version(later[number - 2]))
+    async def version(self, number: int | None = None) -> RunReport:
+        """Return a version of its report, by default the latest; 1 is what it published.
+
+        Raises BadInput, NoReport.
+        """
+        report = await load_report(self.settings, self.connection, self.id)
+        return RunReport.of(await in_version(self.settings, report, number))
 
     async def found(self) -> tuple[EvidenceRef, ...]:
         """Return references to the items it has found."""
@@ -241,9 +269,9 @@ class Run:
 
         Returns the gate of a decision, the answer of an update.
         """
-        if isinstance(content, CancelSection):
-            return await self.cancel(content.section)
         seen = await self.running()
+        if isinstance(content, CancelSection):
+            return await self._cancel(content.section, seen)
         if isinstance(content, Approval):
             content = content.replace(gate=self._gate(content.gate, seen))
         if verb.signed and content is not None:
@@ -269,65 +297,20 @@ class Run:
             raise BadInput("no worker answers, so the gate that waits is not known; name the gate")
         return chosen
 
-    async def approve(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
-        """Approve what waits at a gate; return which one."""
-        approved: Gate = await self.send("approve", by, gate=gate, note=note)
-        return approved
+    approve = Sends("approve", Approval, str)
+    reject = Sends("reject", Approval, str)
+    pause = Sends("pause", Message, NoneType)
+    resume = Sends("resume", Message, NoneType)
+    finish = Sends("finish", Message, NoneType)
+    steer = Sends("steer", Steer, NoneType)
+    extend = Sends("extend", ExtendBudget, BudgetStatus)
+    choose_candidates = Sends("candidates", ChooseCandidates, Names)
+    answer = Sends("answer", Answers, Readings)
+    edit_plan = Sends("edit_plan", EditPlan, PlanView)
+    cancel = Sends("cancel", CancelSection, str)
 
-    async def reject(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
-        """Reject what waits at a gate; return which one."""
-        rejected: Gate = await self.send("reject", by, gate=gate, note=note)
-        return rejected
-
-    async def pause(self) -> None:
-        """Pause it at its next step; waiting uses no budget."""
-        await self.send("pause")
-
-    async def resume(self) -> None:
-        """Resume it."""
-        await self.send("resume")
-
-    async def finish(self) -> None:
-        """Stop searching and write the report."""
-        await self.send("finish")
-
-    async def steer(self, text: str, *, by: str | None = None) -> None:
-        """Give it an instruction, which it follows from its next step on."""
-        await self.send("steer", by, text=text)
-
-    async def add_source(self, source: str) -> None:
-        """Search this source as well."""
-        await self.send("steer", add_source=source)
-
-    async def extend(
-        self, *, tokens: int = 0, cost: float = 0.0, seconds: float = 0.0, iterations: int = 0
-    ) -> BudgetStatus:
-        """Add to its budget (`cost` in US dollars); return the budget after it."""
-        amounts = {"tokens": tokens, "cost": cost, "seconds": seconds, "iterations": iterations}
-        budget: BudgetStatus = await self.send("extend", **amounts)
-        return budget
-
-    async def choose_candidates(self, names: Sequence[str], *, by: str | None = None) -> list[str]:
-        """Keep these candidates, which opens the gate; return their names."""
-        chosen: list[str] = await self.send("candidates", by, names=names)
-        return chosen
-
-    async def answer(self, answers: Sequence[str], *, by: str | None = None) -> tuple[Reading, ...]:
-        """Answer what it asks back before it searches; return how the question is meant now.
-
-        The answers are in order; an empty text leaves what it assumes.
-        """
-        readings: tuple[Reading, ...] = await self.send("answer", by, answers=answers)
-        return readings
-
-    async def edit_plan(self, plan: ReportPlan, *, by: str | None = None) -> PlanView:
-        """Replace the plan while it waits for approval; the gate goes on waiting."""
-        view: PlanView = await self.send("edit_plan", by, plan=plan)
-        return view
-
-    async def cancel(self, section: str | None = None) -> str:
-        """Stop it, or one of its sections; a report is still written. Returns the id of the workflow."""
-        seen = await self.running()
+    async def _cancel(self, section: str | None, seen: Progress | None) -> str:
+        """Stop it, or one of its sections. Returns the id of the workflow."""
         if section and seen and section not in (names := [s.id for s in seen.sections]):
             raise BadInput(f"{self.id} has no section {section}; it has {', '.join(names) or 'none'}")
         target = f"{self.id}/{section}" if section else self.id
@@ -366,7 +349,6 @@ class BlockingRun(Blocking[Run]):
     iterations = Blocks(Run.iterations)
     plan = Blocks(Run.plan)
     edit_plan = Blocks(Run.edit_plan)
-    add_source = Blocks(Run.add_source)
     approve = Blocks(Run.approve)
     reject = Blocks(Run.reject)
     pause = Blocks(Run.pause)

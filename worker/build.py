@@ -224,7 +224,7 @@ Build = Callable[[str, bool], Worker]
 """Makes the worker of a queue, with or without activities."""
 
 
-async def serve_lanes(folder: Path, own: Lane, queue: str, build: Build) -> None:
+async def serve_lanes(folder: Path, lane_of_worker: Lane, queue: str, build: Build) -> None:
     """Serve the lanes of a home as they appear.
 
     Decide what comes next in all of them, and execute the steps of those whose settings are the worker's.
@@ -235,9 +235,9 @@ async def serve_lanes(folder: Path, own: Lane, queue: str, build: Build) -> None
         while True:
             for lane in lanes_in(folder):
                 if lane.id not in served and len(served) < MAX_LANES:
-                    worker = build(lane.queue(queue), not own.lacks(lane))
+                    worker = build(lane.queue(queue), not lane_of_worker.lacks(lane))
                     served[lane.id] = worker, asyncio.create_task(worker.run())
-                    log.info("lane_served", lane=lane.id, lacks=own.lacks(lane))
+                    log.info("lane_served", lane=lane.id, lacks=lane_of_worker.lacks(lane))
             for _, task in served.values():
                 if task.done():
                     task.result()

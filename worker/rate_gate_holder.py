@@ -143,7 +143,7 @@ def gate_activities(
     """
     queues = {}
     for queue, names in gated_queues(sources).items():
-        limiter = next((one for name in names if (one := http.rate_limiter(name))), None)
+        limiter = next((limit for name in names if (limit := http.rate_limiter(name))), None)
         if limiter is None:
             raise ValueError(
                 f"the sources {', '.join(names)} are on {queue} but have no rate limiter (Http.pace)"

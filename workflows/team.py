@@ -168,18 +168,18 @@ class Team(RunPart):
     """A manager, its members and their rounds over one question."""
 
     @property
-    def own(self) -> TeamState:
+    def team(self) -> TeamState:
         return self.state.part(TeamState)
 
     def decide(self, happened: Happened) -> NextStep:
-        return decide_round(self.state.loop, self.own, self.context.profile)
+        return decide_round(self.state.loop, self.team, self.context.profile)
 
     async def execute_round(self, step: NextStep) -> Happened:
         """One round: the manager's ledger, then the turn of the member that code lets work."""
         state = self.state
         ledger = await self._ask_manager()
         state.evidence.facts = ledger.facts
-        team, turn = apply_ledger(ledger, self.own, state.loop)
+        team, turn = apply_ledger(ledger, self.team, state.loop)
         state.set_part(team)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
@@ -207,7 +207,7 @@ class Team(RunPart):
         return "observe"
 
     async def _ask_manager(self) -> TeamLedger:
-        run, state, team = self.run, self.state, self.own
+        run, state, team = self.run, self.state, self.team
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged
         step = ManagerInput(
@@ -298,7 +298,7 @@ class Team(RunPart):
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Take the reporter's turn, in which every team ends; what the manager asked goes with it."""
-        team = self.own
+        team = self.team
         self.context.instruction = team.report_instruction
         if team.last is None or team.last.member != "reporter":
             text = stop.replace("_", " ")

@@ -206,7 +206,7 @@ def without_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
     z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
     def rest(row: StudyRow) -> Interval:
-        fit = _fit([point_of(one.effect) for one in rows if one is not row], "PM")
+        fit = _fit([point_of(other.effect) for other in rows if other is not row], "PM")
         return interval(pool.measure, fit.value, z * fit.se)
 
     def nearness(row: StudyRow) -> float:

@@ -77,7 +77,7 @@ def _holds(name: str, values: Mapping[str, object]) -> bool:
 
 
 def over(
-    own: FileSettings, other: FileSettings, fields: Mapping[str, FieldInfo], *, narrow: bool
+    base: FileSettings, other: FileSettings, fields: Mapping[str, FieldInfo], *, narrow: bool
 ) -> FileSettings:
     """Return the user's own file with another one over it.
 
@@ -86,18 +86,18 @@ def over(
     that the user's file does not name.
     """
     keys = declared(fields)
-    values = dict(own.values)
-    places = {**own.places, **other.places}
+    values = dict(base.values)
+    places = {**base.places, **other.places}
     for name, value in other.values.items():
         before = values.get(name)
         if isinstance(before, dict) and isinstance(value, dict) and name in ("sources", "mcp"):
             values[name] = _tables(before, value, narrow=narrow and name == "sources")
-        elif narrow and name == "default_sources" and "library" in own.values:
+        elif narrow and name == "default_sources" and "library" in base.values:
             values[name] = [item for item in _list(value) if item in _list(before)]
         elif narrow and name in ADDED and isinstance(before, list) and isinstance(value, list):
             values[name] = list(dict.fromkeys([*before, *value]))
         elif narrow and before is not None and keys[name].limit and _number(value) > _number(before):
-            places[name] = own.places[name]
+            places[name] = base.places[name]
         else:
             values[name] = value
     return FileSettings(values, places, other.ignored)

@@ -147,21 +147,21 @@ def figures(text: str) -> str:
     return f"{bits:x}" if bits.bit_count() <= MAX_FIGURE_BITS else ALL_FIGURES
 
 
-def differ(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def differ(first: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether two works under one DOI are two, as abstracts in a supplement are, by title and first author.
 
     Another title may be the same in another language, and another author that of a group: both differ.
     """
-    (title, author), (other_title, other_author) = one, other
+    (title, author), (other_title, other_author) = first, other
     comparable = title and other_title and author and other_author
     return bool(comparable) and title != other_title and not set(author.split()) & set(other_author.split())
 
 
-def may_hold(one: str, other: str) -> bool:
+def may_hold(first: str, other: str) -> bool:
     """Whether of two texts one may have all the numbers of the other."""
-    if ALL_FIGURES in (one, other):
-        return one == other
-    ours, theirs = int(one or "0", 16), int(other or "0", 16)
+    if ALL_FIGURES in (first, other):
+        return first == other
+    ours, theirs = int(first or "0", 16), int(other or "0", 16)
     return ours & theirs in (ours, theirs)
 
 

@@ -30,12 +30,14 @@ MODULES: Mapping[str, str] = {
 class PartData(Generic[Given, Shown]):
     """The values of a part: `given` to publishing and `shown` in the report."""
 
-    def __init__(self, name: str, given: object, no_given: Given, shown: object, no_shown: Shown) -> None:
+    def __init__(
+        self, name: str, input_type: object, no_given: Given, shown: object, no_shown: Shown
+    ) -> None:
         self.name = name
-        self.given_as, self.shown_as = given, shown
+        self.given_as, self.shown_as = input_type, shown
         self._no_given, self._no_shown = no_given, no_shown
 
-    def given(self, document: "PublishParts") -> Given:
+    def of_input(self, document: "PublishParts") -> Given:
         """Return the value that publishing is given; the default without the part."""
         return cast(Given, (document.__pydantic_extra__ or {}).get(self.name, self._no_given))
 

@@ -121,7 +121,7 @@ class Decoded:
 
 def decode(data: bytes, charset: str = "") -> str:
     """Return bytes of a text as a string. `charset`: an encoding that came with them. Raises Unreadable."""
-    return decoded(data, _known(charset)).text
+    return decoded(data, _codec_name(charset)).text
 
 
 def decoded(data: bytes, declared: str = "") -> Decoded:
@@ -152,10 +152,10 @@ def decoded_page(data: bytes, charset: str = "") -> Decoded:
     """Return the same for HTML and XML, which may declare an encoding; `charset` goes before it."""
     match = _DECLARED.search(data[:4096])
     name = next(filter(None, match.groups()), b"").decode("ascii", errors="replace") if match else ""
-    return decoded(data, _known(charset) or _known(name))
+    return decoded(data, _codec_name(charset) or _codec_name(name))
 
 
-def _known(name: str) -> str:
+def _codec_name(name: str) -> str:
     """Return the encoding of Python that a declared name stands for; empty for none."""
     plain = {"x-sjis": "shift_jis", "x-mac-roman": "mac-roman", "macintosh": "mac-roman"}.get(
         name.lower(), name

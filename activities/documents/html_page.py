@@ -131,7 +131,7 @@ def _styles(page: html.HtmlElement) -> dict[tuple[html.HtmlElement, str], str]:
                     weight = (is_important, False, part.specificity(), order)
                     elements = page.xpath(path) if part.pseudo_element is None else ()
                     declared += [(weight, element, name, value) for element in elements]
-    return {(element, name): value for _, element, name, value in sorted(declared, key=lambda one: one[0])}
+    return {(element, name): value for _, element, name, value in sorted(declared, key=lambda rule: rule[0])}
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str, str, bool]]:

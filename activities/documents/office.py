@@ -218,19 +218,19 @@ def read_epub(data: bytes) -> Text:
         spine = (paths[name] for name in order if name in paths)
         chapters = [html_text(decoded_page(book.read(path)).text) for path in spine if path in names]
 
-    def said(name: str) -> list[str]:
+    def texts_of(name: str) -> list[str]:
         elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
         return [" ".join((element.text or "").split()) for element in elements]
 
     meta = {
-        "date": next(iter(said("date")), ""),
-        "venue": next(iter(said("publisher")), ""),
-        "doi": next((i for i in said("identifier") if "10." in i and "/" in i), ""),
+        "date": next(iter(texts_of("date")), ""),
+        "venue": next(iter(texts_of("publisher")), ""),
+        "doi": next((i for i in texts_of("identifier") if "10." in i and "/" in i), ""),
     }
     return from_pages(
         ["\n\n".join(filter(None, chapters))],
-        title=next(filter(None, said("title")), ""),
-        authors=tuple(filter(None, said("creator"))),
+        title=next(filter(None, texts_of("title")), ""),
+        authors=tuple(filter(None, texts_of("creator"))),
         meta={key: value for key, value in meta.items() if value},
         paged=False,
     )

@@ -47,9 +47,7 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
     """Return a drug with its passages, called as the nearest of them writes it."""
     naming = [item for item in items if name in drugs_in(item.document)]
-    rows = [
-        [one.sentence.quote for one in item.ranked if _written(name, one.sentence.quote)] for item in naming
-    ]
+    rows = [[r.sentence.quote for r in item.ranked if _written(name, r.sentence.quote)] for item in naming]
     quotes = [
         Support(evidence_id=item.document.evidence_id, quote=row[0])
         for item, row in zip(naming, rows, strict=True)

@@ -131,19 +131,19 @@ def _runs(item: Item) -> Iterator[_Run]:
 
     `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading; in a user's own text without
     one the sentence before it."""
-    own = item.document.evidence_type in OF_THE_USER
-    ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
-    most = MAX_OF_ONE if own or item.document.full_text else 1
+    is_of_user = item.document.evidence_type in OF_THE_USER
+    ordered = sorted(item.ranked, key=lambda ranked: ranked.sentence.place)
+    most = MAX_OF_ONE if is_of_user or item.document.full_text else 1
     done: set[Ranked] = set()
     for finding in _findings(item):
         if finding in done or not most:
             continue
         most -= 1
-        near = _followed(item, finding, ordered) if own else _with_second(item, finding)
-        run = tuple(other for other in near if other not in done)
+        neighbours = _followed(item, finding, ordered) if is_of_user else _with_second(item, finding)
+        run = tuple(other for other in neighbours if other not in done)
         head, at = run[0].sentence.head, ordered.index(run[0])
         done.update(run)
-        alone = own and not head and not run[0].sentence.is_row
+        alone = is_of_user and not head and not run[0].sentence.is_row
         if alone and at and _adjoin(item, ordered[at - 1], run[0]):
             head = ordered[at - 1].sentence.quote
             done.add(ordered[at - 1])

@@ -156,7 +156,7 @@ class OpenAIModel:
         prompt = system, user
         talk = await self._talk(choice, YesOrNo, {}, prompt, allowance, scope, seconds, lambda _: Review())
         raw = await self._turn(talk, prompt, estimate(*prompt))
-        return YesOrNo(yes=probability_of_yes(raw.said, raw.words)), talk.completion()
+        return YesOrNo(yes=probability_of_yes(raw.readable, raw.words)), talk.completion()
 
     async def _talk(
         self,
@@ -193,11 +193,11 @@ class OpenAIModel:
         size = estimated if raw.estimated else raw.usage.input_tokens
         name = talk.choice.model
         try:
-            value = read(raw.said, talk.answer, cut=raw.cut)
+            value = read(raw.readable, talk.answer, cut=raw.cut)
         except Unreadable as problem:
             if talk.turns == 1:
                 log.info("model_repair", model=name, answer=talk.answer.__name__, problem=problem.problem)
-                if raw.said.strip() and not problem.found_json and not raw.cut:
+                if raw.readable.strip() and not problem.found_json and not raw.cut:
                     await self._memory.lower_format(talk.address.shown, name)
             return Attempt(raw, size, problem=problem)
         verdict = talk.review(value)
@@ -214,20 +214,20 @@ class OpenAIModel:
         An answer that is usable without it is kept when the turn returns no better one.
         """
 
-        def kept(wrong: Unreadable, when: str) -> Attempt[Answer]:
+        def retained(wrong: Unreadable, when: str) -> Attempt[Answer]:
             if first.value is None:
                 raise talk.unusable(wrong, when)
             return first
 
         if first.raw.finish_reason in OVER:
-            return kept(problem, "before its time was over")
-        sent = repair(*talk.prompt, first.raw.said, talk.schema, problem)
+            return retained(problem, "before its time was over")
+        sent = repair(*talk.prompt, first.raw.readable, talk.schema, problem)
         estimated = estimate(*sent, json.dumps(talk.schema))
         if not problem.found_json:
             # the prompt again: its length is known now
             estimated = min(estimated, first.prompt_tokens + estimate(sent[1][len(talk.prompt[1]) :]))
         if talk.room(estimated) < LEAST_OUTPUT:
-            return kept(problem, "and the allowance left none for a repair")
+            return retained(problem, "and the allowance left none for a repair")
         try:
             second = await self._attempt(talk, sent, estimated)
         except ModelError as failed:
@@ -236,7 +236,7 @@ class OpenAIModel:
             talk.spent = failed.usage
             return first
         if second.value is None:
-            return kept(second.problem or problem, "after a repair turn")
+            return retained(second.problem or problem, "after a repair turn")
         return second if first.value is None or second.failures < first.failures else first
 
     async def _turn(self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int) -> RawAnswer:

@@ -45,7 +45,7 @@ class RawAnswer(Frozen):
     """The parts that the answer was said in, where their probabilities were wanted and given."""
 
     @property
-    def said(self) -> str:
+    def readable(self) -> str:
         """The text to read: the content, or else the arguments of tool calls."""
         return self.text if self.text.strip() else "\n".join(self.tool_calls)
 

@@ -62,7 +62,7 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
     ) as client:
         props = await _json(client, "GET", f"{address.root}/props")
         listed = await _json(client, "GET", f"{address.shown}/models")
-        facts = _known(
+        facts = _present(
             context_tokens=_tokens(pointed(props, "/default_generation_settings/n_ctx")),
             slots=whole(pointed(props, "/total_slots"), MAX_SLOTS, 1),
         )
@@ -74,12 +74,12 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
                 facts |= _from_ollama(running, shown, model)
         if "context_tokens" not in facts:
             facts |= _from_lm_studio(await _json(client, "GET", f"{address.root}/api/v0/models"), model)
-    values = {**_known(parameters=parameters_in(model)), **facts}
+    values = {**_present(parameters=parameters_in(model)), **facts}
     log.info("model_server_facts", address=address.shown, model=model, **values)
     return ServerFacts.model_validate(values)
 
 
-def _known(**facts: float | None) -> dict[str, float]:
+def _present(**facts: float | None) -> dict[str, float]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -121,7 +121,7 @@ def _from_models(listed: JsonValue, model: str) -> dict[str, float]:
     only = data[0] if isinstance(data, list) and len(data) == 1 else None
     entry = _entry(data, model, "id") or only
     size = whole(pointed(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
-    return _known(
+    return _present(
         context_tokens=_tokens(pointed(entry, "/max_model_len")),
         slots=0 if pointed(entry, "/owned_by") in MANY_AT_ONCE else None,
         parameters=size / 1e9 if size is not None else None,
@@ -136,7 +136,7 @@ def _from_ollama(running: JsonValue, shown: JsonValue, model: str) -> dict[str, 
     largest = [_tokens(value) for name, value in sizes if name.endswith(".context_length")]
     assumed = _tokens(int(match.group(1))) if match else min([OLLAMA_CONTEXT, *filter(None, largest)])
     size = pointed(shown, "/details/parameter_size")
-    return _known(context_tokens=loaded or assumed, parameters=parameters_in(str(size)) if size else None)
+    return _present(context_tokens=loaded or assumed, parameters=parameters_in(str(size)) if size else None)
 
 
 def _from_lm_studio(listed: JsonValue, model: str) -> dict[str, float]:

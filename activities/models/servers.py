@@ -132,7 +132,7 @@ class Servers:
                 count = slots if slots is not None else int(where.local)
             folder = turns_of(self._settings.home)
             limiter = asyncio.Semaphore(count) if count else nullcontext()
-            shared = SharedTurns(folder, f"model {name}", count).one if count and folder else nullcontext
+            shared = SharedTurns(folder, f"model {name}", count).turn if count and folder else nullcontext
             self._turns.setdefault(name, (limiter, shared))
         here, anywhere = self._turns[name]
         async with here, anywhere():

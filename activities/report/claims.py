@@ -310,13 +310,13 @@ def _printed(
 ) -> tuple[Claim, ...]:
     """Keep the sentences that stand, each once; `in_place`: and the claims of those that do not."""
     first_claims: dict[str, Claim] = {}
-    for one in sentences:
-        names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in one.claims))
-        if (problem := _problem(one, names, claims, checks)) is None:
-            claim = as_claim(one).replace(rests_on=names)
+    for edited in sentences:
+        names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in edited.claims))
+        if (problem := _problem(edited, names, claims, checks)) is None:
+            claim = as_claim(edited).replace(rests_on=names)
             first_claims.setdefault(claim.text, claim)
             continue
-        checks.drop_refused([refused(one.replace(problem=problem), "summary")])
+        checks.drop_refused([refused(edited.replace(problem=problem), "summary")])
         for claim in (claims[name] for name in names if in_place and name in claims):
             first_claims.setdefault(claim.text, claim.replace(contradicts=()))
     return tuple(first_claims.values())

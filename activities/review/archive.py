@@ -100,8 +100,8 @@ class Archive:
         `keys`: of its two extractions; `decisions`: of people on all studies, oldest first.
         """
         first, second = [await self.get(key, Extraction) for key in keys]
-        own = {decision.field: decision for decision in decisions if decision.record == record}
-        return decided_study(fields, first, second, own)
+        by_field = {decision.field: decision for decision in decisions if decision.record == record}
+        return decided_study(fields, first, second, by_field)
 
     async def publish(self, step: PublishStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""

@@ -233,7 +233,7 @@ class BiasAssessment(Frozen):
 
     @property
     def by_number(self) -> dict[str, str]:
-        return {one.field: one.text for one in self.answers}
+        return {answer.field: answer.text for answer in self.answers}
 
     def judged(self) -> Iterator[tuple[str, Judgement]]:
         """Yield the title and the judgement of each domain."""
@@ -260,7 +260,7 @@ def decide(
 
     Raises DecisionError where a question is unknown or open, or where concerns are raised without a reason.
     """
-    proposed = {one.field: one for one in proposal.values}
+    proposed = {value.field: value for value in proposal.values}
     rows = dict(proposed)
     for question, text in answers.items():
         answer = checked_value(FIELDS, question, text)

@@ -23,7 +23,7 @@ from activities.report.formats.blocks import (
     filled,
     table,
 )
-from activities.report.formats.conclusion_words import differs, found, line, reasons
+from activities.report.formats.conclusion_words import differs, direction_words, line, reasons
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.strength import TYPE_NAMES
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
@@ -135,7 +135,7 @@ def _effects(synthesis: Synthesis, findings: Findings) -> Table:
             (
                 cell(findings.label(work.evidence_id)),
                 _quoted(effect or _("no usable figures"), work.support, findings),
-                cell(found(work.direction)),
+                cell(direction_words(work.direction)),
                 cell(number(work.n) if work.n else ""),
                 cell(_(JUDGEMENT_NAMES[risk]) if risk else ""),
             )

@@ -176,9 +176,9 @@ def differences(
 ) -> tuple[Difference, ...]:
     """List the fields on which two extractions of a study differ, for a person to decide."""
     return tuple(
-        Difference(field=field, first=one, second=other)
+        Difference(field=field, first=value, second=other)
         for field in fields
-        if not is_same(field, one := first.value(field.id), other := second.value(field.id))
+        if not is_same(field, value := first.value(field.id), other := second.value(field.id))
     )
 
 
@@ -186,13 +186,13 @@ def checked_value(fields: Sequence[AskedField], name: str, text: str, also: Sequ
     """Check a value that a person gives to a field; they may say one of `also`. Raises DecisionError."""
     field = next((asked_field for asked_field in fields if asked_field.id == name), None)
     if field is None:
-        raise DecisionError(f"{name} is not asked; what is asked: {', '.join(one.id for one in fields)}")
+        raise DecisionError(f"{name} is not asked; what is asked: {', '.join(asked.id for asked in fields)}")
     text = text.strip()
     if text in also:
         return text
     if not text:
         raise DecisionError(f"say the value of {name}, or choose `absent`")
-    choice = next((one for one in field.choices if one.casefold() == text.casefold()), None)
+    choice = next((offered for offered in field.choices if offered.casefold() == text.casefold()), None)
     if field.kind == "choice" and choice is None:
         raise DecisionError(f"{name} is one of {', '.join(field.choices)}, not {text}")
     if field.kind == "number" and number_of(text) is None:

@@ -124,11 +124,11 @@ def draw_sample(total: int, size: int, seed: str) -> tuple[int, ...]:
     return tuple(random.Random(f"{seed}/labels").sample(range(total), min(size, total)))
 
 
-def accuracy_of(name: str, own: str, labels: str) -> ScreenerAccuracy:
+def accuracy_of(name: str, verdicts: str, labels: str) -> ScreenerAccuracy:
     """Compare a screener's letters with a person's labels; a record counts where both have decided."""
     pairs = [
         (letter != "e", label == "i")
-        for letter, label in zip(own, labels, strict=True)
+        for letter, label in zip(verdicts, labels, strict=True)
         if letter != OPEN and label in "ie"
     ]
     relevant = [decided for decided, true in pairs if true]

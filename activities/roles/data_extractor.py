@@ -70,7 +70,7 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
         support, reason = row.quotes(prompt, document), line(row.reason, MAX_REASON_CHARS)
         value = one_of(text, fields[name].choices) if fields[name].kind == "choice" else text
         guessed = bool(reason) and value in fields[name].guesses
-        if value and (guessed or is_stated(fields[name], value, [one.quote for one in support])):
+        if value and (guessed or is_stated(fields[name], value, [part.quote for part in support])):
             values[name] = Value(field=name, text=value, support=support, reason=reason)
     return Accepted(
         Extraction(

@@ -36,7 +36,7 @@ def _texts(value: object) -> object:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        read = (_one(part) for part in value)
+        read = (_scalar(part) for part in value)
         return [text for text in read if isinstance(text, str) and text]
     return value
 
@@ -44,10 +44,10 @@ def _texts(value: object) -> object:
 def _fields(value: object) -> object:
     """Read the fields of a row, of which some are empty."""
     parts = value if isinstance(value, list) else [] if value is None or value == "" else [value]
-    return [text if isinstance(text := _one(part), str) else "" for part in parts]
+    return [text if isinstance(text := _scalar(part), str) else "" for part in parts]
 
 
-def _one(part: object) -> object:
+def _scalar(part: object) -> object:
     """Read an object around a single text, `{"gap": "..."}`, as that text."""
     if isinstance(part, dict) and len(texts := [v for v in part.values() if isinstance(v, str)]) == 1:
         return texts[0]

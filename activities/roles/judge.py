@@ -156,23 +156,25 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
     """Make a judgement of what its own work bears out: sentences of that work, and fields that it says."""
     name = document.evidence_id
     sentences, unknown = cited(work.sentences, prompt)
-    own = [sentence for sentence in sentences if sentence.evidence_id == name][:MAX_SUPPORT]
-    support = supports(own)
+    of_work = [sentence for sentence in sentences if sentence.evidence_id == name][:MAX_SUPPORT]
+    support = supports(of_work)
     refused += [
         refusal("judgement", work.finding or label, "label_unknown", [name], label=label) for label in unknown
     ]
-    if len(own) < len(sentences) and work.finding:
+    if len(of_work) < len(sentences) and work.finding:
         refused.append(refusal("judgement", work.finding, "other_work", [name]))
     corpus = f"{document.title}\n{document.text}"
 
-    def kept(field: str, text: str, decision: gate.Decision) -> str:
+    def checked(field: str, text: str, decision: gate.Decision) -> str:
         """Return what stands; list what does not as refused, under the name of its field."""
         if text and decision.refusal is not None:
             refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
 
     design, about, text = _design(work, document, prompt)
-    people = kept("participants: ", str(work.participants or ""), gate.participants(work.participants, text))
+    people = checked(
+        "participants: ", str(work.participants or ""), gate.participants(work.participants, text)
+    )
     comparator = line(work.comparator, 160)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -182,9 +184,9 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
         answers=int(clamped(work.answers, 0, 3)),
         direction=one_of(work.direction, DIRECTIONS) or "not_asked",
         role=one_of(work.role, prompt.choices["works.role"]) or BACKGROUND,
-        finding=kept("", finding, gate.finding(finding, support)) or quote,
+        finding=checked("", finding, gate.finding(finding, support)) or quote,
         support=support,
-        comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),
+        comparator=checked("comparator: ", comparator, gate.field(comparator, corpus)),
         compares=work.compares is True,
         participants=int(people) if people else None,
         design=design,

@@ -37,7 +37,7 @@ class JudgementStore:
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 
-    async def known(self, step: JudgeInput) -> dict[str, StoredJudgement]:
+    async def earlier(self, step: JudgeInput) -> dict[str, StoredJudgement]:
         """Return the judgements of the step's works that were made before, by evidence id."""
         judgements: dict[str, StoredJudgement] = {}
         key = _key_of(step)

@@ -160,7 +160,7 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
         sources=sources_of(step, answer, profile),
         specialist=one_of(answer.specialist, step.specialists) or "",
         key_entities=lines((e for e in answer.key_entities if names(e, text)), MOST_ENTITIES, 120),
-        asks=tuple(dict.fromkeys(one for text in answer.asks if (one := one_of(text, ASKED)))),
+        asks=tuple(dict.fromkeys(ask for text in answer.asks if (ask := one_of(text, ASKED)))),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
         wordings={
             wording.language: query

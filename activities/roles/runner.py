@@ -116,7 +116,7 @@ class RoleThinker:
 
     async def _judge(self, spec: AnySpec, step: JudgeInput, documents: Sequence[Evidence]) -> StepAnswer[Any]:
         """Judge a batch; the model is asked only about works without a judgement."""
-        earlier = await self._judgements.known(step)
+        earlier = await self._judgements.earlier(step)
         left = step.replace(evidence=tuple(r for r in step.evidence if r.evidence_id not in earlier))
         if not left.evidence:
             model = step.model.model

@@ -44,8 +44,8 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     scores: dict[str, float] = defaultdict(float)
     names = sorted(held)
     measured = nearness(texts, [held[name] for name in names])
-    for near, _ in measured:
-        for place, at in enumerate(np.argsort(-near, kind="stable").tolist()):
+    for similar, _ in measured:
+        for place, at in enumerate(np.argsort(-similar, kind="stable").tolist()):
             scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
     relevance = dict(zip(names, np.max([row for _, row in measured], axis=0).tolist(), strict=True))
     candidates = [ref for ref in step.evidence if ref.evidence_id in held]

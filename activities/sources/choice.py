@@ -47,9 +47,9 @@ def best_first(
     far: list[tuple[float, Preview]] = []
     while len(relevant) < most and (some := looked_at[: most - len(relevant)]):
         looked_at = looked_at[len(some) :]
-        ((_, meant),) = nearness([question], [_titled(one) for one in some])
-        relevant += [one for near, one in zip(meant, some, strict=True) if near >= RELEVANT]
-        far += [(near, one) for near, one in zip(meant, some, strict=True) if near < RELEVANT]
+        ((_, meant),) = nearness([question], [_titled(preview) for preview in some])
+        relevant += [preview for score, preview in zip(meant, some, strict=True) if score >= RELEVANT]
+        far += [(score, preview) for score, preview in zip(meant, some, strict=True) if score < RELEVANT]
     last = [preview for _, preview in sorted(far, key=lambda pair: -pair[0])]
     return [*relevant, *last, *ranked[len(relevant) + len(far) :]]
 

@@ -78,7 +78,7 @@ class GraphSchema(BaseModel, frozen=True, extra="forbid"):
         return value
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _names_are_declared(self) -> Self:
         for word in (*self.kinds.values(), *self.relations):
             _quoted(word)
         for path in self.paths:

@@ -75,7 +75,7 @@ class Embedder:
         caller keeps them."""
         if not in_background:
             self.used = time.monotonic()
-        vectors = self.known(texts)
+        vectors = self.remembered(texts)
         missing = sorted({text for text in texts if text not in vectors}, key=lambda text: (len(text), text))
         while missing:
             # Batch by batch: a single question does not wait until a whole library is embedded.
@@ -88,7 +88,7 @@ class Embedder:
         rows = [vectors[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.size), np.float32)
 
-    def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
+    def remembered(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of those texts that need no computing."""
         with self._lock:
             vectors = {text: self._remembered[text] for text in texts if text in self._remembered}

@@ -211,8 +211,8 @@ def read(text: str, language: str = "") -> Read:
         else:
             codes.append(Code(match["digits"], _joined(match["digits"])))
     characters = list(rest)
-    for one in numbers:
-        characters[one.start : one.end] = "#" * (one.end - one.start)
+    for figure in numbers:
+        characters[figure.start : figure.end] = "#" * (figure.end - figure.start)
     rest = "".join(characters)
     numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
     return Read(tuple(sorted(numbers, key=lambda number: number.start)), tuple(codes))
@@ -340,10 +340,10 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
     readings, end = list(_readings(match["digits"], decimal)), match.end()
     word = _SCALE.match(text, match.end("digits"))
     scale = _GLUED.get(unit, 1)
-    if word and (known := next((one for one in scales if word[1].casefold().startswith(one)), "")):
-        at = word.start(1) + len(known)
-        if is_unspaced(known[0]) or not text[at : at + 1].isalpha():
-            scale, shown, end = scales[known], text[match.start() : at], at
+    if word and (prefix := next((first for first in scales if word[1].casefold().startswith(first)), "")):
+        at = word.start(1) + len(prefix)
+        if is_unspaced(prefix[0]) or not text[at : at + 1].isalpha():
+            scale, shown, end = scales[prefix], text[match.start() : at], at
     if scale > 1:
         readings += [(reading[0] * scale,) for reading in readings if len(reading) == 1]
     percent: bool | None = bool(match["percent"]) or text.endswith("\u767e\u5206\u4e4b", 0, match.start())
@@ -464,8 +464,8 @@ def _in_han(match: re.Match[str]) -> Number:
         elif value < 10_000:
             part, digit = part + (digit or 1) * value, Decimal(0)
         else:
-            own, part, digit = part + digit, Decimal(0), Decimal(0)
-            total = total + own * value if total > value else (total + own) * value
+            amount, part, digit = part + digit, Decimal(0), Decimal(0)
+            total = total + amount * value if total > value else (total + amount) * value
     fraction = "".join(map(str, _han_digits(match["fraction"] or "")))
     number = total + part + digit + Decimal(f"0.{fraction or 0}")
     may_be_name = len(match["whole"]) == 2 and digit >= MAX_COUNT

@@ -110,7 +110,7 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     by_sentence = corpus.by_sentence(question)
     by_whole = corpus.by_whole(question) if by_words is None else np.array(by_words, np.float64)
     (likeness,) = corpus.likeness([question], [by_whole])
-    scores, relevance = corpus.near(question, by_whole, likeness)
+    scores, relevance = corpus.closeness(question, by_whole, likeness)
     joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
     are_users = [document.evidence_type in OF_THE_USER for document in documents]
     has_words = corpus.has_words(question)
@@ -135,7 +135,7 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[
         return [(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
     by_whole = [corpus.by_whole(text) for text in texts]
-    return [*map(corpus.near, texts, by_whole, corpus.likeness(texts, by_whole))]
+    return [*map(corpus.closeness, texts, by_whole, corpus.likeness(texts, by_whole))]
 
 
 def best_first(items: Iterable[Item]) -> list[Item]:
@@ -233,7 +233,7 @@ class _Corpus:
         self.languages = main_languages(Counter(map(language_in, documents)))
         self.rows = [sentences(document) for document in documents]
         self.bounds = np.cumsum([0, *map(len, self.rows)])
-        word_rows = [[[*one.terms, *numbers(one.quote)] for one in row] for row in self.rows]
+        word_rows = [[[*sentence.terms, *numbers(sentence.quote)] for sentence in row] for row in self.rows]
         self._wholes = [_words(document, row) for document, row in zip(documents, word_rows, strict=True)]
         self._of_wholes = Index(self._wholes)
         self._said = word_rows
@@ -274,7 +274,7 @@ class _Corpus:
         model = self.encoder(*texts)
         if model is None:
             return grid
-        cache = model.known([sentence.quote for row in self.rows for sentence in row])
+        cache = model.remembered([sentence.quote for row in self.rows for sentence in row])
         likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
         chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
         titles = [self._documents[n].title for n in chosen]
@@ -301,7 +301,7 @@ class _Corpus:
                     own_found[n][place] = cosine
         return grid
 
-    def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
+    def closeness(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         model = self.encoder(text)
         if model is None:
             return by_whole, _shares(asked_words(text, self.languages), self._wholes)

@@ -52,11 +52,11 @@ def computed_from(
         operands += [part for value in _results(expression, operands) for part in figures(f"{abs(value):f}")]
     holding: dict[str, None] = {}
     for number in missing_numbers(text, works):
-        way = next((one for one in expressions if follows(one, number, operands)), None)
+        way = next((shown for shown in expressions if follows(shown, number, operands)), None)
         if way is None:
             return (), number.shown
         for operand in figures(_shown(way)):
-            others = (one for one in expressions if one != way and not operand.values & stated)
+            others = (shown for shown in expressions if shown != way and not operand.values & stated)
             if source := next((other for other in others if follows(other, operand, operands)), None):
                 holding[f"{_shown(source)} = {operand.shown}"] = None
         holding[f"{_shown(way)} = {number.shown}"] = None
@@ -65,22 +65,22 @@ def computed_from(
     return tuple(holding), ""
 
 
-def follows(expression: str, number: Number, known: Sequence[Number]) -> bool:
+def follows(expression: str, number: Number, operands: Sequence[Number]) -> bool:
     """Tell whether an expression over known figures gives a number as it is printed."""
     printed = [reading[0] for reading in number.readings if len(reading) == 1]
-    values = _results(expression, known)
+    values = _results(expression, operands)
     return any(rounded_to(abs(value), decimal) == decimal for value in values for decimal in printed)
 
 
-def _results(expression: str, known: Sequence[Number]) -> list[Decimal]:
+def _results(expression: str, operands: Sequence[Number]) -> list[Decimal]:
     """Return what an expression gives; nothing for one that is none over known figures."""
     try:
-        return list(dict.fromkeys(evaluations(_shown(expression), known)))
+        return list(dict.fromkeys(evaluations(_shown(expression), operands)))
     except (NotAnExpressionError, DecimalException):
         return []
 
 
-def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:
+def evaluations(expression: str, operands: Sequence[Number]) -> Iterator[Decimal]:
     """Return what an expression gives, by each reading of its numbers that is a known figure.
 
     Raises NotAnExpressionError."""
@@ -100,7 +100,7 @@ def evaluations(expression: str, known: Sequence[Number]) -> Iterator[Decimal]:
         raise NotAnExpressionError(expression)
     scaled = (node for node in operations if isinstance(node.op, ast.Mult | ast.Div))
     factors = {side.id for node in scaled for side in (node.left, node.right) if isinstance(side, ast.Name)}
-    held = {value for number in known if not number.is_year for value in number.values}
+    held = {value for number in operands if not number.is_year for value in number.values}
     choices: list[list[Decimal]] = []
     for name, number in numbers.items():
         allowed = FACTORS if name in factors else WHOLES

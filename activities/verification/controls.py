@@ -92,8 +92,8 @@ def controls(
     rows = [sentence for sentence in shown if not sentence.is_row and normalise(sentence.quote) not in texts]
     pool = _Pool(seed, rows, documents)
     used: set[str] = set()
-    near = (*near_misses[: number // 2], *_claims_changed(asked, pool))
-    planted = [Control(one, is_true=False) for one in near[:number]]
+    changed_claims = (*near_misses[: number // 2], *_claims_changed(asked, pool))
+    planted = [Control(claim, is_true=False) for claim in changed_claims[:number]]
     for text, support, source in _errors(pool):
         if len(planted) >= number:
             break
@@ -150,7 +150,7 @@ def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
     plain = normalise(row.quote)
     numbers = figures(plain, row.language)
     stated = {value for number in numbers for value in number.values}
-    for number in sorted(numbers, key=lambda one: pool.order(f"{one.start}")):
+    for number in sorted(numbers, key=lambda figure: pool.order(f"{figure.start}")):
         others = [
             other.shown if sentence.language == row.language else _as_in(number, other, row.language)
             for sentence in pool.by_work[row.evidence_id]
@@ -196,12 +196,12 @@ def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftC
     """Return sentences in another language than the work they cite, each with a number of it exchanged.
 
     Among them errors in the language of the work would be known by that alone."""
-    for one in asked:
-        language, name = language_of(one.text), one.support[0].evidence_id if one.support else ""
+    for claim in asked:
+        language, name = language_of(claim.text), claim.support[0].evidence_id if claim.support else ""
         if language and name in pool.by_work and language != pool.by_work[name][0].language:
-            own = Sentence(evidence_id=name, quote=one.text, place=0.0, language=language)
-            if made := _number_exchanged(pool, own):
-                yield DraftClaim(text=made[0], support=one.support, state="ask")
+            sentence = Sentence(evidence_id=name, quote=claim.text, place=0.0, language=language)
+            if made := _number_exchanged(pool, sentence):
+                yield DraftClaim(text=made[0], support=claim.support, state="ask")
 
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

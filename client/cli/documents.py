@@ -69,7 +69,7 @@ async def documents(client: "Determinator", folder: str | None, run: str | None,
 class OfRun:
     run_id: str
     folder: str | None
-    found: frozenset[str]
+    evidence_ids: frozenset[str]
     use: "Use | None"
     """None while the run has no report."""
 
@@ -83,7 +83,7 @@ class OfRun:
             return {}
         reasons: dict[str, UnusedReason | Literal["not_found"]] = {}
         for name in sorted({*file.evidence_ids} - self.use.cited.keys()):
-            if name not in self.found:
+            if name not in self.evidence_ids:
                 reasons[name] = "not_found"
             elif reason := self.use.unused.get(name):
                 reasons[name] = reason
@@ -136,7 +136,7 @@ def _as_json(file: "FileState", of_run: OfRun | None) -> dict[str, object]:
         return dict(file)
     return {
         **dict(file),
-        "found": sorted({*file.evidence_ids} & of_run.found),
+        "found": sorted({*file.evidence_ids} & of_run.evidence_ids),
         "cited_as": of_run.numbers(file),
         "unused_because": of_run.reasons(file),
     }
@@ -186,7 +186,7 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
             row += [Text(f"{file.characters:,}" if file.characters else ""), Text(" ".join(file.languages))]
         else:
             numbers = " ".join(f"[{number}]" for number in of_run.numbers(file))
-            row += [Text(str(len(of_run.found & {*file.evidence_ids}) or "")), Text(numbers)]
+            row += [Text(str(len(of_run.evidence_ids & {*file.evidence_ids}) or "")), Text(numbers)]
             row += [Text(_why_not(file, of_run), style="dim")] if why else []
         table.add_row(*row)
     to_stdout().print(table)

@@ -107,12 +107,12 @@ async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
     It is kept in the home until the run has accepted it. Raises BadInput.
     """
     if not keep:
-        return await run.edit_plan(read_plan(text))
+        return await run.edit_plan(plan=read_plan(text))
     path = load_settings().home / "edits" / f"{file_name(run.id)}.toml"
     write_whole(path, text.encode())
     hint = f"your edit is kept: correct it, then `determinator plan edit {run.id} --file {path}`"
     try:
-        edited = await run.edit_plan(read_plan(text))
+        edited = await run.edit_plan(plan=read_plan(text))
     except BadInput as error:
         raise BadInput(f"{error}; {hint}") from error
     except BaseException:
@@ -197,7 +197,7 @@ async def ask_at_gate(run: "Run", seen: "Progress") -> None:
         note = await _line(run, seen, "reason (optional): ") if answer == "r" else ""
         if note is not None:
             decide = run.approve if answer == "a" else run.reject
-            await decide(gate, note=note.strip())
+            await decide(gate=gate, note=note.strip())
         return
 
 
@@ -216,7 +216,7 @@ async def _answer(run: "Run", seen: "Progress") -> None:
         if text.lower() == "s":
             break
         answers.append(text)
-    await run.answer(answers)
+    await run.answer(answers=answers)
 
 
 async def _show(run: "Run", seen: "Progress") -> None:
@@ -290,7 +290,7 @@ async def _edit(run: "Run", seen: "Progress") -> bool:
     numbered = {str(n): candidate.name for n, candidate in enumerate(seen.candidates, start=1)}
     names = tuple(numbered.get(word.strip(), word.strip()) for word in line.split(",") if word.strip())
     try:
-        await run.choose_candidates(names)
+        await run.choose_candidates(names=names)
     except BadInput as error:
         say(f"Error: {error}")
         return False

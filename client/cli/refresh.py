@@ -1,7 +1,6 @@
 """`determinator refresh` and `schedules`: check a report's references and searches again."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,13 +17,13 @@ from client.cli.common import (
     run_to_change,
     say,
 )
+from client.cli.steering import version_line
 from client.failures import BadInput, Exit
 from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome
     from activities.report.archive import Change, NewWork
-    from activities.settings import Settings
     from client.api import Determinator
     from client.reports.finished import Finished
     from client.runs.refreshing import Scheduled
@@ -60,11 +59,10 @@ async def refresh(
     if every is not None:
         return await schedule(client, finished, every, search=search, as_json=as_json)
     outcome = await refreshed(client, finished, search=search)
-    path = await save(client.settings, finished, outcome)
     if as_json:
-        print_json({**dict(outcome), "report": path})
+        print_json(outcome)
     else:
-        show(finished, outcome, path)
+        show(outcome)
     for why in outcome.failures:
         say(f"not every authority answered: {why}")
     if outcome.unanswered:
@@ -111,23 +109,6 @@ async def schedule(
     return Exit.DONE
 
 
-async def save(settings: "Settings", run: "Finished", outcome: "RefreshOutcome") -> Path | None:
-    """Write the version that was made as Markdown beside the report's own file; return its path."""
-    from activities.private_files import file_name, write_whole
-    from activities.report.archive import Archive
-    from client.embedded.home import Places
-    from client.reports.load import as_bytes
-
-    if not outcome.made:
-        return None
-    archive = Archive(settings.evidence_url)
-    version = next(v for v in await archive.versions(run.first) if v.number == outcome.version)
-    path = Places(settings.home).reports / f"{file_name(run.run_id)}.v{outcome.version}.md"
-    if not path.exists():
-        write_whole(path, as_bytes(await archive.version(version), "md"))
-    return path
-
-
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
     from activities.report.versions import notice_line
@@ -145,7 +126,7 @@ def new_line(work: "NewWork") -> str:
     return plain(f"+ {work.evidence_id} {work.title} ({', '.join(filter(None, facts))}){found_by}")
 
 
-def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
+def show(outcome: "RefreshOutcome") -> None:
     """Print it for a person, as what is new and what has gone."""
     for work in outcome.new:
         print_text(new_line(work))
@@ -158,7 +139,7 @@ def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
     total, asked = outcome.references, len(outcome.asked)
     done = sum(row.status in ("ok", "empty") for row in outcome.searches)
     if outcome.made:
-        print_text(f"Version {outcome.version} {path}")
+        print_text(version_line(outcome))
     elif len(outcome.unanswered) < asked or done:
         print_text(f"nothing changed since {outcome.since}")
     else:

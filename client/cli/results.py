@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from activities.contracts.evidence import Evidence, EvidenceRef
     from activities.report.schema import Report
-    from activities.settings import Settings
     from client.api import Determinator
     from client.reports.load import Use
 
@@ -170,7 +169,7 @@ async def find_report(client: "Determinator", name: str, number: int | None) -> 
     """
     from activities.report.archive import Archive
     from client.reports.finished import report_in_store
-    from client.reports.load import load_report
+    from client.reports.load import in_version, load_report
 
     settings = client.settings
     try:
@@ -180,14 +179,13 @@ async def find_report(client: "Determinator", name: str, number: int | None) -> 
     except (NoConnection, NoSuchRun) as error:
         document = await report_in_store(Archive(settings.evidence_url), name, error)
         say(f"from the evidence store, since {error}")
-        return await of_version(settings, document, number)
-    if (await run.row()).status == "running":
-        await run.progress()
-    document, draft = await load_report(settings, run.connection, run.id)
-    if draft:
-        say("this is a draft: the run has not ended")
-        return document
-    return await of_version(settings, document, number)
+    else:
+        if (await run.row()).status == "running":
+            await run.progress()
+        document = await load_report(settings, run.connection, run.id)
+        if document.draft:
+            say("this is a draft: the run has not ended")
+    return await in_version(settings, document, number, say=say)
 
 
 def save_data(data: bytes, output: Path) -> None:
@@ -216,28 +214,6 @@ def show_report(markdown: str) -> None:
         click.echo(text, nl=False)
     else:
         click.echo_via_pager(text)
-
-
-async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
-    """Return a version of a report, by default the latest; say so when there are several. Raises BadInput."""
-    from activities.contracts.errors import StoreError
-    from activities.report.archive import Archive
-
-    try:
-        archive = Archive(settings.evidence_url)
-        later = await archive.versions(first)
-    except StoreError:
-        if number not in (None, 1):
-            raise
-        return first  # as the run itself remembers it: not every client sees the workers' store
-    if number is not None and number > len(later) + 1:
-        count = "there is only one" if not later else f"there are {len(later) + 1}"
-        raise BadInput(f"{first.run_id} has no version {number} of its report; {count}")
-    if not later or number == 1:
-        return first
-    version = later[-1] if number is None else later[number - 2]
-    say(f"version {version.number} of {len(later) + 1}, refreshed {version.made_at}; the first: --version 1")
-    return await archive.version(version)
 
 
 @click.command()

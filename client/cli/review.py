@@ -288,15 +288,15 @@ async def differences(target: "Review", as_json: bool) -> None:
     """Show the fields on which two extractors differ, side by side."""
     rows = await target.open_fields()
 
-    def said(value: "Value | None") -> str:
+    def shown_value(value: "Value | None") -> str:
         quote = f'  "{value.support[0].quote}"' if value and value.support else ""
         return f"{value.text}{quote}" if value else "not stated"
 
     def shown(open_field: "OpenField") -> Iterator[tuple[int, str]]:
         yield 0, f"{open_field.record}  {open_field.title}"
         yield 2, f"{open_field.field.id}: {open_field.field.label}"
-        yield 4, f"first:  {said(open_field.first)}"
-        yield 4, f"second: {said(open_field.second)}"
+        yield 4, f"first:  {shown_value(open_field.first)}"
+        yield 4, f"second: {shown_value(open_field.second)}"
 
     show_rows(as_json, rows, shown, "no field waits for a decision")
 

@@ -24,6 +24,7 @@ from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.contracts.candidates import Candidate
+    from activities.refresh_activity import RefreshOutcome
     from activities.report.schema import Report
     from client.api import Determinator
     from client.run import Run
@@ -44,7 +45,7 @@ def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
         return Exit.DONE if claims else Exit.NOT_ENOUGH_EVIDENCE
     if claims and state.answered is None:
         print_text(NOT_READ)
-    for sentence in (one for one in report.answer if not one.support):
+    for sentence in (line for line in report.answer if not line.support):
         print_text(plain(sentence.text))
     for claim in claims:
         print_text(plain(with_references(claim)))
@@ -78,11 +79,15 @@ def show_version(answered: "Answered", *, as_json: bool) -> Exit:
         return code
     if not differs and answered.report.disputes == answered.before.disputes:
         print_text("no sentence reads otherwise")
-    print_text(
-        f"Version {outcome.version} of {outcome.run_id}; `determinator report {outcome.run_id}` prints it, "
-        f"--version {outcome.version - 1} the one before"
-    )
+    print_text(version_line(outcome))
     return code
+
+
+def version_line(outcome: "RefreshOutcome") -> str:
+    """Return which version of a report was made, and how it is printed."""
+    run = outcome.run_id
+    printed = f"`determinator report {run}` prints it, --version {outcome.version - 1} the one before"
+    return f"Version {outcome.version} of {run}; {printed}"
 
 
 def show_difference(before: "Report", after: "Report") -> bool:
@@ -152,8 +157,8 @@ def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
         content = verb.read(values)
         name = await run_to_change(client, run)
         if dispute is not None:
-            upheld, note = verb.name == "approve", values.get("note", "")
-            decided = await client.decide(name, dispute, upheld=upheld, by=by, note=note)
+            upheld = {"upheld": verb.name == "approve", "note": values.get("note", "")}
+            decided = await client.revise(name, "decide", by, sentence=dispute, **upheld)
             show_version(decided, as_json=False)
             return
         target = await client.run(name)

@@ -142,10 +142,10 @@ async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") ->
     from client.reports.load import load_report, save_report
 
     try:
-        report, draft = await load_report(run.settings, run.connection, run.id)
+        report = await load_report(run.settings, run.connection, run.id)
     except NoSuchRun:
         return False
-    if draft and report.stop_reason != "cancelled":
+    if report.draft and report.stop_reason != "cancelled":
         return False
     path = save_report(run.settings, report, output, say=say)
     if put is not None:
@@ -173,7 +173,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     path: Path | None = None
     report: Report | None = None
     try:
-        report, _ = await load_report(run.settings, run.connection, outcome.run_id, outcome)
+        report = await load_report(run.settings, run.connection, outcome.run_id, outcome)
         path = save_report(run.settings, report, output, say=say)
     except (NoReport, OSError) as error:
         print_error(f"the report could not be saved: {error}")

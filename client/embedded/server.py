@@ -96,7 +96,7 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
         began = await running_server(settings, places)
         held: Answer | None = None
         wanted = Wanted.by(settings, places) if worker else None
-        former = (await known(places)).worker if worker else None
+        former = (await answer_of(places)).worker if worker else None
         if wanted and former is None:
             held = await wanted.ask(places, hold=for_run)  # while the server starts
         client, note = await connected(places, began=began)
@@ -128,7 +128,7 @@ async def serve(
     """
     places, patient_until = Places(settings.home), 0.0
     try:
-        worker, lane = (await known(places)).worker, lane_of(places.lanes, queue)
+        worker, lane = (await answer_of(places)).worker, lane_of(places.lanes, queue)
         lacking = worker.lane.lacks(lane) if worker and lane and running else []
         if lane is not None:
             lane.keep_in(places.lanes)  # it is in use
@@ -245,7 +245,7 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
     """
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        note = (await known(places)).server
+        note = (await answer_of(places)).server
         if note.failure:
             raise NoConnection(why_no_server(places))
         try:
@@ -261,7 +261,7 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
     raise NoConnection(*unanswered(places))
 
 
-async def known(places: Places) -> Answer:
+async def answer_of(places: Places) -> Answer:
     """Return what the supervisor knows. Raises NoConnection."""
     try:
         return await state_of(places)

@@ -130,7 +130,7 @@ async def tell(case: Case, text: str, *, gate: str | None) -> None:
         return
     check_scope(case.token, "decide")
     if gate is None:
-        await case.run.steer(text[:2000], by=case.by)
+        await case.run.steer(text=text[:2000], by=case.by)
     elif word in ("approve", "reject"):
         decide = case.run.approve if word == "approve" else case.run.reject
         await decide(by=case.by, note=note.strip()[:2000])

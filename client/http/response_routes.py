@@ -157,7 +157,7 @@ def mode_of(name: str) -> str:
     """Return the mode that a model is named by. Raises HTTPException."""
     mode = name.removeprefix(MODELS)
     if mode not in (AUTO, *MODES):
-        offered = ", ".join(f"{MODELS}{one}" for one in (AUTO, *MODES))
+        offered = ", ".join(f"{MODELS}{offered_mode}" for offered_mode in (AUTO, *MODES))
         raise HTTPException(404, f"there is no model {name[:100]}; there are {offered}")
     return mode
 
@@ -198,7 +198,7 @@ async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) 
         raise BadInput(f"{request[0]} does not wait for a decision; what waits is {waiting or 'nothing'}")
     decide = run.approve if decision.approve else run.reject
     gate: Literal["plan", "candidates", "report"] = request[2]  # type: ignore[assignment]
-    await decide(gate, by=case.by, note=decision.reason or "")
+    await decide(gate=gate, by=case.by, note=decision.reason or "")
     return run, events[-1].seq
 
 

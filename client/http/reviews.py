@@ -69,7 +69,7 @@ def reviews(desk: Desk) -> APIRouter:
     asker, reader, decider = (Depends(desk.needs(scope)) for scope in ("ask", "read", "decide"))
 
     def review_for(scope: Scope) -> Callable[..., Awaitable[Review]]:
-        async def found(review_id: str, token: Annotated[Token, Depends(desk.needs(scope))]) -> Review:
+        async def review_of(review_id: str, token: Annotated[Token, Depends(desk.needs(scope))]) -> Review:
             review = await desk.client.review(review_id)
             if desk.access.shared and not may_open(
                 await review.view(), (await review.row()).user, token.user or ""
@@ -77,7 +77,7 @@ def reviews(desk: Desk) -> APIRouter:
                 raise unknown_run(review_id)
             return review
 
-        return found
+        return review_of
 
     reading, deciding = (Depends(review_for(scope)) for scope in ("read", "decide"))
 
@@ -132,7 +132,10 @@ def reviews(desk: Desk) -> APIRouter:
         """Return the route of an act: who decides is the user of the token, where callers are users."""
         arguments = inspect.signature(act).parameters
         types: dict[str, Any] = get_type_hints(act, include_extras=True) | {"by": Name | None}
-        defaults = {name: ... if one.default is one.empty else one.default for name, one in arguments.items()}
+        defaults = {
+            name: ... if argument.default is argument.empty else argument.default
+            for name, argument in arguments.items()
+        }
         fields: dict[str, Any] = {
             name: (types[name], value) for name, value in defaults.items() if name != "self"
         }

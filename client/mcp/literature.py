@@ -174,7 +174,7 @@ class Literature:
                 raise BadInput("a quote names an evidence_id; name its run as well")
             async for line in (await self._client.run(run, worker=False)).evidence_lines():
                 if line["evidence_id"] in wanted:
-                    items[line["evidence_id"]] = given(line["text"], line["title"])
+                    items[line["evidence_id"]] = as_evidence(line["text"], line["title"])
         pmids = {
             quote.pmid for quote in quotes if quote.pmid and quote.text is None and not quote.evidence_id
         }
@@ -182,7 +182,7 @@ class Literature:
         texts: list[Evidence | None] = []
         for quote in quotes:
             if quote.text is not None:
-                texts.append(given(quote.text))
+                texts.append(as_evidence(quote.text))
             elif quote.evidence_id:
                 texts.append(items.get(quote.evidence_id))
             elif quote.pmid:
@@ -196,7 +196,7 @@ def parts_of(text: str, separator: str) -> list[str]:
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
-def given(text: str, title: str = "") -> Evidence:
+def as_evidence(text: str, title: str = "") -> Evidence:
     return Evidence(evidence_id="given", source="given", title=title, text=text)
 
 

@@ -62,7 +62,8 @@ async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | Non
     if ctx.input_responses is not None:
         response = ctx.input_responses.get(KEY)
         with suppress(*EXPECTED):  # it has gone on with what it assumes
-            await run.answer(_answers(response if isinstance(response, ElicitResult) else None), by=by)
+            accepted = _answers(response if isinstance(response, ElicitResult) else None)
+            await run.answer(answers=accepted, by=by)
         return None
     readings = await asked_back(run)
     if not readings:
@@ -86,7 +87,7 @@ async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | Non
     with suppress(MCPError, TimeoutError):  # the caller cannot show it after all, or nobody is there
         result = await asyncio.wait_for(ctx.elicit(message, form), CLARIFY_SECONDS)
         answers = [*result.data.model_dump().values()] if result.action == "accept" else ()
-    await run.answer(answers, by=by)
+    await run.answer(answers=answers, by=by)
     return None
 
 
@@ -109,7 +110,7 @@ async def _assume_later(run: Run, by: str) -> None:
     """Accept what a run assumes where nobody answers in time."""
     await asyncio.sleep(CLARIFY_SECONDS)
     with suppress(*EXPECTED):
-        await run.approve("clarification", by=by)
+        await run.approve(gate="clarification", by=by)
 
 
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)

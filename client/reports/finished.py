@@ -113,7 +113,7 @@ async def _published(settings: Settings, connection: Connection, run_id: str) ->
     """Read the whole report as a run that has ended published it. Raises NoReport."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way", Hint("watch", "follow it with {}", run_id))
-    return (await load_report(settings, connection, run_id))[0]
+    return await load_report(settings, connection, run_id)
 
 
 async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Connection) -> T:

@@ -17,14 +17,14 @@ from activities.contracts.judge import relevance_score
 from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, write_whole
-from activities.report.archive import Archive, Version, report_name
+from activities.report.archive import Archive, report_name
 from activities.report.formats import format_of, render
 from activities.report.formats.words import UNUSED
 from activities.report.schema import Report, UnusedReason
 from activities.settings import Settings
 from client.connection import Connection, Say, quiet
 from client.embedded.home import Places
-from client.failures import Hint, NoAnswer, NoSuchRun
+from client.failures import BadInput, Hint, NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
 
@@ -37,8 +37,8 @@ class NoReport(NoSuchRun):
 
 async def load_report(
     settings: Settings, connection: Connection, run_id: str, ended: Outcome | None = None
-) -> tuple[Report, bool]:
-    """Read the report, and whether it is a draft; `ended`: the outcome where it is known.
+) -> Report:
+    """Read the report as the run published it, or its draft; `ended`: the outcome where it is known.
 
     Raises NoReport, NoSuchRun.
     """
@@ -49,7 +49,7 @@ async def load_report(
         if not isinstance(error.cause, CancelledError):
             raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
     if ended is not None and (report := await stored_report(settings, ended.report_blob)) is not None:
-        return report, False
+        return report
     try:
         view = await query(connection.client, run_id, "report", ReportView)
     except NoAnswer as error:
@@ -59,7 +59,7 @@ async def load_report(
     report = await stored_report(settings, view.blob)
     if report is None:
         raise not_in_store(settings, run_id)
-    return report, view.draft
+    return report.replace(draft=view.draft)
 
 
 def not_in_store(settings: Settings, run_id: str) -> NoReport:
@@ -71,28 +71,31 @@ def not_in_store(settings: Settings, run_id: str) -> NoReport:
     )
 
 
-async def report_and_versions(
-    settings: Settings, connection: Connection, run_id: str
-) -> tuple[Report, tuple[Version, ...]]:
-    """Read the report as the run published it, and the records of its later versions.
+async def in_version(
+    settings: Settings, report: Report, number: int | None = None, *, say: Say = quiet
+) -> Report:
+    """Return a version of a report, by default the latest; a draft, which has none, as it is.
 
-    Without versions for a draft, and where this machine does not see the workers' store. Raises NoReport,
-    NoSuchRun.
+    Raises BadInput, StoreError.
     """
-    report, draft = await load_report(settings, connection, run_id)
-    try:
-        return report, () if draft else await Archive(settings.evidence_url).versions(report)
-    except StoreError:
-        return report, ()
-
-
-async def latest_report(settings: Settings, connection: Connection, run_id: str) -> Report:
-    """Read the latest version of the report, or its draft. Raises NoReport, NoSuchRun."""
-    report, versions = await report_and_versions(settings, connection, run_id)
-    try:
-        return await Archive(settings.evidence_url).version(versions[-1]) if versions else report
-    except StoreError:
+    if report.draft:
         return report
+    archive = Archive(settings.evidence_url)
+    try:
+        later = await archive.versions(report)
+        if number is not None and not 1 <= number <= len(later) + 1:
+            count = "there is only one" if not later else f"there are {len(later) + 1}"
+            raise BadInput(f"{report.run_id} has no version {number} of its report; {count}")
+        if not later or number == 1:
+            return report
+        version = later[-1] if number is None else later[number - 2]
+        which = f"version {version.number} of {len(later) + 1}, refreshed {version.made_at}"
+        say(f"{which}; the first: --version 1")
+        return await archive.version(version)
+    except StoreError:
+        if number not in (None, 1):
+            raise
+        return report  # as the run itself remembers it: not every client sees the workers' store
 
 
 async def stored_report(settings: Settings, blob: str) -> Report | None:
@@ -206,7 +209,7 @@ class Use:
 async def use_in_report(settings: Settings, connection: Connection, run_id: str) -> Use | None:
     """Read what the run's report made of the works; None while there is no report."""
     try:
-        report, _ = await load_report(settings, connection, run_id)
+        report = await load_report(settings, connection, run_id)
     except NoReport:
         return None
     return Use(

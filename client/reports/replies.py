@@ -72,9 +72,9 @@ class Changed(BaseModel):
         )
 
 
-def cited_of(answer: Report, own: Report) -> list[Cited]:
+def cited_of(answer: Report, report: Report) -> list[Cited]:
     """List the works that an answer cites, in order, under the numbers that the report gives them."""
-    numbers = {reference.evidence_id: str(reference.number) for reference in own.references}
+    numbers = {reference.evidence_id: str(reference.number) for reference in report.references}
     quotes: dict[str, str] = {}
     for claim in answer.sentences():
         for support in claim.support:

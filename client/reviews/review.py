@@ -250,7 +250,7 @@ class Review:
         for record in filter(view.studies.pending.get, view.included()):
             keys, title = view.studies.extracted[record], view.studies.texts[record].title
             _, left = await self.archive.settled(fields, record, keys, decisions)
-            rows += [OpenField(record=record, title=title, **dict(one)) for one in left]
+            rows += [OpenField(record=record, title=title, **dict(difference)) for difference in left]
         return rows
 
     async def decide_field(

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
-from activities.credentials import without_credentials
 from activities.private_files import file_name, write_whole
 from activities.report.schema import Report
 from client.embedded.home import Places
 from client.embedded.processes import Locked, LockFile
-from client.failures import BadInput
+from client.failures import BadInput, NoConnection, NoSuchRun
 from workflows.messages import By, Message, Text
 
 if TYPE_CHECKING:
@@ -175,8 +174,11 @@ async def revise(
         )
 
     async def sent() -> "RefreshOutcome":
-        address = address_of(settings.home, original.run_id)
-        if address is None or not client.embedded or settings.openai_base_url is not None:
+        address = ""
+        if client.embedded and settings.openai_base_url is None:
+            with suppress(NoConnection, NoSuchRun):
+                address = (await (await client.run(original.run_id, worker=False)).row()).address
+        if not address:
             return await send(client, prepare)
         there = settings.model_copy(update={"openai_base_url": address})
         return await send(type(client)(there, address=client.address, say=client.say), prepare)
@@ -188,28 +190,3 @@ async def revise(
     elif outcome.made:
         report, _ = await newest(Archive(settings.evidence_url), original.first)
     return Answered(text, outcome, original.report, report)
-
-
-NOTE = "model_addresses.json"
-MAX_RUNS = 1_000
-"""Runs whose address is kept, the newest."""
-
-
-def remember_address(home: Path, run_id: str, address: str | None) -> None:
-    """Keep the address of a run; one that holds a password is not kept. Raises OSError."""
-    if address and without_credentials(address) == address:
-        addresses = {**_addresses(home), run_id: address}
-        write_whole(Places(home).state / NOTE, json.dumps(dict([*addresses.items()][-MAX_RUNS:])).encode())
-
-
-def address_of(home: Path, run_id: str) -> str | None:
-    """Return the address that was kept for a run; None for a run without one."""
-    return _addresses(home).get(run_id)
-
-
-def _addresses(home: Path) -> dict[str, str]:
-    with suppress(OSError, ValueError):
-        addresses = json.loads((Places(home).state / NOTE).read_bytes())
-        if isinstance(addresses, dict):
-            return {str(name): str(address) for name, address in addresses.items()}
-    return {}

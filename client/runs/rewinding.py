@@ -103,7 +103,7 @@ async def activities_of(client: Client, execution: Execution) -> AsyncIterator["
             scheduled = event.activity_task_scheduled_event_attributes
             yield Step(
                 name=scheduled.activity_type.name,
-                given=await decoded(client, scheduled.input) or {},
+                arguments=await decoded(client, scheduled.input) or {},
                 task_id=scheduled.workflow_task_completed_event_id,
                 ended=ended.get(event.event_id),
             )
@@ -112,7 +112,7 @@ async def activities_of(client: Client, execution: Execution) -> AsyncIterator["
 @dataclass(frozen=True, slots=True)
 class Step:
     name: str
-    given: Mapping[str, object]
+    arguments: Mapping[str, object]
     task_id: int
     """Id of the event with which the workflow task that scheduled it was completed."""
     ended: HistoryEvent | None
@@ -121,7 +121,7 @@ class Step:
     @property
     def iteration(self) -> int:
         """The iteration that it belongs to; 0 for a step of none."""
-        number = self.given.get("iteration")
+        number = self.arguments.get("iteration")
         return number if isinstance(number, int) else 0
 
     async def answer(self, client: Client) -> Mapping[str, object] | None:

@@ -21,6 +21,7 @@ from temporalio.common import (
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from activities.contracts.evidence import Frozen
+from activities.credentials import without_credentials
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.connection import register_attributes, run_attributes
@@ -106,12 +107,14 @@ async def start(
     key: bytes = b"",
     user: str = "",
     once: str = "",
+    address: str = "",
 ) -> Started:
     """Join a running run of the same request on this queue, else start one with an id of its own.
 
     `has_report` says whether a run that the server no longer knows has left a report under an id; `indexed`,
     that the search attributes are known to be registered; `key` signs what the request names (see
-    `activities.permits`); `user` is whom the run is for, by default that of this process. A run of another
+    `activities.permits`); `user` is whom the run is for, by default that of this process; `address` that of
+    the model server that it is asked with, which questions about its report are sent to. A run of another
     user is joined only where no user is named; with a key `once`, one that has ended is joined as well, while
     the server knows it. Raises OlderRun, RPCError.
     """
@@ -123,7 +126,8 @@ async def start(
         if before is None and not (has_report and await has_report(run_id)):
             request = request.replace(indexed=indexed or request.indexed or await register_attributes(client))
             try:
-                await _start(client, signed(request, run_id, key), run_id, task_queue, user or user_name())
+                marks = {"user": user or user_name(), "address": address}
+                await _start(client, signed(request, run_id, key), run_id, task_queue, **marks)
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return Started(run_id, attached=False, earlier=earlier)
@@ -147,7 +151,9 @@ def refuse_older(row: Row, *, ended: bool = False) -> None:
         raise OlderRun(row.run_id, row.line)
 
 
-async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str) -> None:
+async def _start(
+    client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str, address: str
+) -> None:
     """Raise WorkflowAlreadyStartedError when the id was used meanwhile."""
     private = client.data_converter.payload_codec is not None
     attributes = run_attributes("" if private else request.question, request.mode, request.profile)
@@ -161,6 +167,7 @@ async def _start(client: Client, request: ResearchRequest, run_id: str, task_que
         request.mode,
         user,
         attributes if request.indexed else None,
+        address,
     )
 
 
@@ -174,6 +181,7 @@ async def launch(
     mode: str,
     user: str,
     attributes: TypedSearchAttributes | None = None,
+    address: str = "",
 ) -> None:
     """Start a workflow under an id of its own. Raises WorkflowAlreadyStartedError, RPCError."""
     await client.start_workflow(
@@ -183,11 +191,22 @@ async def launch(
         task_queue=task_queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        memo={"question": question[:1000], "mode": mode, "user": user, "line": release_line()},
+        memo={
+            "question": question[:1000],
+            "mode": mode,
+            "user": user,
+            "line": release_line(),
+            **({"address": address} if address else {}),
+        },
         search_attributes=attributes,
         static_summary=question[:SUMMARY_CHARS],
         priority=fairness(user),
     )
+
+
+def plain_url(address: str) -> str:
+    """Return an address that holds no password; empty for one that does."""
+    return address if without_credentials(address) == address else ""
 
 
 def user_name() -> str:

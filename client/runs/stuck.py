@@ -158,11 +158,11 @@ async def stored_state(client: Client, run_id: str) -> "RunState":
             if step.name == PREPARE:
                 state.question.prepared = state.question.prepared or Prepared.model_validate(answer)
             elif step.name.startswith(SEARCH):
-                asked = (section, step.name, step.given)
+                asked = (section, step.name, step.arguments)
                 if asked in searches:
                     continue  # a history begins with a part of that of an execution that was reset
                 searches.append(asked)
-                tasks = SearchTasks.model_validate(step.given).tasks
+                tasks = SearchTasks.model_validate(step.arguments).tasks
                 for task, hits in zip(tasks, HitsOfAll.model_validate(answer).answers, strict=True):
                     row = SearchRecord(**fields_of(SearchEnd, hits), asked=task.query.text, section=section)
                     state.evidence.searches.append(row.replace(kept=len(hits.kept)))

@@ -147,7 +147,7 @@ async def plan(run: Run, user: str, form: FormData) -> Said:
             if title
         )
         if outline != present.report_outline:
-            await run.edit_plan(present.replace(report_outline=outline), by=user)
+            await run.edit_plan(plan=present.replace(report_outline=outline), by=user)
     return MESSAGES["approve"], {"gate": "plan", "note": text_of(form, "note")}
 
 

@@ -30,7 +30,7 @@ async def test_a_question_is_asked_followed_and_verified(file_home: Path, librar
         assert "<script" not in page
         assert (await run.status()).row.status == "completed"
         with pytest.raises(BadInput, match="is over"):
-            await run.steer("only adults")
+            await run.steer(text="only adults")
 
 
 def test_the_same_works_without_an_event_loop(
@@ -72,15 +72,15 @@ def test_a_run_is_extended_paused_and_approved_without_an_event_loop(file_home: 
         assert plan is not None
         first, *others = plan.report_outline
         mine = first.model_copy(update={"title": "A title of my own"})
-        edited = run.edit_plan(plan.model_copy(update={"report_outline": (mine, *others)}), by="ada")
+        edited = run.edit_plan(plan=plan.model_copy(update={"report_outline": (mine, *others)}), by="ada")
         assert edited.plan is not None
         assert edited.plan.report_outline[0].title == "A title of my own"
-        run.add_source("library")
+        run.steer(add_source="library")
         limit = seen.budget.limits.max_tokens
         assert limit is not None
         assert run.extend(tokens=1_000).limits.max_tokens == limit + 1_000
         with pytest.raises(BadInput, match="waits for the plan"):
-            run.approve("report")
+            run.approve(gate="report")
         run.pause()
         run.resume()
         assert run.approve(by="Ada") == "plan"

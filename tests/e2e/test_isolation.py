@@ -40,8 +40,8 @@ async def ask_all(
     await asyncio.gather(*(handle.result() for handle in handles))
     found = {}
     for question, run in zip(questions, begun, strict=True):
-        report, draft = await load_report(settings, connection, run.run_id)
-        assert not draft
+        report = await load_report(settings, connection, run.run_id)
+        assert not report.draft
         index = await query(client, run.run_id, "evidence_index", EvidenceIndex)
         documents = await store.get_many(index.items)
         items = [

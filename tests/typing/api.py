@@ -35,7 +35,7 @@ async def asks(question: str) -> RunReport:
         assert_type(run, Run)
         async for event in run.events():
             assert_type(event.message, str)
-        await run.steer("leave out paediatric studies", by="Ada")
+        await run.steer(text="leave out paediatric studies", by="Ada")
         assert_type(await run.status(), RunStatus)
         assert_type(await client.verify(run.id), Verification)
         return await run.report()

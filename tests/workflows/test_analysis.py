@@ -111,7 +111,7 @@ async def test_the_effects_of_the_works_are_pooled_and_the_readers_table_has_the
     assert not stage.fakes.of("analyst")
     (complete,) = [event for event in await run.events() if event.type == "analysis_complete"]
     assert (complete.data["verdict"], complete.data["studies"]) == ("SUPPORTED", 3)
-    table = TABLE.given(stage.fakes.published[-1])
+    table = TABLE.of_input(stage.fakes.published[-1])
     assert table.columns == columns
     assert {name for row in table.rows for name in row.cells} == set(columns)
 
@@ -193,7 +193,7 @@ async def test_a_graph_analyses_where_its_node_says_so_and_only_new_works_again(
     assert types.index("analysis_complete") < types.index("synthesizing")
     assert analysis_of(report).verdict == "SUPPORTED"
     assert set(EFFECT_COLUMNS) <= set(stage.fakes.of("extractor")[0].step.columns)  # type: ignore[attr-defined]
-    assert TABLE.given(stage.fakes.published[-1]).columns == ()
+    assert TABLE.of_input(stage.fakes.published[-1]).columns == ()
 
 
 @pytest.mark.parametrize("analyse", [True, False])

@@ -13,7 +13,7 @@ from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, takes
-from workflows.sections.drafting import told
+from workflows.sections.drafting import judgements_to_write_from
 from workflows.types import SectionProgress
 
 
@@ -194,6 +194,8 @@ def test_of_a_work_that_answers_two_sections_alike_the_first_one_in_the_report_i
     """Whichever ended first."""
     harm = WorkJudgement(evidence_id="w1", answers=3, finding="One serious event in 498 sessions.")
     effect = WorkJudgement(evidence_id="w1", answers=3, finding="More days without a ventilator.")
-    assert list(told([effect], {"w1": harm}, [])) == [effect]
-    assert list(told([harm], {"w1": effect}, [effect])) == []
-    assert list(told([harm], {"w1": effect.replace(answers=2)}, [effect.replace(answers=2)])) == [harm]
+    assert list(judgements_to_write_from([effect], {"w1": harm}, [])) == [effect]
+    assert list(judgements_to_write_from([harm], {"w1": effect}, [effect])) == []
+    assert list(
+        judgements_to_write_from([harm], {"w1": effect.replace(answers=2)}, [effect.replace(answers=2)])
+    ) == [harm]

@@ -284,4 +284,4 @@ async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
     stage.script.holds["extractor"] = stage.script.holds["writer"] = meeting(2)
     await stage.play(a_request(columns=("dose", "outcome")))
     assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 2
-    assert TABLE.given(stage.fakes.published[-1]).columns == ("dose", "outcome")
+    assert TABLE.of_input(stage.fakes.published[-1]).columns == ("dose", "outcome")

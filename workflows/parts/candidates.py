@@ -36,7 +36,7 @@ class CandidatesPart(Part):
     """Names candidates with their mechanisms, looks them up, and lets a reviewer choose among them."""
 
     @property
-    def own(self) -> CandidatesState:
+    def part(self) -> CandidatesState:
         return self.state.part(CandidatesState)
 
     async def after_judging(self, use_model: bool) -> None:
@@ -49,11 +49,11 @@ class CandidatesPart(Part):
 
     def cited(self) -> Iterable[str]:
         """Works that are quoted for or against a candidate."""
-        return (support.evidence_id for candidate in self.own.candidates for support in candidate.quotes)
+        return (support.evidence_id for candidate in self.part.candidates for support in candidate.quotes)
 
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the candidates that are left."""
-        return {"candidates": tuple(self.own.candidates)}
+        return {"candidates": tuple(self.part.candidates)}
 
     async def settle(self, use_model: bool) -> None:
         """Name candidates, look them up, and let the reviewer choose if requested."""
@@ -61,15 +61,15 @@ class CandidatesPart(Part):
         if use_model:
             await self.gates.checkpoint()
         await self._propose(use_model)
-        if not self.own.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
+        if not self.part.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
             return
-        offered = tuple(self.own.candidates) if use_model else ()
+        offered = tuple(self.part.candidates) if use_model else ()
         verdicts: list[Verdicts] = []
         await run_all((self._look_up_all(), self._read_both_sides(offered, verdicts)))
         self._leave_out_refuted(offered, verdicts)
         if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
-            state.people.left_out += [c.name for c in self.own.candidates]
-            self.own.candidates, self.own.hypotheses = [], []
+            state.people.left_out += [c.name for c in self.part.candidates]
+            self.part.candidates, self.part.hypotheses = [], []
             self.events.add_limitation("candidates_rejected")
         if use_model:
             await self.gates.checkpoint()
@@ -83,7 +83,7 @@ class CandidatesPart(Part):
         context, state, loop = self.context, self.state, self.state.loop
         if (
             not context.profile.candidates
-            or self.own.guided
+            or self.part.guided
             or not state.evidence.relevant
             or loop.judge_failures
         ):
@@ -92,7 +92,7 @@ class CandidatesPart(Part):
         if last or enough(context.profile, loop.judged, loop.gained):
             return
         if self.models.refusal("hypothesis_generator") is None:
-            self.own.guided = True
+            self.part.guided = True
             await self.form_hypotheses()
 
     async def form_hypotheses(self) -> int:
@@ -102,8 +102,8 @@ class CandidatesPart(Part):
         """
         state = self.state
         answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
-        named = {hypothesis.drug.casefold() for hypothesis in self.own.hypotheses}
-        self.own.hypotheses = list(answer.hypotheses) or self.own.hypotheses
+        named = {hypothesis.drug.casefold() for hypothesis in self.part.hypotheses}
+        self.part.hypotheses = list(answer.hypotheses) or self.part.hypotheses
         searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
         state.loop.recommended = list(dict.fromkeys([*searches, *state.loop.recommended]))
         return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
@@ -112,17 +112,17 @@ class CandidatesPart(Part):
         state = self.state
         if not state.question.prepared or not self.context.profile.candidates or not state.evidence.refs:
             return
-        if self.own.named or state.stop_reason == "rejected_by_reviewer":
+        if self.part.named or state.stop_reason == "rejected_by_reviewer":
             return
         answer = await self._ask(NAME_CANDIDATES, "naming candidates", use_model)
-        self.own.named = True
-        self.own.hypotheses = list(answer.hypotheses)
-        self.own.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
+        self.part.named = True
+        self.part.hypotheses = list(answer.hypotheses)
+        self.part.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
 
     async def _look_up_all(self) -> None:
         """Look up every candidate that has not been, unless the run is limited to this machine."""
         state = self.state
-        waiting = [c for c in self.own.candidates if not c.looked_up and not c.fields]
+        waiting = [c for c in self.part.candidates if not c.looked_up and not c.fields]
         sources = self._sources()
         if not waiting or not sources:
             return
@@ -138,7 +138,7 @@ class CandidatesPart(Part):
         finally:
             done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
             by_name = {candidate.name: candidate for candidate in done}
-            self.own.candidates = [by_name.get(c.name, c) for c in self.own.candidates]
+            self.part.candidates = [by_name.get(c.name, c) for c in self.part.candidates]
         for task in running:
             try:
                 task.result()
@@ -196,13 +196,13 @@ class CandidatesPart(Part):
         every = tuple(verdict for answer in verdicts for verdict in answer.verdicts)
         read, left_out = both_sides.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
         by_name = {candidate.name: candidate for candidate in read}
-        self.own.candidates = [
+        self.part.candidates = [
             candidate.replace(
                 support=by_name[candidate.name].support, against=by_name[candidate.name].against
             )
             if candidate.name in by_name
             else candidate
-            for candidate in self.own.candidates
+            for candidate in self.part.candidates
         ]
         for side, quotes in left_out.items():
             if quotes:

@@ -78,7 +78,7 @@ class Reading:
         """Ask models until nothing is left to ask; one that is down is asked again."""
         state = self.pace.state
 
-        async def one(step: ReadStep) -> str:
+        async def ask(step: ReadStep) -> str:
             async with self._places:
                 return await self._ask(step, take_in)
 
@@ -89,7 +89,7 @@ class Reading:
                 return
             works = counted(len({n for step in left for n in step.numbers}), "work")
             self.pace.show(stage.replace("_", " "), f"models read {works}")
-            failures = list(filter(None, await asyncio.gather(*map(one, left))))
+            failures = list(filter(None, await asyncio.gather(*map(ask, left))))
             await self.pace.keep()
             if NO_BUDGET in failures:
                 await self.pace.wait_at(

@@ -150,11 +150,11 @@ class Budget(BaseModel, defer_build=True):
     def lease(self, section: str, wanted: Spend) -> Spend:
         """Give a section as much of what it asks for as is free; adds to what it has."""
 
-        def given(kind: Kind, amount: int) -> int:
+        def share(kind: Kind, amount: int) -> int:
             free = self.free(kind)
             return amount if free is None else min(amount, free)
 
-        granted = wanted.each(given)
+        granted = wanted.each(share)
         self.leases[section] = self.leases.get(section, Spend()) + granted
         return granted
 

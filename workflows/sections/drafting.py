@@ -36,7 +36,7 @@ MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "histo
 """Findings of a section that are part of the run's and not kept twice."""
 
 
-def told(
+def judgements_to_write_from(
     judged: Iterable[WorkJudgement], current: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
 ) -> Iterator[WorkJudgement]:
     """Yield the judgements of a section that the report tells of works.
@@ -163,7 +163,7 @@ class SectionResults(RunPart):
         earlier = [judged for part in ended for judged in part.judgements]
         state.evidence.judgements.update(
             (judgement.evidence_id, judgement)
-            for judgement in told(judgements, state.evidence.judgements, earlier)
+            for judgement in judgements_to_write_from(judgements, state.evidence.judgements, earlier)
         )
         state.evidence.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())

@@ -263,7 +263,7 @@ class WritingSteps(RunPart):
         if not self.state.people.left_out:
             return draft
 
-        def kept(claim: DraftClaim) -> tuple[DraftClaim, ...]:
+        def checked(claim: DraftClaim) -> tuple[DraftClaim, ...]:
             beside = claim not in draft.answer and _names(claim.text, chosen)
             return (claim,) if beside or not self._names_left_out(claim.text) else ()
 
@@ -272,7 +272,7 @@ class WritingSteps(RunPart):
             for passage in draft.passages
             if not self._names_left_out(text := " ".join(passage.quotes)) or _names(text, chosen)
         )
-        return draft.changed(kept).replace(passages=passages)
+        return draft.changed(checked).replace(passages=passages)
 
 
 def judgements_of(

@@ -97,11 +97,11 @@ class Cite:
             made[-1].append(mark) if follows else made.append([mark])
         parts = (run if len(run) < MIN_SPAN else [run] for run in made)
         return tuple(
-            (one.number, one.text)
-            if isinstance(one, Mark)
-            else (one[0].number, f"{one[0].text}\u2013{one[-1].text}")
+            (block.number, block.text)
+            if isinstance(block, Mark)
+            else (block[0].number, f"{block[0].text}\u2013{block[-1].text}")
             for part in parts
-            for one in part
+            for block in part
         )
 
     @property
@@ -330,8 +330,8 @@ def quotes_in(value: object) -> Iterator[Quote]:
     elif isinstance(value, Run):
         return
     elif is_dataclass(value):
-        for one in fields(value):
-            yield from quotes_in(getattr(value, one.name))
+        for attribute in fields(value):
+            yield from quotes_in(getattr(value, attribute.name))
     elif isinstance(value, tuple):
         for entry in value:
             yield from quotes_in(entry)

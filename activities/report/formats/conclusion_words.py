@@ -158,7 +158,7 @@ def _excludes_what_matters(conclusion: Conclusion) -> bool:
     return not {"wide_interval", "no_numbers"}.intersection(concern.code for concern in conclusion.concerns)
 
 
-def found(direction: ConclusionDirection) -> str:
+def direction_words(direction: ConclusionDirection) -> str:
     """Word the finding of one work: an interval that includes no effect does not say that there is none."""
     return _("no difference shown") if direction == "no_difference" else _(DIRECTIONS[direction])
 
@@ -192,43 +192,53 @@ def _sentence(text: str) -> str:
     return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
-def differs(one: Conclusion) -> str:
+def differs(conclusion: Conclusion) -> str:
     """Say in a clause where checked effects point elsewhere than the conclusion, and why; else nothing.
 
     Works without usable numbers contradict nothing.
     """
-    if not one.works or one.proposed is None:
+    if not conclusion.works or conclusion.proposed is None:
         return ""
-    if is_refuted(one):
+    if is_refuted(conclusion):
         return _(
             "The model read the works as showing “{direction}”, but every effect with a confidence interval "
             "points the other way; the effects take precedence."
-        ).format(direction=_(DIRECTIONS[one.proposed.direction]))
-    if one.by_effects == one.direction or one.direction in OPEN or one.by_effects in OPEN:
+        ).format(direction=_(DIRECTIONS[conclusion.proposed.direction]))
+    if (
+        conclusion.by_effects == conclusion.direction
+        or conclusion.direction in OPEN
+        or conclusion.by_effects in OPEN
+    ):
         return ""
-    if one.by_effects == OTHER_SIDE.get(one.direction):
+    if conclusion.by_effects == OTHER_SIDE.get(conclusion.direction):
         text = _("The numbers alone point the other way: {direction}.")
-    elif one.pooled is None or 2 * len(one.pooled.works) <= sum(work.counted for work in one.works):
+    elif conclusion.pooled is None or 2 * len(conclusion.pooled.works) <= sum(
+        work.counted for work in conclusion.works
+    ):
         return ""
-    elif one.by_effects == "no_difference":
+    elif conclusion.by_effects == "no_difference":
         text = _("The pooled interval includes no effect; the direction is that of single works.")
     else:
         text = _("The pooled effect alone shows a difference: {direction}.")
-    return text.format(direction=found(one.by_effects))
+    return text.format(direction=direction_words(conclusion.by_effects))
 
 
-def reasons(one: Conclusion) -> str:
+def reasons(conclusion: Conclusion) -> str:
     """Say by which concerns the certainty is what it is; empty where nothing is graded."""
-    if not one.works or one.direction == "not_enough_data":
+    if not conclusion.works or conclusion.direction == "not_enough_data":
         return ""
-    by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
-    further = by_code - CERTAINTIES.index(one.certainty)
-    steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in one.concerns]
+    by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
+    further = by_code - CERTAINTIES.index(conclusion.certainty)
+    steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in conclusion.concerns]
     words = ""
     if further:
         steps.append(_down(_("the model's own judgement"), further))
-        words = " ".join(ended(clean(reason)) for reason in one.proposed.reasons) if one.proposed else ""
-    level = _sentence(": ".join(filter(None, (_(LEVELS[one.certainty]), "; ".join(steps)))))
+        words = (
+            " ".join(ended(clean(reason)) for reason in conclusion.proposed.reasons)
+            if conclusion.proposed
+            else ""
+        )
+    level = _sentence(": ".join(filter(None, (_(LEVELS[conclusion.certainty]), "; ".join(steps)))))
     return f"{level}: {words}" if words else ended(level)
 
 
@@ -320,15 +330,15 @@ def _rests_on(conclusion: Conclusion, quotes: Quotes) -> str:
     return text.format(
         works=listed(f"[{quotes.number(name)}]" for name in pooled.left_out),
         effect=f"{pooled.measure} {interval_text(pooled.without)}",
-        direction=found(OTHER_SIDE.get(side, side) if turned else side),
+        direction=direction_words(OTHER_SIDE.get(side, side) if turned else side),
     )
 
 
 def line(conclusion: Conclusion) -> str:
-    return " ".join(filter(None, (said(conclusion), _grounds(conclusion))))
+    return " ".join(filter(None, (sentence_of(conclusion), _grounds(conclusion))))
 
 
-def said(conclusion: Conclusion) -> str:
+def sentence_of(conclusion: Conclusion) -> str:
     """Word a conclusion as a person asked for, else as code does."""
     return clean(conclusion.wording) or statement(conclusion)
 
@@ -384,8 +394,10 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
     for conclusion in shown:
         works = [work for work in conclusion.works if work.counted]
         people = [_people(work) for work in works]
-        known = _excludes_what_matters(conclusion)
-        direction = _sentence(_(DIRECTIONS[conclusion.direction]) if known else found(conclusion.direction))
+        reason = _excludes_what_matters(conclusion)
+        direction = _sentence(
+            _(DIRECTIONS[conclusion.direction]) if reason else direction_words(conclusion.direction)
+        )
         texts = (ended(direction), figures(conclusion), absolute(conclusion), differs(conclusion))
         effect = [
             *map(Run, filter(None, texts)),
@@ -413,9 +425,9 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
 
 def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> Iterator[Part]:
     """Count the works by what each found, where nothing was pooled, with the effect of the largest."""
-    sides = Counter(found(work.direction) for work in works)
-    own = sides.pop(found(conclusion.direction), 0)
-    first = [f"{number(own)} {found(conclusion.direction)}"] if own else []
+    sides = Counter(direction_words(work.direction) for work in works)
+    same_side = sides.pop(direction_words(conclusion.direction), 0)
+    first = [f"{number(same_side)} {direction_words(conclusion.direction)}"] if same_side else []
     every = [*first, *(f"{number(count)} {side}" for side, count in sides.most_common())]
     if every:
         yield Run(_("By work: {sides}.").format(sides=", ".join(every)))
@@ -428,7 +440,8 @@ def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork], quotes: Quote
 def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
     """Return the sentence of a conclusion with its references."""
     claim = DraftClaim(
-        text=said(conclusion), support=tuple(quote for work in conclusion.works for quote in work.support)
+        text=sentence_of(conclusion),
+        support=tuple(quote for work in conclusion.works for quote in work.support),
     )
     return (Run(claim.text, style), *((quotes.cite(claim, claim.text),) if conclusion.works else ()))
 
@@ -495,7 +508,7 @@ def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Ce
         _share(arms.events, arms.total) + mark if arms else "",
         _share(arms.control_events, arms.control_total) + mark if arms else "",
         _effect(work),
-        found(work.direction) + ("" if work.counted else _(", not counted (not randomised)")),
+        direction_words(work.direction) + ("" if work.counted else _(", not counted (not randomised)")),
         number(people) if people else "",
     )
     cells = (cell(text, quote=quote) for text in texts)

@@ -89,14 +89,14 @@ def _text(text: str, kind: TextKind = "plain") -> Iterator[Text]:
 
 def _says(text: str, other: str) -> bool:
     """Tell whether a text has nearly all content words of another."""
-    own, said = terms(other), set(terms(text))
-    return sum(word in said for word in own) >= MIN_TOLD * max(len(own), 1)
+    terms_of_other, terms_of_text = terms(other), set(terms(text))
+    return sum(word in terms_of_text for word in terms_of_other) >= MIN_TOLD * max(len(terms_of_other), 1)
 
 
 def _starred(field: str, computed: Iterable[str]) -> str:
     """Put an asterisk behind each figure of a field that was computed."""
-    results = {n for line in computed for one in figures_of(line.rpartition("=")[2]) for n in one.signed}
-    ends = [one.end for one in figures_of(field) if results.intersection(one.signed)]
+    results = {n for line in computed for f in figures_of(line.rpartition("=")[2]) for n in f.signed}
+    ends = [figure.end for figure in figures_of(field) if results.intersection(figure.signed)]
     if len(normalise(field)) != len(field):  # where its figures stand is not known
         ends = [len(field)] if ends else []
     for end in reversed(ends):

@@ -42,13 +42,13 @@ class ReportPart:
 
     def without(self, step: PublishInput, works: Collection[str]) -> object:
         """Return the given value without works that a person left out."""
-        return part_data(self.name).given(step)
+        return part_data(self.name).of_input(step)
 
     def check(
         self, step: PublishInput, checks: "Checks", judgements: Iterable[JudgedWork], stored: object
     ) -> object:
         """Return what stands of the given value. `stored`: what `read_stored` returned."""
-        return part_data(self.name).given(step)
+        return part_data(self.name).of_input(step)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         """Limitations of what stands."""

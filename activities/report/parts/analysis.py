@@ -39,7 +39,7 @@ class AnalysisReport(ReportPart):
     async def read_stored(
         self, store: EvidenceStore, step: PublishInput, *, patient: bool
     ) -> tuple[Analysis | None, Iterable[Statement]]:
-        blob = ANALYSIS.given(step)
+        blob = ANALYSIS.of_input(step)
         try:
             return (Analysis.model_validate_json(await store.get_bytes(blob)) if blob else None), ()
         except (StoreError, ValueError) as error:

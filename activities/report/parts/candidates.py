@@ -64,7 +64,7 @@ class CandidatesReport(ReportPart):
         """Read what was looked up of each candidate, by name."""
         findings: dict[str, CandidateFindings] = {}
         notes: list[Statement] = []
-        for candidate in CANDIDATES.given(step):
+        for candidate in CANDIDATES.of_input(step):
             if not candidate.looked_up:
                 continue
             try:
@@ -79,7 +79,7 @@ class CandidatesReport(ReportPart):
         return findings, notes
 
     def cited(self, step: PublishInput) -> Iterable[str]:
-        return (quote.evidence_id for candidate in CANDIDATES.given(step) for quote in candidate.quotes)
+        return (quote.evidence_id for candidate in CANDIDATES.of_input(step) for quote in candidate.quotes)
 
     def without(self, step: PublishInput, works: Collection[str]) -> tuple[Candidate, ...]:
         def rest(candidate: Candidate) -> Candidate:
@@ -88,13 +88,13 @@ class CandidatesReport(ReportPart):
                 **{side: tuple(q for q in sides[side] if q.evidence_id not in works) for side in sides}
             )
 
-        return tuple(map(rest, CANDIDATES.given(step)))
+        return tuple(map(rest, CANDIDATES.of_input(step)))
 
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> tuple[Candidate, ...]:
         return check_candidates(
-            CANDIDATES.given(step),
+            CANDIDATES.of_input(step),
             checks,
             cast(Mapping[str, CandidateFindings], stored or {}),
             step.question,

@@ -28,16 +28,16 @@ class ConclusionsReport(ReportPart):
     """Shows what follows by outcome; proposed, not assessed."""
 
     def cited(self, step: PublishInput) -> Iterable[str]:
-        return (effect.evidence_id for effect in CONCLUSIONS.given(step).effects)
+        return (effect.evidence_id for effect in CONCLUSIONS.of_input(step).effects)
 
     def without(self, step: PublishInput, works: Collection[str]) -> Appraisal:
-        appraisal = CONCLUSIONS.given(step)
+        appraisal = CONCLUSIONS.of_input(step)
         return appraisal.replace(effects=tuple(e for e in appraisal.effects if e.evidence_id not in works))
 
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> tuple[Conclusion, ...]:
-        appraisal = CONCLUSIONS.given(step)
+        appraisal = CONCLUSIONS.of_input(step)
         made = conclusions(appraisal, judgements, checks)
         return tuple(
             conclusion.replace(wording=appraisal.worded.get(conclusion.key, "")) for conclusion in made
@@ -68,11 +68,11 @@ class ConclusionsReport(ReportPart):
         for conclusion in conclusion_words.leading(report):
             support = tuple(quote for work in conclusion.works for quote in work.support)
             if support:
-                text = conclusion_words.said(conclusion)
+                text = conclusion_words.sentence_of(conclusion)
                 yield DraftClaim(id=f"{MARK}{conclusion.key}", text=text, support=support, kind="synthesis")
 
     def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> Appraisal:
-        appraisal = CONCLUSIONS.given(step)
+        appraisal = CONCLUSIONS.of_input(step)
         marked = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
         return appraisal.replace(worded={**appraisal.worded, **marked})
 

@@ -16,16 +16,16 @@ class TableReport(ReportPart):
     """Shows the cells whose quotes stand, in the table of works."""
 
     def cited(self, step: PublishInput) -> Iterable[str]:
-        return (row.evidence_id for row in TABLE.given(step).rows)
+        return (row.evidence_id for row in TABLE.of_input(step).rows)
 
     def without(self, step: PublishInput, works: Collection[str]) -> Table:
-        table = TABLE.given(step)
+        table = TABLE.of_input(step)
         return table.replace(rows=tuple(row for row in table.rows if row.evidence_id not in works))
 
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> Table:
-        return checked_table(TABLE.given(step), checks)
+        return checked_table(TABLE.of_input(step), checks)
 
     def quotes(self, report: Report) -> Iterable[Support]:
         for row in TABLE.shown(report).rows:

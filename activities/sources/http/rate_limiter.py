@@ -48,7 +48,7 @@ class SharedTurns:
         self._window = window
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
+    async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn, and have it while the body runs. Raises OSError."""
         while (file := self._take()) is None:  # noqa: ASYNC110 - another process gives it back
             await asyncio.sleep(LOOK_SECONDS)
@@ -115,7 +115,7 @@ class RateLimiter:
             async with self._next:
                 await self._wait()
                 self._not_before = max(self._not_before, loop.time() + self._spacing)
-            async with self._shared.one() if self._shared else nullcontext():
+            async with self._shared.turn() if self._shared else nullcontext():
                 yield
         finally:
             loop.call_later(self.window, self._turns.release)

@@ -117,18 +117,18 @@ class Encoding:
         vector = self._model.encode([query])[0]
         nearest: list[float] = []
         for start in range(0, len(self._numbers), DOCUMENTS_AT_ONCE):
-            some = self._kept(self._numbers[start : start + DOCUMENTS_AT_ONCE])
+            some = self._stored(self._numbers[start : start + DOCUMENTS_AT_ONCE])
             nearest += [float((rows @ vector).max(initial=-1.0)) for rows in some.values()]
         return self._model.scale * np.array(nearest)
 
     def remember(self, numbers: Sequence[int]) -> None:
         """Let the encoder know the vectors of these documents. Raises sqlite3.Error, Changed."""
-        counts = self._kept(numbers)
+        counts = self._stored(numbers)
         documents = self._store.documents(list(counts))
         for rows, document in zip(counts.values(), documents, strict=True):
             self._model.remember(dict(zip(encoded_texts(document), rows, strict=True)))
 
-    def _kept(self, numbers: Sequence[int]) -> dict[int, Vectors]:
+    def _stored(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         """Return the vectors of documents that have theirs, in this order. Raises sqlite3.Error."""
         marks = ", ".join("?" * len(numbers))
         vectors = {

@@ -219,7 +219,9 @@ class Libraries:
             if not store.rows("SELECT 1 FROM documents LIMIT 1"):
                 listing = list_folder(key)
                 texts = [file for file in listing.files if MIN_TOLD <= file.size <= MAX_TOLD]
-                store.update(replace(listing, files=tuple(sorted(texts, key=lambda one: one.size)[:TOLD_BY])))
+                store.update(
+                    replace(listing, files=tuple(sorted(texts, key=lambda file: file.size)[:TOLD_BY]))
+                )
             return store.languages()
         except (OSError, sqlite3.Error, Refused):
             return ()

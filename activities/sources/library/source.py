@@ -81,7 +81,7 @@ class LibrarySource:
     def _search(self, libraries: "Libraries", query: Query, stop: Stop, report: Report | None) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index, matches, hits, absent = self._found(libraries, folder, query, stop, report)
+        index, matches, hits, absent = self._matches(libraries, folder, query, stop, report)
         documents = [item.document for item in matches]
         origin = (Provenance(source="library", query=query.text),)
         details = []
@@ -106,7 +106,7 @@ class LibrarySource:
             detail="; ".join(details),
         )
 
-    def _found(
+    def _matches(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
     ) -> "tuple[LibraryIndex, list[Item], int, tuple[AbsentWord, ...]]":
         damaged, whole = False, int(query.filters.options.get(WHOLE, 0))

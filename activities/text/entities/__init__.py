@@ -92,7 +92,7 @@ def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -
             continue  # it ends in the middle of a code
         entries = [
             lexicon.entry(offset)
-            for offset, rule in lexicon.found(name)
+            for offset, rule in lexicon.occurrences(name)
             if _is_written(rule, text, parts[at].start, parts[last - 1].end)
         ]
         if entries:
@@ -125,7 +125,7 @@ def _entries(name: str) -> tuple[Entry, ...]:
     """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
     lexicon = names()
     key_of_name = key(name)
-    matches = lexicon.found(key_of_name) or lexicon.found(lexicon.without_salts(key_of_name))
+    matches = lexicon.occurrences(key_of_name) or lexicon.occurrences(lexicon.without_salts(key_of_name))
     entries = [lexicon.entry(offset) for offset, _ in matches]
     return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
 

@@ -84,7 +84,7 @@ class Names:
         `text` is made of piece keys and spaces."""
         return cast("list[str]", self._trie.prefixes(text))
 
-    def found(self, name_key: str) -> list[tuple[int, int]]:
+    def occurrences(self, name_key: str) -> list[tuple[int, int]]:
         """Where the entities of a key lie, each with how its name must be written (`ANY_CASE` ...)."""
         number = self._trie.get(name_key)
         if number is None:

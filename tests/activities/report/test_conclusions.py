@@ -131,8 +131,8 @@ def test_a_certainty_is_the_sum_of_its_reasons() -> None:
 
 def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
     step = a_step()
-    proposed = CONCLUSIONS.given(step).proposed[0].model_copy(update={"direction": "higher"})
-    appraisal = CONCLUSIONS.given(step).model_copy(update={"proposed": (proposed,)})
+    proposed = CONCLUSIONS.of_input(step).proposed[0].model_copy(update={"direction": "higher"})
+    appraisal = CONCLUSIONS.of_input(step).model_copy(update={"proposed": (proposed,)})
     words = words_of(build_report(step.model_copy(update={"conclusions": appraisal}), WORKS), "md")
     assert "The drug probably lowers mortality" in words
     assert "The model read the works as showing “higher”" in words

@@ -147,6 +147,6 @@ def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
 def test_a_work_that_is_left_out_speaks_for_no_candidate_any_more() -> None:
     one = Candidate(name="Metformin", support=(on("w1"), on("w2")), safety=(on("w1"),))
     step = REPORT.replace(candidates=(one,))
-    (after,) = CANDIDATES.given(changed(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()))
+    (after,) = CANDIDATES.of_input(changed(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()))
     assert after.quotes == (on("w2"),)
     assert (after.name, after.safety) == ("Metformin", ())

@@ -19,7 +19,7 @@ from activities.text.entities.index import key, names
 )
 def test_names_of_one_thing_lead_to_one_entry(one: str, other: str) -> None:
     known = names()
-    (first, *_), (second, *_) = known.found(key(one)), known.found(key(other))
+    (first, *_), (second, *_) = known.occurrences(key(one)), known.occurrences(key(other))
     assert known.entry(first[0]) == known.entry(second[0])
 
 
