@@ -2,7 +2,8 @@
 
 from temporalio import activity
 
-from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.bounds import within
+from activities.contracts.evidence import Evidence
 from activities.contracts.prepare import FollowUp, Imported
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
@@ -32,16 +33,12 @@ class FollowUpActivities:
             usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
             texts = await self._store.read_all(usable)
             readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
-            room, refs = MAX_BYTES, list[EvidenceRef]()
-            for ref in readable:
-                ref = ref.replace(sections=(), from_run=ref.from_run or earlier.run_id)
-                room -= len(ref.model_dump_json())
-                if room < 0:
-                    break
-                refs.append(ref)
+            imported = (ref.replace(sections=(), from_run=ref.from_run or earlier.run_id) for ref in readable)
             missing = len(usable) - len(readable)
             question, answer = await self._answered(earlier.run_id)
-            return Imported(items=tuple(refs), unreadable=missing, question=question, answer=answer)
+            return Imported(
+                items=within(imported, MAX_BYTES), unreadable=missing, question=question, answer=answer
+            )
 
     async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
         """Return the question of a run and what its report says first.

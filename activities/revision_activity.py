@@ -5,10 +5,11 @@ published is overwritten: a change is a later version, published from what the o
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from temporalio import activity
 
+from activities.contracts.bounds import within
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import EvidenceRef, Frozen, ReportPlanSection, Statement, Usage
 from activities.contracts.identifiers import normal_doi, normal_nct
@@ -108,11 +109,11 @@ class RevisionActivities:
         inputs = await archive.published_from(report)
         standing = standings(report, versions)
         refs = list(await refs_in(archive.store, request.known_blob)) or list(inputs.evidence)
-        corpus = _within(
-            ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
+        current = (
+            ref.bare().replace(standing=standing.get(ref.evidence_id, ref.standing))
             for ref in {ref.evidence_id: ref for ref in (*refs, *inputs.evidence)}.values()
-            if standing.get(ref.evidence_id, ref.standing) != "retracted"
         )
+        corpus = within((ref for ref in current if ref.standing != "retracted"), MAX_REFS_BYTES)
         common = {
             "run_id": request.run_id,
             "question": report.question,
@@ -214,17 +215,6 @@ class RevisionActivities:
 def _instruction(request: RefreshRequest) -> Instruction:
     assert request.instruction is not None
     return request.instruction
-
-
-def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:
-    room, fitting = MAX_REFS_BYTES, list[EvidenceRef]()
-    for ref in refs:
-        bare = ref.replace(sections=(), queries=(), fingerprint="", first_author="", figures="", url=None)
-        room -= len(bare.model_dump_json())
-        if room < 0:
-            break
-        fitting.append(bare)
-    return tuple(fitting)
 
 
 def _meant(report: Report, text: str) -> list[str]:

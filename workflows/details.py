@@ -124,7 +124,6 @@ def progress_of(context: RunContext) -> Progress:
         continues=state.part(DialogueState).continues,
         stop_reason=state.stop_reason,
         started_at=datetime.fromtimestamp(budget.started_at, UTC).isoformat(timespec="seconds"),
-        updated_at=control.events[-1].timestamp if control.events else "",
     )
 
 

@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.contracts.bounds import INT64
+from activities.contracts.bounds import INT64, within
 from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
 from activities.publish_activity import EventActivities, EventBatch
@@ -17,7 +17,6 @@ from activities.role_activity import PARAGRAPH_CHARS, DraftProgress
 from workflows.context import RunPart
 from workflows.details import details_of
 from workflows.event_types import EVENTS, AgentEvent
-from workflows.rules.payload_limits import within
 from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
 from workflows.steps import policy
 from workflows.types import Phase, StoredEvents

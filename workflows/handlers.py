@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.contracts.bounds import within
 from activities.contracts.evidence import Frozen
 from activities.contracts.plan import Clarified
 from activities.role_activity import DraftProgress
@@ -18,7 +19,7 @@ from workflows.event_types import AgentEvent
 from workflows.messages import SIGNALS, UPDATES, Declared
 from workflows.messages import signal as message
 from workflows.part_state import ClarificationState
-from workflows.rules.payload_limits import ROOM, within
+from workflows.rules.payload_limits import ROOM
 from workflows.run import RunParts
 from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
 from workflows.types import (

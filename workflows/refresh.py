@@ -16,6 +16,7 @@ from functools import partial
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
+from activities.contracts.bounds import within
 from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage, fields_of
 from activities.contracts.judge import OrderInput
 from activities.contracts.prepare import Prepared, PrepareInput
@@ -41,7 +42,7 @@ from activities.search_activity import activity_name
 from activities.verification import verdicts
 from workflows.rules.budget import worst_cost
 from workflows.rules.dedup import merge
-from workflows.rules.payload_limits import REFS_ROOM, rows, shown, within
+from workflows.rules.payload_limits import REFS_ROOM, rows, shown
 from workflows.steps import policy
 from workflows.steps.policy import retry_on_worker_loss, search_failure
 from workflows.steps.search import ask_pubmed, with_hits

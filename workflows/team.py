@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import Field
 from temporalio import workflow
 
+from activities.contracts.bounds import within
 from activities.contracts.evidence import Frozen, StopReason
 from activities.contracts.judge import JudgeAssessment
 from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
@@ -27,7 +28,6 @@ from activities.role_steps import MANAGE
 from workflows.context import ModeTraits, RunPart
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState, PartState
-from workflows.rules.payload_limits import within
 from workflows.rules.stopping import Happened, LoopState, NextStep, all_failed, enough, must_stop, write
 from workflows.run import RunParts
 from workflows.state import RunState

@@ -158,9 +158,6 @@ class BudgetStatus(Frozen):
     limits: Limits
     used: Usage = Usage()
     reserved_tokens: int = 0
-    writing_reserve_tokens: int = 0
-    """Kept back so that the report can always be written."""
-    remaining_tokens: int | None = None
     cost_known: bool = True
     iterations: int = 0
     elapsed_seconds: float = 0.0
@@ -227,7 +224,6 @@ class Progress(Frozen):
     """The earlier run that it follows up."""
     stop_reason: StopReason | None = None
     started_at: str = ""
-    updated_at: str = ""
     last_seq: int = 0
 
 

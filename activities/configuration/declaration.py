@@ -61,6 +61,8 @@ class Key:
     limit: str = ""
     """The field of `workflows.types.Limits` that it sets, which has the default; US dollars become
     millionths."""
+    request: str = ""
+    """The field of `workflows.types.ResearchRequest` that it sets, where that has another name."""
     by_request: bool = False
     """Whether a request carries it, or it concerns the command alone, so that workers do not differ by it.
     Every limit is carried."""

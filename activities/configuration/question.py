@@ -152,6 +152,7 @@ class QuestionSettings(BaseSettings):
         "How long one search may wait for its source, all its requests together.",
         default=30.0,
         unit="seconds",
+        request="search_seconds",
         by_folder=True,
         gt=0,
     )
@@ -167,6 +168,7 @@ class QuestionSettings(BaseSettings):
         "How long a gate waits; default: for ever.",
         unit="seconds",
         example='"2d"',
+        request="approval_timeout_seconds",
         by_request=True,
     )
     approval_default: Literal["approve", "reject"] = research(

@@ -1,4 +1,4 @@
-"""Bounds of the numbers that strangers send: model servers, MCP servers, APIs, documents and files.
+"""Bounds of the numbers that strangers send: model servers, MCP servers, APIs, documents and files; payloads.
 
 A number outside its bounds is none: its reader goes on as if nothing had been said. The types bound the same
 in contracts, so that what one door lets through ends at the next; a workflow meets no number that a search
@@ -6,9 +6,12 @@ attribute, a timer or a float cannot hold.
 """
 
 import re
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
+
+T = TypeVar("T", bound=BaseModel)
 
 MAX_CALL_TOKENS = 10**8
 """Tokens of one call of a model; the largest context window in use has ten million."""
@@ -66,3 +69,19 @@ Matches = Annotated[int, BeforeValidator(_within)]
 """How many records a source says match: at most `MAX_COUNT`, whatever it says."""
 Year = Annotated[int | None, BeforeValidator(_year)]
 Participants = Annotated[int | None, BeforeValidator(_people)]
+
+
+def size(value: BaseModel) -> int:
+    """Return the bytes of a value as it is sent."""
+    return len(value.model_dump_json().encode())
+
+
+def within(items: Iterable[T], room: int) -> tuple[T, ...]:
+    """Return the longest prefix of the items that fits into `room` bytes."""
+    fitting: list[T] = []
+    for item in items:
+        room -= size(item) + 1
+        if room < 0:
+            break
+        fitting.append(item)
+    return tuple(fitting)

@@ -258,6 +258,10 @@ class EvidenceRef(Work):
     from_run: str = ""
     """Id of the earlier run it was imported from; empty for what this run found itself."""
 
+    def bare(self) -> Self:
+        """Return the same without its history: all that a step needs which reads the text from the store."""
+        return self.replace(queries=(), sections=(), fingerprint="", first_author="", figures="", url=None)
+
 
 class Filters(Frozen):
     """What a search may be narrowed by. A source applies those it supports and ignores the others."""

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import httpx
 from pydantic import JsonValue
 
-from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import RateLimited, Refused, SourceError, Unavailable
 from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure, retry_after
@@ -165,12 +165,7 @@ def answer(response: httpx.Response) -> Page:
         results, total = body.listed("/results"), body.number("/meta/results/total") or 0
         return Page(results.items, total, body.text("/meta/last_updated"))
 
-    try:
-        return read_shape(response, read, TITLE)
-    except Malformed:
-        if response.status_code != 200:
-            raise failure(response, TITLE) from None
-        raise
+    return read_shape(response, read, TITLE)
 
 
 def fault(body: Json, response: httpx.Response) -> SourceError:

@@ -11,11 +11,9 @@ from functools import partial
 import httpx
 from pydantic import JsonValue
 
-from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, Query
 from activities.documents.markup import plain
 from activities.sources.base import Exchange
-from activities.sources.http.failures import failure
 from activities.sources.names import info_of
 from activities.sources.records import ApiSource, Json, database_record, read_records, read_shape
 from activities.sources.uniprot import ACCESSION
@@ -56,12 +54,7 @@ def read_pathways(response: httpx.Response, groups: str) -> list[JsonValue]:
         rows = body.each(groups, required=True)
         return [item.value for row in rows for item in (row.each("/entries") if groups else [row])]
 
-    try:
-        return read_shape(response, read, TITLE)
-    except Malformed:
-        if response.status_code == 404:
-            raise failure(response, TITLE) from None
-        raise
+    return read_shape(response, read, TITLE)
 
 
 def read_pathway(item: JsonValue, accession: str) -> Evidence:

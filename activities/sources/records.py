@@ -38,7 +38,7 @@ from activities.retractions.rules import standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
-from activities.sources.http.failures import summary
+from activities.sources.http.failures import failure, summary
 from activities.sources.http.reading import read_json
 
 Item = TypeVar("Item")
@@ -189,11 +189,19 @@ class SetAside(ValueError):
 
 
 def read_shape(response: httpx.Response, read: Callable[[Json], Item], source: str) -> Item:
-    """Return what `read` finds in a body of JSON. Raises Malformed for another body, or another shape."""
-    body = Json(read_json(response, source))
+    """Return what `read` finds in a body of JSON. Raises Malformed for another body, or another shape.
+
+    Of an answer with a failing status, the failure that it stands for.
+    """
     try:
-        return read(body)
+        return read(Json(read_json(response, source)))
+    except Malformed:
+        if response.is_success:
+            raise
+        raise failure(response, source) from None
     except ValueError as error:
+        if not response.is_success:
+            raise failure(response, source) from error
         raise Malformed(
             f"{source} sent JSON of another shape than its API has ({error}): {summary(response)}"
         ) from error

@@ -93,12 +93,10 @@ async def report(
         data = await asyncio.to_thread(wav, document)
     else:
         data = as_bytes(document, ending)
-    if output is not None:
-        save_data(data, output)
-    elif form is None and sys.stdout.isatty():
+    if output is None and form is None and sys.stdout.isatty():
         show_report(harmless(data.decode()))
     else:
-        write_data(data, binary=binary)
+        put_data(data, output, binary=binary)
 
 
 @click.command()
@@ -130,10 +128,7 @@ async def chart(client: "Determinator", run: str, name: str, form: str | None, o
         raise BadInput(str(error)) from error
     if data is None:
         raise BadInput(f"{document.run_id} has nothing for the chart {name}")
-    if output is not None:
-        save_data(data, output)
-    else:
-        write_data(data, binary=ending == "png")
+    put_data(data, output, binary=ending == "png")
 
 
 @click.command("open")
@@ -188,14 +183,13 @@ async def find_report(client: "Determinator", name: str, number: int | None) -> 
     return await in_version(settings, document, number, say=say)
 
 
-def save_data(data: bytes, output: Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(data)
-    click.echo(str(output))
-
-
-def write_data(data: bytes, *, binary: bool) -> None:
-    """Print a report: as it is into files and pipes, without what acts on a terminal there."""
+def put_data(data: bytes, output: Path | None, *, binary: bool) -> None:
+    """Save a report, or print it: as it is into files and pipes, without what acts on a terminal there."""
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_bytes(data)
+        click.echo(str(output))
+        return
     if binary or not sys.stdout.isatty():
         sys.stdout.buffer.write(data if binary or data.endswith(b"\n") else data + b"\n")
         return

@@ -49,6 +49,13 @@ def limits(asked: Settings) -> dict[str, float]:
     return values
 
 
+def settings_of_request(asked: Settings) -> dict[str, object]:
+    """Return the settings that a request carries as they are, by the names of its fields."""
+    values = {key.request or name: getattr(asked, name) for name, key in KEYS.items()}
+    fields = ResearchRequest.model_fields
+    return {name: value for name, value in values.items() if name in fields and value is not None}
+
+
 def filters(options: AskOptions) -> Filters:
     """Return what a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
     from activities.sources.filters import TYPES, canonical
@@ -96,33 +103,25 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
     chosen = limits(in_force)
     analyse = bool(options.get("effects") or options.get("analyse"))
     try:
-        return ResearchRequest(
-            question=question,
-            mode=mode,
-            graph=graph,
-            profile=profile,
-            profile_path=profile_path,
-            sources=sources_to_search(in_force, options),
-            library=check_library(options.get("library")),
-            columns=tuple(in_force.columns),
-            length=in_force.length,
-            language=in_force.language or "",
-            analyse=analyse,
-            effects=own_effects(options) if analyse else (),
-            expected=options.get("expect") or "different",
-            models=models(settings, options),
-            fallbacks=tuple(choice(model) for model in options.get("fallback") or ()),
-            limits=Limits.model_validate({**defaults_of(mode), **chosen}),
-            open_limits=open_limits(mode, chosen),
-            filters=filters(options),
-            search_seconds=in_force.search_timeout,
-            judge_threshold=in_force.judge_threshold,
-            clarify=in_force.clarify or "assume",
-            approve=tuple(in_force.approve),
-            approval_timeout_seconds=in_force.approval_timeout,
-            approval_default=in_force.approval_default,
-            wait_for_model=in_force.wait_for_model,
-        )
+        carried = {
+            "question": question,
+            "mode": mode,
+            "graph": graph,
+            "profile": profile,
+            "profile_path": profile_path,
+            "sources": sources_to_search(in_force, options),
+            "library": check_library(options.get("library")),
+            "analyse": analyse,
+            "effects": own_effects(options) if analyse else (),
+            "expected": options.get("expect") or "different",
+            "models": models(settings, options),
+            "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
+            "limits": Limits.model_validate({**defaults_of(mode), **chosen}),
+            "open_limits": open_limits(mode, chosen),
+            "filters": filters(options),
+            "clarify": in_force.clarify or "assume",
+        }
+        return ResearchRequest.model_validate(settings_of_request(in_force) | carried)
     except ValidationError as error:
         raise BadInput(faults_of(error, "the question")) from error
 

@@ -98,7 +98,7 @@ def test_no_format_acts_on_a_terminal(form: str, monkeypatch: pytest.MonkeyPatch
     report = Report.model_validate({**BARE_REPORT, **texts})
     screen = Terminal()
     monkeypatch.setattr("sys.stdout", screen)
-    results.write_data(as_bytes(report, form), binary=False)
+    results.put_data(as_bytes(report, form), None, binary=False)
     assert screen.getvalue().strip()
     assert not acts(screen.getvalue())
 

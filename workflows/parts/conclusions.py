@@ -7,6 +7,7 @@ budget leaves more than writing needs; else beside it.
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 from activities.contracts.appraisal import Appraisal, AppraiseInput
+from activities.contracts.bounds import within
 from activities.contracts.evidence import EvidenceRef
 from activities.messages import plural
 from activities.role_steps import APPRAISE
@@ -14,7 +15,7 @@ from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import ConclusionsState
 from workflows.parts.rows import Part
-from workflows.rules.payload_limits import shown, within
+from workflows.rules.payload_limits import shown
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
 

@@ -230,10 +230,6 @@ class Budget(BaseModel, defer_build=True):
             limits=self.limits,
             used=used,
             reserved_tokens=max(self.held("tokens") - (used.tokens - self.used.tokens), 0),
-            writing_reserve_tokens=self.writing_reserve.tokens,
-            remaining_tokens=None
-            if self.limits.max_tokens is None
-            else max(self.limits.max_tokens - used.tokens, 0),
             cost_known=used.cost_microusd is not None,
             iterations=self.iterations,
             elapsed_seconds=round(self.elapsed(now), 3),

@@ -5,13 +5,11 @@
 """
 
 from collections.abc import Collection, Iterable
-from typing import TypeVar
 
-from activities.contracts.evidence import EvidenceRef, Frozen, SearchRecord, Statement
+from activities.contracts.bounds import size, within
+from activities.contracts.evidence import EvidenceRef, SearchRecord, Statement
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.publish import PublishInput
-
-T = TypeVar("T", bound=Frozen)
 
 ROOM = 200 * 1024
 """Largest JSON of a single growing value in bytes; the rest of the limit is for the fields beside it."""
@@ -25,27 +23,6 @@ ROWS_MISSING = Statement.of("search_rows_missing")
 """The limitation that states missing rows."""
 REPORT_CUT = Statement.of("report_cut")
 """The limitation that states missing text."""
-
-
-def size(value: Frozen) -> int:
-    """Bytes of a value as it is sent."""
-    return len(value.model_dump_json().encode())
-
-
-def within(items: Iterable[T], room: int) -> tuple[T, ...]:
-    """Return the longest prefix of the items that fits into `room` bytes."""
-    texts: list[T] = []
-    for item in items:
-        room -= size(item) + 1
-        if room < 0:
-            break
-        texts.append(item)
-    return tuple(texts)
-
-
-def bare(ref: EvidenceRef) -> EvidenceRef:
-    """Return a reference without its history: all that a step needs which reads the text from the store."""
-    return ref.replace(queries=(), sections=(), fingerprint="", first_author="", figures="", url=None)
 
 
 def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
@@ -71,7 +48,7 @@ def without_history(ref: EvidenceRef) -> EvidenceRef:
 
 def shown(refs: Iterable[EvidenceRef], most: int) -> tuple[EvidenceRef, ...]:
     """Return references for a step's input: the first `most`, as far as there is room."""
-    return within((bare(ref) for ref in tuple(refs)[:most]), REFS_ROOM)
+    return within((ref.bare() for ref in tuple(refs)[:most]), REFS_ROOM)
 
 
 def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[SearchRecord, ...]:
@@ -124,7 +101,7 @@ def fit_document(document: PublishInput) -> PublishInput:
     """
     if size(document) <= ROOM:
         return document
-    document = document.replace(evidence=tuple(bare(ref) for ref in document.evidence), found={})
+    document = document.replace(evidence=tuple(ref.bare() for ref in document.evidence), found={})
     if size(document) > ROOM:
         document = _limited(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
     while size(document) > ROOM:

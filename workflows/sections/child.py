@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
+from activities.contracts.bounds import size, within
 from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
@@ -23,15 +24,7 @@ from activities.messages import plural
 from workflows.context import RunPart
 from workflows.rules.budget import needs
 from workflows.rules.dedup import merge
-from workflows.rules.payload_limits import (
-    REFS_ROOM,
-    ROOM,
-    ROWS_MISSING,
-    rows,
-    size,
-    within,
-    without_history,
-)
+from workflows.rules.payload_limits import REFS_ROOM, ROOM, ROWS_MISSING, rows, without_history
 from workflows.sections.types import Grant, LeaseRequest, SectionFindings
 from workflows.steps.writing import judgements_of
 from workflows.types import Outcome, SectionProgress

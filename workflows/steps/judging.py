@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
+from activities.contracts.bounds import within
 from activities.contracts.evidence import Allowance, EvidenceRef
 from activities.contracts.judge import (
     MAX_QUERIES,
@@ -33,7 +34,7 @@ from activities.roles.allowances import (
 )
 from activities.roles.assessment import assess
 from workflows.context import RunPart
-from workflows.rules.payload_limits import REFS_ROOM, shown, to_order, within
+from workflows.rules.payload_limits import REFS_ROOM, shown, to_order
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
 from workflows.steps.model import PERMANENT

@@ -8,6 +8,7 @@ from typing import Literal
 
 from temporalio import workflow
 
+from activities.contracts.bounds import within
 from activities.contracts.evidence import Statement, fields_of
 from activities.contracts.iterations import IterationSum
 from activities.contracts.judge import WorkJudgement
@@ -27,7 +28,7 @@ from activities.report.schema import Published
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import verdicts
 from workflows.context import RunPart
-from workflows.rules.payload_limits import fit_document, rows, within
+from workflows.rules.payload_limits import fit_document, rows
 from workflows.steps import policy
 from workflows.steps.judging import best_first
 from workflows.steps.search import ask_pubmed

@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from temporalio.exceptions import ActivityError
 
+from activities.contracts.bounds import within
 from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, SourceOption
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
@@ -18,7 +19,7 @@ from activities.messages import plural
 from activities.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
-from workflows.rules.payload_limits import remembered, short_rows, shown, within
+from workflows.rules.payload_limits import remembered, short_rows, shown
 from workflows.steps.judging import JUDGED_ROOM, best_first
 from workflows.steps.policy import reason_of
 

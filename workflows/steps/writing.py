@@ -11,6 +11,7 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
+from activities.contracts.bounds import size, within
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
@@ -32,7 +33,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState, ConclusionsState
-from workflows.rules.payload_limits import ROOM, shown, size, within
+from workflows.rules.payload_limits import ROOM, shown
 from workflows.steps.judging import best_first
 
 T = TypeVar("T")
