@@ -221,7 +221,7 @@ class Run:
         report = await load_report(self.settings, self.connection, self.id)
         return RunReport.of(await in_version(self.settings, report, number))
 
-    async def found(self) -> tuple[EvidenceRef, ...]:
+    async def evidence_refs(self) -> tuple[EvidenceRef, ...]:
         """Return references to the items it has found."""
         refuse_older(await self.row(), ended=True)
         await self.progress()
@@ -233,7 +233,7 @@ class Run:
 
     async def evidence_lines(self) -> AsyncIterator[EvidenceLine]:
         """Yield the items it has found with their full text, as `evidence --format jsonl` prints them."""
-        refs, use = await self.found(), await self.use()
+        refs, use = await self.evidence_refs(), await self.use()
         store = EvidenceStore.at(self.settings.evidence_url)
         for start in range(0, len(refs), AT_ONCE):
             part = refs[start : start + AT_ONCE]
@@ -345,7 +345,7 @@ class BlockingRun(Blocking[Run]):
     evidence = Blocks(Run.evidence)
     progress = Blocks(Run.progress)
     send = Blocks(Run.send)
-    found = Blocks(Run.found)
+    evidence_refs = Blocks(Run.evidence_refs)
     iterations = Blocks(Run.iterations)
     plan = Blocks(Run.plan)
     edit_plan = Blocks(Run.edit_plan)

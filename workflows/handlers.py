@@ -3,7 +3,7 @@
 The answer of every query stays under the payload limit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -36,6 +36,7 @@ from workflows.types import (
 )
 
 H = TypeVar("H", bound=Callable[..., Any])
+P = TypeVar("P", EvidenceIndex, IterationHistory)
 
 
 def signal(handler: H) -> H:
@@ -50,6 +51,12 @@ def query(handler: H) -> H:
 
 def _about(handler: Callable[..., Any]) -> str:
     return " ".join((handler.__doc__ or "").split())
+
+
+def _page(kind: type[P], items: Sequence[Frozen], after: ItemsAfter | None) -> P:
+    """Return the answer of a query that answers in parts: as many items as fit into one."""
+    rest = items[max(after.after, 0) if after else 0 :]
+    return kind(items=within(rest, ROOM), total=len(items))
 
 
 class ResearchHandlers:
@@ -80,18 +87,12 @@ class ResearchHandlers:
     @query
     def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
         """Return what was found, as many items as fit: {"after": 0}."""
-        items = self.research.state.evidence.refs
-        return EvidenceIndex(
-            items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
-        )
+        return _page(EvidenceIndex, self.research.state.evidence.refs, after)
 
     @query
     def iterations(self, after: ItemsAfter | None = None) -> IterationHistory:
         """Return what each iteration searched, found and thought: {"after": 0}."""
-        records = self.research.state.iterations
-        return IterationHistory(
-            items=within(records[max(after.after, 0) if after else 0 :], ROOM), total=len(records)
-        )
+        return _page(IterationHistory, self.research.state.iterations, after)
 
     @query
     def events(self, after: ItemsAfter | None = None) -> list[AgentEvent]:

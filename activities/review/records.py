@@ -56,7 +56,7 @@ class MergedRefs(Protocol):
     def kept_as(self) -> dict[str, str]: ...
 
     @property
-    def found(self) -> tuple[EvidenceRef, ...]: ...
+    def batch(self) -> tuple[EvidenceRef, ...]: ...
 
 
 class Merge(Protocol):
@@ -88,7 +88,7 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
     numbers = {ref.evidence_id: number for number, ref in enumerate(merged.refs)}
     copies = []
     stands: set[int] = set()
-    for ref in merged.found:
+    for ref in merged.batch:
         number = numbers[merged.kept_as[ref.evidence_id]]
         if ref.blob == merged.refs[number].blob and number >= len(records.records) and number not in stands:
             stands.add(number)

@@ -65,8 +65,8 @@ class OpenTargets(ApiSource):
         ids = [drug.required("/id") for drug in drugs if is_name_of(asked, (drug.text("/name"),))]
         yield Exchange(hits=len(ids), sent=asked)
         if ids:
-            found = await self._objects(DRUG, {"id": ids[0]}, "/data/drug")
-            yield read_records(NAME, query, found, read_drug, hits=len(found))
+            rows = await self._objects(DRUG, {"id": ids[0]}, "/data/drug")
+            yield read_records(NAME, query, rows, read_drug, hits=len(rows))
 
     async def _objects(self, query: str, variables: Mapping[str, str], place: str) -> list[Json]:
         """Return the objects that one GraphQL query finds. Raises SourceError."""

@@ -318,7 +318,7 @@ _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
 
 
 def identified(
-    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **own: str | None
+    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **others: str | None
 ) -> Identifiers:
     """Return the identifiers of a work in their canonical spelling, as far as they are some.
 
@@ -331,5 +331,5 @@ def identified(
         pmcid=normal_pmcid(pmcid),
         doi=name,
         arxiv=normal_arxiv(arxiv) or (match.group(1) if match else None),
-        **own,
+        **others,
     )

@@ -94,7 +94,7 @@ async def _of_run(run: "Run") -> OfRun:
     """Return the folder a run searched, what it found anywhere, and what its report made of it."""
     from client.runs.rewinding import request_of
 
-    ids = frozenset(ref.evidence_id for ref in await run.found())
+    ids = frozenset(ref.evidence_id for ref in await run.evidence_refs())
     request = await request_of(run.connection.client, run.id)
     return OfRun(run.id, request.library if request else None, ids, await run.use())
 

@@ -77,9 +77,9 @@ async def verify(client: "Determinator", target: str, evidence: Path | None, as_
     for note in checked.parcel.uncompared:
         say(note)
     if as_json:
-        print_json(_as_data(checked.found, checked.parcel, checked.items, holds=checked.holds))
+        print_json(_as_data(checked.examination, checked.parcel, checked.items, holds=checked.holds))
     else:
-        _show(checked.found, checked.parcel, holds=checked.holds)
+        _show(checked.examination, checked.parcel, holds=checked.holds)
     return Exit.DONE if checked.holds else Exit.FAILED
 
 

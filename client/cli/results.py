@@ -222,12 +222,16 @@ async def evidence(client: "Determinator", run: str | None, text: str | None, fo
     one item a line, with its full stored text.
     """
     if text is not None:
-        of_run = None if run is None else {ref.evidence_id for ref in await (await client.run(run)).found()}
+        of_run = (
+            None
+            if run is None
+            else {ref.evidence_id for ref in await (await client.run(run)).evidence_refs()}
+        )
         await search_collected(client, text, form, of_run)
         return
     target = await client.run(run or "last")
     if form == "table":
-        if items := await target.found():
+        if items := await target.evidence_refs():
             show_evidence(items, await target.use())
         else:
             say("the run has found nothing yet")

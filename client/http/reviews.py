@@ -81,13 +81,13 @@ def reviews(desk: Desk) -> APIRouter:
 
     reading, deciding = (Depends(review_for(scope)) for scope in ("read", "decide"))
 
-    def person(token: Token, given: str | None) -> str:
+    def person(token: Token, name: str | None) -> str:
         """Who decides. Raises BadInput where nobody is named."""
-        if (desk.access.shared and token.user) or not given:
+        if (desk.access.shared and token.user) or not name:
             if not token.user:
                 raise BadInput("say who decides: `by`")
             return token.user
-        return given
+        return name
 
     @router.post("", status_code=201)
     async def start(body: Start, token: Token = asker) -> ReviewState:

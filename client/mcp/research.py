@@ -331,7 +331,9 @@ class Research:
         limit: Collected = 10,
     ) -> list[CollectedWork]:
         """Search what runs have collected, by words and by meaning, the nearest first. Asks no source."""
-        ids = {ref.evidence_id for ref in await (await self._client.run(run)).found()} if run else None
+        ids = (
+            {ref.evidence_id for ref in await (await self._client.run(run)).evidence_refs()} if run else None
+        )
         collected = await self._client.collected(query, limit, only=ids)
         return [CollectedWork.of(work, score) for work, score in collected]
 
@@ -369,8 +371,8 @@ class Research:
         else:
             target = run
         checked = await self._client.verify(target)
-        quotes = sum(len(bearer.quotes) for bearer in checked.found.bearers)
-        faults = [*checked.found.faults(), *checked.parcel.damaged]
+        quotes = sum(len(bearer.quotes) for bearer in checked.examination.bearers)
+        faults = [*checked.examination.faults(), *checked.parcel.damaged]
         return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
 
     async def _state(self, run: Run, ctx: Context, seconds: float) -> ResearchState:

@@ -39,7 +39,7 @@ class Finished:
     versions: tuple[Version, ...]
     items: tuple[tuple[EvidenceRef, Evidence], ...]
     """What was found, in the run's order; cited items first where they had to be searched for."""
-    found: int | None
+    total: int | None
     """Items the run has found in all; None when it could not be asked."""
     events: tuple[AgentEvent, ...] = ()
     plan: PlanView | None = None
@@ -155,7 +155,7 @@ async def _complete(
         report=report,
         versions=versions,
         items=(*searched, *items),
-        found=None if refs is None else len(refs),
+        total=None if refs is None else len(refs),
         gaps=tuple(gaps),
         damaged=tuple(damaged),
     )

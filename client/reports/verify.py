@@ -197,7 +197,7 @@ def _whole(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    found: Examination
+    examination: Examination
     parcel: Parcel
     items: int
     """Texts it was checked against."""
@@ -205,7 +205,7 @@ class Verification:
     @property
     def holds(self) -> bool:
         """Tell whether everything holds; a report with nothing to check does not."""
-        return self.found.holds and bool(self.found.bearers) and not self.parcel.damaged
+        return self.examination.holds and bool(self.examination.bearers) and not self.parcel.damaged
 
 
 class Checked(NamedTuple):
@@ -213,23 +213,25 @@ class Checked(NamedTuple):
 
     bad: str = ""
     """Why it is no report, or cannot be read; empty when it was checked."""
-    found: Examination | None = None
+    examination: Examination | None = None
     parcel: Parcel | None = None
     items: int = 0
 
 
-def check_parcel(evidence: bytes, path: str, name: str, given: bool) -> Checked:
-    """Check a file of somebody else's against its own texts, or against `evidence` where it is `given`."""
+def check_parcel(evidence: bytes, path: str, name: str, has_evidence: bool) -> Checked:
+    """Check a file of somebody else's against its own texts, or `evidence` where it `has_evidence`."""
     try:
         parcel = open_parcel(Path(path))
-        lines = read_lines(evidence, name) if given else parcel.lines
+        lines = read_lines(evidence, name) if has_evidence else parcel.lines
     except BadParcel as error:
         return Checked(bad=str(error))
     if len(parcel.report.references) > MAX_REFERENCES:
         return Checked(bad=f"{path} has more than {MAX_REFERENCES:,} references: it is no report of ours")
     if lines is None:
         return Checked(parcel=parcel)
-    return Checked(found=examine(parcel.report, lines), parcel=replace(parcel, lines=None), items=len(lines))
+    return Checked(
+        examination=examine(parcel.report, lines), parcel=replace(parcel, lines=None), items=len(lines)
+    )
 
 
 async def _checked(path: str, evidence: Path | None, data: bytes | None) -> Checked:
@@ -273,8 +275,8 @@ async def verify_report(
     if is_file_name(target):
         checked = await _checked(target, path, data)
         assert checked.parcel is not None
-        if checked.found is not None:
-            return Verification(checked.found, checked.parcel, checked.items)
+        if checked.examination is not None:
+            return Verification(checked.examination, checked.parcel, checked.items)
         parcel = checked.parcel
     else:
         run = await find_finished(client, target, whole=False)

@@ -217,7 +217,7 @@ async def the_request(
     """
     from client.runs.rewinding import request_of
 
-    if search and run.found is None:
+    if search and run.total is None:
         client.say("the run cannot be asked what it found: what it found and does not cite counts as new")
     store = EvidenceStore.at(client.settings.evidence_url)
     blob = await known_items(store, [ref for ref, _ in run.items])

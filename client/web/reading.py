@@ -81,7 +81,7 @@ class Reading:
     async def works(self, request: Request, run_id: str) -> HTMLResponse:
         """Return the works that the run has found, each a line that opens."""
         run = await self._frame.run(request, run_id)
-        return await self._frame.part("works", works=await run.found(), run_id=run.id)
+        return await self._frame.part("works", works=await run.evidence_refs(), run_id=run.id)
 
     async def source(
         self, request: Request, run_id: str, evidence_id: str, quote: Quoted = "", sentence: Anchor = ""
@@ -93,7 +93,7 @@ class Reading:
     async def _source(
         self, request: Request, run: Run, evidence_id: str, quote: str, sentence: str
     ) -> Response:
-        ref = next((ref for ref in await run.found() if ref.evidence_id == evidence_id), None)
+        ref = next((ref for ref in await run.evidence_refs() if ref.evidence_id == evidence_id), None)
         if ref is None:
             raise HTTPException(404, "this run has no such item")
         item = await EvidenceStore.at(run.settings.evidence_url).get(ref)

@@ -117,10 +117,10 @@ class Talking:
         return RedirectResponse(run_url(further.id), SEE_OTHER)
 
 
-def answer_shown(answered: Answered, own: Report) -> dict[str, object]:
-    """Return what the page has of the answer to a question; `own`: the report that was asked."""
+def answer_shown(answered: Answered, asked: Report) -> dict[str, object]:
+    """Return what the page has of the answer to a question; `asked`: the report that was asked."""
     report = answered.report
-    cited = cited_of(report, own)
+    cited = cited_of(report, asked)
     marks = {citation.evidence_id: citation.mark for citation in cited}
     lines = [
         (claim.text, [marks[name] for name in claim.evidence_ids if name in marks])

@@ -86,7 +86,7 @@ def test_a_run_is_extended_paused_and_approved_without_an_event_loop(file_home: 
         assert run.approve(by="Ada") == "plan"
         assert [event.type for event in run.events()][-1] == "complete"
         assert run.iterations()
-        assert run.found()
+        assert run.evidence_refs()
 
 
 async def test_a_run_that_waits_is_cancelled_and_leaves_a_report(file_home: Path, library: str) -> None:

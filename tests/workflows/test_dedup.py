@@ -168,8 +168,8 @@ def test_abstracts_under_the_doi_of_their_supplement_are_works_of_their_own() ->
     for batch in permutations((farmers, miners, again, mine)):
         merged = merge([], batch, "")
         assert {item.title: item.blob for item in merged.refs} == {FARMERS: farmers.blob, MINERS: again.blob}
-        assert [item.blob for item in merged.found] == [item.blob for item in batch]
-        assert {item.evidence_id for item in merged.found} == set(merged.kept_as)
+        assert [item.blob for item in merged.batch] == [item.blob for item in batch]
+        assert {item.evidence_id for item in merged.batch} == set(merged.kept_as)
     known = merge([], [miners], "").refs
     both = merge(known, [again, farmers], "")
     assert both.refs[0].evidence_id == miners.evidence_id

@@ -42,7 +42,7 @@ class Merged(NamedTuple):
     """Found items that were already known or came twice in the batch."""
     kept_as: dict[str, str]
     """Id of each found item -> id under which its work is kept."""
-    found: tuple[EvidenceRef, ...]
+    batch: tuple[EvidenceRef, ...]
     """The batch, in which works that share the DOI of a supplement have ids of their own."""
 
 

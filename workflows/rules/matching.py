@@ -104,8 +104,8 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     def members(place: int) -> Work:
         return [ref for ref, root in zip(refs, group, strict=True) if root == group[place]]
 
-    def join(one: int, other: int) -> None:
-        low, high = sorted((group[one], group[other]))
+    def join(place: int, other: int) -> None:
+        low, high = sorted((group[place], group[other]))
         group[:] = [low if root == high else root for root in group]
 
     # A fixed order, so that which of two contradicting works a record joins does not depend on the order in

@@ -388,7 +388,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
     """Make the table of summary of findings, as GRADE has it: a row for each outcome."""
-    starts = dict.fromkeys(one.starts for one in shown if reasons(one))
+    starts = dict.fromkeys(c.starts for c in shown if reasons(c))
     begins = {start: _("The certainty starts at {start}.").format(start=_(STARTS[start])) for start in starts}
     rows = []
     for conclusion in shown:

@@ -44,7 +44,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
     )
     items = tuple((make_ref(item, "blob"), item) for item in DOCUMENTS.values())
-    run = Finished(RUN, report, report, versions=(), items=items, found=len(items))
+    run = Finished(RUN, report, report, versions=(), items=items, total=len(items))
     folder = tmp_path_factory.mktemp("exported") / "bundle"
     write_folder(folder, make_bundle(run))
     return folder
@@ -261,7 +261,7 @@ def test_a_report_made_anew_with_a_confidence_or_limitations_of_its_own_does_not
     honest = build_report(step, DOCUMENTS)
     items = tuple((make_ref(item, "blob"), item) for item in DOCUMENTS.values())
     for report, code in ((honest, 0), (honest.model_copy(update=forged), 1)):
-        run = Finished(RUN, report, report, versions=(), items=items, found=len(items))
+        run = Finished(RUN, report, report, versions=(), items=items, total=len(items))
         folder = tmp_path / f"bundle-{code}"
         write_folder(folder, make_bundle(run))
         ran = command("verify", str(folder), DETERMINATOR_HOME=str(tmp_path / "home"))

@@ -237,7 +237,7 @@ def test_a_bundle_lists_each_iteration() -> None:
     )
     report = build_report(FULL, DOCUMENTS)
     run = Finished(
-        run_id=RUN, first=report, report=report, versions=(), items=(), found=0, iterations=(record,)
+        run_id=RUN, first=report, report=report, versions=(), items=(), total=0, iterations=(record,)
     )
     bundle = make_bundle(run)
     assert [
