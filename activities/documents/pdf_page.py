@@ -318,8 +318,7 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
         pieces: list[_Piece] = []
         parts = [(first, end)] if whole else [(number, number + 1) for number in range(first, end)]
         if not whole and _is_written_left(match[0]):
-            sign = 1 if mirrored else -1
-            parts.sort(key=lambda part: sign * piece_of(*part).left)
+            parts = _to_the_left(parts, raw, pdfium, piece_of, 1 if mirrored else -1)
         for start, stop in parts:
             if text[start] == NO_LETTER:
                 continue
@@ -338,6 +337,25 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
             pieces.append(piece)
         if pieces:
             yield _Word(pieces, font, angle)
+
+
+def _to_the_left(
+    parts: Sequence[tuple[int, int]],
+    raw: Any,  # noqa: ANN401 - as above
+    pdfium: Any,  # noqa: ANN401 - as above
+    piece_of: Callable[..., _Piece],
+    sign: int,
+) -> list[tuple[int, int]]:
+    """Return the letters of a word that is written to the left in their order.
+
+    Those that are drawn one by one stand in any order, those of one glyph in the wrong one.
+    """
+    items = (pdfium.FPDFText_GetTextObject(raw, number) for number, _ in parts)
+    places = {part: sign * piece_of(*part).left for part in parts}
+    if len({ctypes.addressof(item.contents) for item in items if item}) > 1:
+        parts = sorted(parts, key=lambda part: places[part])
+    glyphs = (list(some) for _, some in groupby(parts, lambda part: places[part]))
+    return [part for glyph in glyphs for part in reversed(glyph)]
 
 
 def _is_written_left(word: str) -> bool:

@@ -264,12 +264,17 @@ def span(place: float, step: int, text: str, glyphs: str) -> str:
 COURIER = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>"
 
 
-def test_the_letters_of_a_word_that_is_written_to_the_left_stand_in_their_order() -> None:
+@pytest.mark.parametrize("step", [-6, 6], ids=["from the right", "from the left"])
+def test_the_letters_of_a_word_that_is_written_to_the_left_stand_in_their_order(step: int) -> None:
     words = ("\u05e9\u05dc\u05d5\u05dd", "\u05e2\u05d5\u05dc\u05dd")
-    drawn_to_the_left = span(200, -6, words[0], "ABCD") + span(170, -6, words[1], "ABCD")
-    drawn_to_the_right = span(182, 6, words[0], "ABCD") + span(152, 6, words[1], "ABCD")
-    for content in (drawn_to_the_left, drawn_to_the_right):
-        assert drawn(content, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
+    one_by_one = "".join(
+        span(right - 18 * (step > 0) + step * n, 6, letter, "A")
+        for right, word in zip((200, 170), words, strict=True)
+        for n, letter in enumerate(word if step < 0 else reversed(word))
+    )
+    assert drawn(one_by_one, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
+    whole = span(200, step, words[0], "ABCD") + span(170, step, words[1], "ABCD")
+    assert drawn(whole, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
 
 
 def test_a_sign_without_a_character_of_its_own_parts_no_syllables() -> None:
