@@ -35,8 +35,8 @@ from typing import IO, Any, cast
 
 import marisa_trie
 
-from activities.text.entities import index
-from activities.text.entities.index import ANY_CASE, CAPITAL, CAPITALS, Kind
+from activities.text import entities as index
+from activities.text.entities import ANY_CASE, CAPITAL, CAPITALS, Kind
 from activities.text.tokens import GREEK
 
 _PROTEIN_TREES = ("D08", "D12.776", "D12.644.276", "D12.644.360", "D13", "D23")
@@ -496,7 +496,7 @@ def build() -> Index:
 
 
 def write(made: Index, path: Path) -> None:
-    """Store an index as `activities.text.entities.index` reads it."""
+    """Store an index as `activities.text.entities` reads it."""
     trie = marisa_trie.Trie([name for name, _ in made.names])
     places = bytearray(index.PLACE.pack(index.NOTHING, 0, index.NOTHING, 0) * len(trie))
     for name, (offset, rule) in made.names:

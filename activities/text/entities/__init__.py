@@ -1,17 +1,50 @@
 """Names of drugs, classes, substances, proteins, diseases and symptoms, from well-kept vocabularies.
 
-Importing this loads no data; the first call opens the index (`index`).
+A name is found by its key: its words and numbers in lower case, joined by single spaces, with compatibility
+forms resolved (NFKC), Greek letters by name, British spellings made American, possessives and plurals
+removed. `IL-6`, `IL6` and `il 6` have one key; so have `Crohn's disease` and `Crohn disease`.
+
+`names.zip` holds the index of keys ready made (`benchmarks/names_index.py` makes it from published
+vocabularies; `docs/vocabularies.md` has provenance and licences). Importing this loads no data; the first
+call opens it, in some 20 ms and 6 MB.
 """
 
+import json
+import re
+import struct
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Literal, NamedTuple, cast
 
-from activities.text.entities.index import CAPITAL, CAPITALS, Entry, Names, Piece, names, pieces
-from activities.text.entities.index import Kind as Kind
-from activities.text.entities.index import key as key
+import marisa_trie
 
+from activities.text.tokens import american, fold
+
+Kind = Literal["drug", "drug_class", "chemical", "protein", "disease", "phenotype"]
+"""What a name stands for: a drug; a class of drugs by what they do; another substance; a protein, receptor,
+enzyme, gene product or nucleic acid; a disease; a sign or symptom."""
+
+ANY_CASE, CAPITAL, CAPITALS = 0, 1, 2
+"""How a name must be written to count as the entity: in any case, with a first capital, in capitals."""
+PLACE = struct.Struct("<IBIB")
+"""For each key by its number in the trie: where its substance lies and how it is written, and its disease."""
+NOTHING = 0xFFFFFFFF
+"""The place of no entity."""
+FILE = "names.zip"
+TRIE, PLACES, LINES, WORDS = "names.marisa", "places.bin", "entities.jsonl", "words.json"
+"""Members of the file."""
+_PIECE = re.compile(r"[^\W\d_]+|\d+")
+_GAP = re.compile(
+    r"(?:['\u2019]s\b)?"
+    r"(?:[ \t\n\u00a0]{1,3}|[-\u2010-\u2015\u2212/'\u2019]{1,2}|[.,](?=\d)| -(?=\d))?"
+)
+"""What may stand between two pieces of one name: space, hyphen, apostrophe, the point within a number."""
+_PLURAL_LENGTH = 5
+"""Shorter words keep their `s`: most short words that end in `s` are acronyms or singular (AIDS, gas)."""
 _LONGEST_KEY = 120
 _DASHES = ("-", "\u2010", "\u2011", "\u2013")
 """What joins a word to a longer name: `iron-sulfur`, `[11C]-raclopride`."""
@@ -23,19 +56,124 @@ _BETWEEN = 3
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name in a text and what it stands for.
-
-    `id` is the same for all names of one entity (`drugbank:DB00331`); `name` is the preferred name; `surface`
-    is what stands at `text[start:end]`; `synonyms` are other names, the most used first.
-    """
+    """What a name stands for, and where a text has it."""
 
     kind: Kind
     id: str
+    """The same for all names of one entity (`drugbank:DB00331`)."""
     name: str
-    surface: str
+    """The preferred name."""
+    synonyms: tuple[str, ...] = ()
+    """Its other names, the most used first."""
+    surface: str = ""
+    """What stands at `text[start:end]`."""
+    start: int = 0
+    end: int = 0
+
+
+class Names(NamedTuple):
+    """An open index: keys to entities. Safe to use from several threads: nothing in it changes."""
+
+    trie: marisa_trie.Trie
+    places: bytes
+    lines: bytes
+    salts: frozenset[str]
+    """Words that a drug's name may have without naming another drug (`hydrochloride`)."""
+    heads: dict[str, Kind]
+    """Words that make another thing of the substance before them (`receptor`)."""
+
+    def occurrences(self, name_key: str) -> list[tuple[int, int]]:
+        """Where the entities of a key lie, each with how its name must be written (`ANY_CASE` ...)."""
+        number = self.trie.get(name_key)
+        if number is None:
+            return []
+        first, rule, second, other = PLACE.unpack_from(self.places, number * PLACE.size)
+        return [(at, how) for at, how in ((first, rule), (second, other)) if at != NOTHING]
+
+    def without_salts(self, name_key: str) -> str:
+        """Return a key without salts and forms at its ends.
+
+        Empty when nothing else is there."""
+        words = name_key.split()
+        while words and words[-1] in self.salts:
+            words.pop()
+        while words and words[0] in self.salts:
+            words.pop(0)
+        return " ".join(words)
+
+
+@cache
+def names() -> Names:
+    """Return the index of this process, opened at the first call."""
+    packed = resources.files(__package__).joinpath(FILE)
+    with packed.open("rb") as file, zipfile.ZipFile(file) as members:
+        trie = marisa_trie.Trie()
+        trie.frombytes(members.read(TRIE))
+        words = json.loads(members.read(WORDS))
+        places, lines = members.read(PLACES), members.read(LINES)
+        return Names(trie, places, lines, frozenset(words["salts"]), words["heads"])
+
+
+@lru_cache(maxsize=16_384)
+def entity_at(offset: int) -> Entity:
+    """Return the entity that lies at a place of the index."""
+    lines = names().lines
+    kind, identifier, name, (_, *others) = json.loads(lines[offset : lines.find(b"\n", offset)])
+    return Entity(kind, identifier, name, tuple(others))
+
+
+class Piece(NamedTuple):
+    """One word or number of a text."""
+
+    key: str
     start: int
     end: int
-    synonyms: tuple[str, ...] = ()
+    joined: bool
+    """Only a space, a hyphen or the like stands before it, so that one name may span it and the last one."""
+
+
+def singular(word: str) -> str:
+    """Return a folded word without its plural ending.
+
+    The S-stemmer of Harman, "How effective is suffixing?", JASIS 42(1), 1991.
+    """
+    if len(word) < _PLURAL_LENGTH or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    return word if word.endswith(("us", "ss")) else word[:-1]
+
+
+@lru_cache(maxsize=65_536)
+def word_key(word: str) -> str:
+    """Return the comparison form of one word without spaces."""
+    return singular(american(fold(word)))
+
+
+def pieces(text: str) -> list[Piece]:
+    """Return the words and numbers of a text in order, without possessive endings."""
+    items: list[Piece] = []
+    end = 0
+    for match in _PIECE.finditer(text):
+        start = match.start()
+        word = match.group()
+        if word in ("s", "S") and start and text[start - 1] in "'\u2019":
+            continue
+        joined = bool(items) and _GAP.fullmatch(text, end, start) is not None
+        items.append(Piece(word_key(word), start, match.end(), joined))
+        end = match.end()
+    return items
+
+
+def key(name: str) -> str:
+    """Return the comparison form of a whole name.
+
+    Empty for a name without a letter or digit."""
+    if name.isascii() and "'" not in name:  # nearly every name; without possessive endings
+        return " ".join(map(word_key, _PIECE.findall(name)))
+    return " ".join(piece.key for piece in pieces(name))
 
 
 @lru_cache(maxsize=4096)
@@ -61,9 +199,7 @@ def link(text: str) -> tuple[Entity, ...]:
         is_opposed = at > 0 and parts[at].joined and parts[at - 1].key == "anti"
         if not head and not (entry.kind in _SUBSTANCES and is_opposed):
             start, end = parts[at].start, parts[last - 1].end
-            entities.append(
-                Entity(entry.kind, entry.id, entry.name, text[start:end], start, end, entry.names[1:])
-            )
+            entities.append(replace(entry, surface=text[start:end], start=start, end=end))
         at = head or last
     return tuple(entities)
 
@@ -80,18 +216,18 @@ def _runs(parts: list[Piece]) -> list[str]:
     return runs
 
 
-def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -> tuple[int, Entry] | None:
+def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -> tuple[int, Entity] | None:
     """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
     if at and parts[at].start == parts[at - 1].end:
         return None  # the middle of a code: CD4
-    for name in reversed(lexicon.prefixes(run)):
+    for name in reversed(cast("list[str]", lexicon.trie.prefixes(run))):
         if name != run and run[len(name) : len(name) + 1] != " ":
             continue  # it ends within a word
         last = at + 1 + name.count(" ")
         if last < len(parts) and parts[last].start == parts[last - 1].end:
             continue  # it ends in the middle of a code
         entries = [
-            lexicon.entry(offset)
+            entity_at(offset)
             for offset, rule in lexicon.occurrences(name)
             if _is_written(rule, text, parts[at].start, parts[last - 1].end)
         ]
@@ -121,26 +257,25 @@ def _head(lexicon: Names, parts: list[Piece], at: int) -> int:
     return 0
 
 
-def _entries(name: str) -> tuple[Entry, ...]:
+def _entities(name: str) -> list[Entity]:
     """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
     lexicon = names()
     key_of_name = key(name)
     matches = lexicon.occurrences(key_of_name) or lexicon.occurrences(lexicon.without_salts(key_of_name))
-    entries = [lexicon.entry(offset) for offset, _ in matches]
-    return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
+    entities = [replace(entity_at(offset), surface=name, end=len(name)) for offset, _ in matches]
+    return sorted(entities, key=lambda entity: _PREFERENCE.index(entity.kind))
 
 
 def resolve(name: str) -> Entity | None:
     """Return the entity of a name that stands alone (a table's cell, a user's word), or None."""
-    best = next(iter(_entries(name)), None)
-    return best and Entity(best.kind, best.id, best.name, name, 0, len(name), best.names[1:])
+    return next(iter(_entities(name)), None)
 
 
 def same(a: str, b: str) -> bool:
     """Tell whether two names are one entity's: spellings, synonyms, brands and salts of it."""
     if key(a) == key(b):
         return bool(key(a))
-    return bool({e.id for e in _entries(a)} & {e.id for e in _entries(b)})
+    return bool({entity.id for entity in _entities(a)} & {entity.id for entity in _entities(b)})
 
 
 def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:

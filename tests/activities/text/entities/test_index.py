@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.text.entities.index import key, names
+from activities.text.entities import entity_at, key, names
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from activities.text.entities.index import key, names
 def test_names_of_one_thing_lead_to_one_entry(one: str, other: str) -> None:
     known = names()
     (first, *_), (second, *_) = known.occurrences(key(one)), known.occurrences(key(other))
-    assert known.entry(first[0]) == known.entry(second[0])
+    assert entity_at(first[0]) == entity_at(second[0])
 
 
 def test_importing_the_library_opens_no_data() -> None:
-    code = "import sys, activities.text.entities.index as i; print(i.names.cache_info().currsize)"
+    code = "import sys, activities.text.entities as i; print(i.names.cache_info().currsize)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "0"
 
