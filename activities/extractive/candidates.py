@@ -47,12 +47,11 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
     """Return a drug with its passages, called as the nearest of them writes it."""
     naming = [item for item in items if name in drugs_in(item.document)]
-    rows = [[r.sentence.quote for r in item.ranked if _written(name, r.sentence.quote)] for item in naming]
-    quotes = [
-        Support(evidence_id=item.document.evidence_id, quote=row[0])
-        for item, row in zip(naming, rows, strict=True)
-        if row
-    ][:MAX_PASSAGES]
+    nearest = (
+        next((r.sentence for r in item.ranked if _written(name, r.sentence.quote)), None)
+        for item in naming
+    )
+    quotes = [Support(evidence_id=s.evidence_id, quote=s.quote) for s in nearest if s][:MAX_PASSAGES]
     standing = standing_of(name, every)
     if not quotes and not standing.quotes:
         return None
@@ -77,8 +76,4 @@ def _written(name: str, text: str) -> str:
 def drugs_in(document: Evidence) -> Counter[str]:
     """Count the drugs named in a document, its title and its facts."""
     facts = " ".join(value for key, value in document.facts.items() if _FACTS.search(key))
-    return Counter(dict(drugs_named(f"{_read(document)}\n{facts}")))
-
-
-def _read(document: Evidence) -> str:
-    return f"{document.title}\n{document.text[:MAX_READ]}"
+    return Counter(dict(drugs_named(f"{document.title}\n{document.text[:MAX_READ]}\n{facts}")))

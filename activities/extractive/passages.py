@@ -1,7 +1,6 @@
 """The passages nearest to a question, quoted and not judged, and the words that occur nowhere."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import JudgeBatch, JudgeInput
@@ -34,7 +33,8 @@ MAX_CONTEXT = 300
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
     """Which works have a passage that is near enough, and no judgement: nothing has read them."""
-    ids = near_enough(searched(step, step.question), documents)
+    items = nearest(searched(step, step.question), documents)
+    ids = tuple(item.document.evidence_id for item in items)
     count = f"{len(ids)} of {len(documents)} items have a passage near the question"
     return JudgeBatch(
         relevant=ids,
@@ -55,22 +55,10 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     items = nearest(searched(step, step.question), [d for d in documents if d.evidence_id not in shared])
     return SectionDraft(
         title=step.title,
-        passages=tuple(
-            Passage(
-                evidence_id=run.item.document.evidence_id,
-                quotes=tuple(sentence.sentence.quote for sentence in run.sentences),
-                before=run.before,
-            )
-            for run in _chosen(items, step.question)
-        ),
+        passages=_chosen(items, step.question),
         absent=absent(step.question, languages, index.holds, index.has) if others else (),
         documents=len(others),
     )
-
-
-def near_enough(text: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """Ids of the works with a passage near a text, the nearest first."""
-    return tuple(item.document.evidence_id for item in nearest(text, documents))
 
 
 def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
@@ -79,19 +67,7 @@ def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
     return relevant(best_first(rank(text, stand)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Sentences of one document that follow each other."""
-
-    item: Item
-    sentences: tuple[Ranked, ...]
-    score: float
-    """That of the nearest one."""
-    before: str
-    """The heading over them."""
-
-
-def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
+def _chosen(items: Sequence[Item], question: str) -> tuple[Passage, ...]:
     """Return the passages to show, the nearest first, whatever document they are of.
 
     Each with its neighbours.
@@ -100,18 +76,14 @@ def _chosen(items: Sequence[Item], question: str) -> list[_Run]:
     word that only begins as it does: the encoder takes aspiration for aspirin. Of 140 questions in a person's
     own words none loses its place to it."""
     names = [frozenset(row) for name in rarest_name(question) if (row := terms(name))]
-    every = sorted(
-        ((_has(item, names), run) for item in items for run in _runs(item)),
-        key=lambda pair: (pair[0], pair[1].score),
-        reverse=True,
-    )
-    runs = [run for _, run in every]
-    best = max((run.score for run in runs), default=0.0)
-    return [
-        run
-        for run in runs
-        if run.item.document.evidence_type not in OF_THE_USER or best - run.score <= MAX_BEHIND
-    ][:MAX_PASSAGES]
+    every = [(_has(item, names), score, item, passage) for item in items for score, passage in _near(item)]
+    every.sort(key=lambda row: row[:2], reverse=True)
+    best = max((score for _, score, _, _ in every), default=0.0)
+    return tuple(
+        passage
+        for _, score, item, passage in every
+        if item.document.evidence_type not in OF_THE_USER or best - score <= MAX_BEHIND
+    )[:MAX_PASSAGES]
 
 
 def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
@@ -126,8 +98,8 @@ def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
     )
 
 
-def _runs(item: Item) -> Iterator[_Run]:
-    """Return the passages of one document, the nearest first.
+def _near(item: Item) -> Iterator[tuple[float, Passage]]:
+    """Return the passages of one document with their scores, the nearest first.
 
     `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading; in a user's own text without
     one the sentence before it."""
@@ -135,11 +107,17 @@ def _runs(item: Item) -> Iterator[_Run]:
     ordered = sorted(item.ranked, key=lambda ranked: ranked.sentence.place)
     most = MAX_OF_ONE if is_of_user or item.document.full_text else 1
     done: set[Ranked] = set()
-    for finding in _findings(item):
+    findings = _findings(item)
+    for finding in findings:
         if finding in done or not most:
             continue
         most -= 1
-        neighbours = _followed(item, finding, ordered) if is_of_user else _with_second(item, finding)
+        if is_of_user:
+            neighbours = _followed(item, finding, ordered)
+        else:  # figures stand apart from what follows of them
+            least = MIN_SECOND * (finding.likeness or 1.0)
+            second = [r for r in findings if r is not finding and (r.likeness or 0.0) >= least][:1]
+            neighbours = sorted((finding, *second), key=ordered.index)
         run = tuple(other for other in neighbours if other not in done)
         head, at = run[0].sentence.head, ordered.index(run[0])
         done.update(run)
@@ -148,7 +126,14 @@ def _runs(item: Item) -> Iterator[_Run]:
             head = ordered[at - 1].sentence.quote
             done.add(ordered[at - 1])
         plain = normalise(head).strip(" #*")
-        yield _Run(item, run, finding.score, plain if len(plain) <= MAX_CONTEXT else "")
+        yield (
+            finding.score,
+            Passage(
+                evidence_id=item.document.evidence_id,
+                quotes=tuple(ranked.sentence.quote for ranked in run),
+                before=plain if len(plain) <= MAX_CONTEXT else "",
+            ),
+        )
 
 
 def _findings(item: Item) -> Sequence[Ranked]:
@@ -160,15 +145,6 @@ def _findings(item: Item) -> Sequence[Ranked]:
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
         return item.ranked
     return findings
-
-
-def _with_second(item: Item, ranked: Ranked) -> Sequence[Ranked]:
-    """Return a sentence of an abstract, in its order with another one that is nearly as near.
-
-    Figures stand apart from what follows of them."""
-    least = MIN_SECOND * (ranked.likeness or 1.0)
-    others = [other for other in _findings(item) if other is not ranked and (other.likeness or 0.0) >= least]
-    return sorted((ranked, *others[:1]), key=lambda each: each.sentence.place)
 
 
 def _followed(item: Item, ranked: Ranked, ordered: Sequence[Ranked]) -> Sequence[Ranked]:

@@ -1,6 +1,7 @@
 """Reading a question, planning a report and a team's turns, by vocabularies, aspects and a fixed rotation."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -101,17 +102,21 @@ def choose_profile(question: str, profiles: dict[str, str], default: str) -> tup
         words = set(terms(name.replace("_", " ").replace("-", " ")))
         if words and words <= held and name != "general":
             return name, "the question has its name"
-    asked = held - weak_stems()
-    user_profiles = {name: text for name, text in sorted(profiles.items()) if name not in _BUILT_IN}
-    shared = {name: len(asked & set(terms(text))) for name, text in user_profiles.items()}
-    best = max(shared, key=lambda name: shared[name], default="")
-    if best and shared[best] >= MIN_SHARED:
+    shared = _shared(question, {name: text for name, text in profiles.items() if name not in _BUILT_IN})
+    if best := max(sorted(shared), key=lambda name: shared[name], default=""):
         return best, "its description fits the question"
     if "biomedical" in profiles and is_biomedical(question):
         return "biomedical", "the question asks about medicine"
     if "general" in profiles:
         return "general", "nothing in the question points to a special field"
     return (default if default in profiles else min(profiles)), "nothing in the question points to another"
+
+
+def _shared(question: str, descriptions: Mapping[str, str]) -> Counter[str]:
+    """Count the words that a question shares with descriptions, of those that fit it."""
+    asked = set(terms(question)) - weak_stems()
+    counts = {name: len(asked.intersection(terms(text))) for name, text in descriptions.items()}
+    return Counter({name: count for name, count in counts.items() if count >= MIN_SHARED})
 
 
 def is_biomedical(question: str) -> bool:
@@ -144,9 +149,7 @@ def choose_sources(
         for name, info in infos.items()
         if any(names(called, question) for called in (name, info.title) if called != "library")
     }
-    asked = set(terms(question)) - weak_stems()
-    counts = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}
-    shared = {name: count if count >= MIN_SHARED else 0 for name, count in counts.items()}
+    shared = _shared(question, {name: info.covers for name, info in infos.items()})
     sources = [name for name in preferred if name in infos]
     wanted = [*sources, *(n for n in infos if n not in sources and (n in named or shared[n]))]
     return tuple(sorted(wanted, key=lambda name: (name not in named, -shared[name], wanted.index(name))))
@@ -163,32 +166,24 @@ def plan(step: PlanInput) -> ReportPlan:
         ReportPlanSection(title=aspect.title, key_question=question, aspect=aspect.title)
         for aspect in aspects
     ]
+    title = " ".join(question.split())
+    if len(title) > MAX_TITLE:
+        title = title[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " ..."
     return ReportPlan(
-        report_title=headline(question), report_outline=tuple(sections[: max(1, step.max_sections)])
+        report_title=title[:1].upper() + title[1:],
+        report_outline=tuple(sections[: max(1, step.max_sections)]),
     )
 
 
 def aspect_of(step: StepContext, text: str) -> Aspect | None:
     """Return the aspect that a step looks for by a text: that of its question, and none by another text."""
-    aspects = (
-        aspect for aspect in step.profile.aspects if aspect.title == step.aspect and text == step.question
-    )
-    return next(aspects, None)
+    return next((a for a in step.profile.aspects if a.title == step.aspect and text == step.question), None)
 
 
 def searched(step: StepContext, text: str) -> str:
     """Return what is searched for: a text, and the search words of the aspect that it is to be on."""
     aspect = aspect_of(step, text)
     return f"{text} {aspect.search}" if aspect else text
-
-
-def headline(question: str) -> str:
-    """Return the report's title.
-
-    The question itself, its first letter a capital, at most `MAX_TITLE` characters."""
-    text = " ".join(question.split())
-    text = text[:1].upper() + text[1:]
-    return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " ..."
 
 
 def manage(step: ManagerInput) -> TeamLedger:

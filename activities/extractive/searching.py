@@ -6,6 +6,7 @@ that found nothing."""
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
 
 from activities.contracts.evidence import ANSWERED, Evidence, SourceInfo
 from activities.contracts.judge import ReflectInput, Reflection
@@ -19,7 +20,7 @@ from activities.contracts.plan import (
     SelectInput,
 )
 from activities.contracts.profile import Aspect
-from activities.extractive.passages import near_enough
+from activities.extractive.passages import nearest
 from activities.extractive.planning import aspect_of, entities, searched
 from activities.text.entities import link
 from activities.text.tokens import fold, terms
@@ -43,9 +44,7 @@ def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
     made = {fold(record.gap) for record in step.tried}
     named = (*step.steering[::-1], *step.judged_gaps, *(step.research_questions or (step.question,)))
     wanted = [text for text in named if text.strip() and fold(text) not in made]
-    failed = any(record.status not in ANSWERED for record in step.tried)
-    empty = any(record.status == "empty" for record in step.tried)
-    if (failed or empty) and not step.relevant:
+    if not step.relevant and any(r.status == "empty" or r.status not in ANSWERED for r in step.tried):
         wanted.append(step.question)
     gaps = tuple(dict.fromkeys(wanted))[: max(1, step.max_gaps)]
     return KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps)
@@ -53,7 +52,8 @@ def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     """Tell whether the results of the last searches have a passage near what they were made for."""
-    ids = {n for gap in (step.gaps or (step.question,)) for n in near_enough(searched(step, gap), documents)}
+    gaps = step.gaps or (step.question,)
+    ids = {item.document.evidence_id for gap in gaps for item in nearest(searched(step, gap), documents)}
     if ids:
         return Reflection(
             served=True, reason=f"{len(ids)} of {len(documents)} new items have a near passage."
@@ -61,30 +61,28 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     failed = sorted({f"{s.source} ({s.status})" for s in step.searches if s.status not in ANSWERED})
     if failed and not documents:
         return Reflection(served=False, reason=f"Sources failed: {', '.join(failed)}.")
-    empty = [s for s in step.searches if s.status == "empty"]
-    better = dict.fromkeys(query for s in empty for query in widen(s.asked or s.query))
-    return Reflection(
-        served=False, reason="None of the new items has a near passage.", better_searches=tuple(better)[:3]
-    )
+    return Reflection(served=False, reason="None of the new items has a near passage.")
 
 
 def select_tools(step: SelectInput) -> AgentSelectionPlan:
     """Return searches, at most `per_gap` a gap, none that was answered before; tests of hypotheses first.
 
-    A search that failed by an outage is repeated as it was sent: an outage is no reason for another query.
-    Every source is asked once before any is asked more widely."""
+    One that failed by an outage is made again. Every source is asked once before any is asked more widely,
+    those first that were asked least: sources that stay down must not use every slot."""
     sources = [o.info for o in step.sources if o.searchable]
     tasks = list(hypothesis_tests(step))
     done = answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     for gap in step.gaps:
-        room = step.per_gap
-        for source, query in _proposals(gap, step, sources):
-            if room <= 0:
-                break
-            if query.strip() and (source, fold(query)) not in done:
-                done.add((source, fold(query)))
-                tasks.append(AgentTask(gap=gap, agent=source, query=query))
-                room -= 1
+        used = Counter(record.source for record in step.tried if record.gap == gap)
+        ladders = (
+            [(info.name, query) for query in _ladder(info, gap, step)]
+            for info in sorted(sources, key=lambda info: used[info.name])
+        )
+        wanted = filter(None, chain.from_iterable(zip_longest(*ladders)))
+        new = {(name, fold(query)): query for name, query in wanted if query.strip()}
+        chosen = [key for key in new if key not in done][: step.per_gap]
+        done.update(chosen)
+        tasks += (AgentTask(gap=gap, agent=key[0], query=new[key]) for key in chosen)
     other = in_other_words(step.question) if step.reworded and not _BOOLEAN.search(step.question) else ""
     for info in sources if other else ():
         query = next(_ladder(info, other, step))
@@ -120,22 +118,6 @@ def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
 def answered(step: SelectInput) -> set[tuple[str, str]]:
     """Return the searches that were answered, by the query as requested: a source may send another one."""
     return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
-
-
-def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> Iterator[tuple[str, str]]:
-    """Return the searches for a gap: outages again, then one query a source, then wider ones."""
-    available = {source.name for source in sources}
-    failed = [(r.source, r.asked or r.query) for r in step.tried if r.status not in ANSWERED and r.gap == gap]
-    again = [pair for pair in failed if pair[0] in available]
-    yield from dict.fromkeys(
-        again[: max(1, step.per_gap - 1)]
-    )  # sources that stay down must not use every slot
-    waiting = {source for source, _ in failed}
-    used = Counter(r.source for r in step.tried if r.gap == gap)
-    asked = sorted((s for s in sources if s.name not in waiting), key=lambda s: used[s.name])
-    ladders = {s.name: tuple(_ladder(s, gap, step)) for s in asked}
-    for rung in range(max(map(len, ladders.values()), default=0)):
-        yield from ((s.name, ladders[s.name][rung]) for s in asked if rung < len(ladders[s.name]))
 
 
 def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:

@@ -96,13 +96,13 @@ def absent(
     if languages and asked_in not in languages:  # rare names alone are the same in another language
         asked = [word for word in asked if word.is_name and word.rarity < MAX_OF_RARE]
     rarest = next((word for word in asked if word.is_name), None)
-    lacking = [word for word in asked if not occurs(word.text)]
-    words = []
-    for word in lacking[:MAX_ABSENT]:
-        # the name that the vocabularies prefer
-        instead = tuple(name for name in word.others if terms(name) and occurs(name))[:1]
-        words.append(AbsentWord(word=word.text, instead=instead, decides=word is rarest and not instead))
-    return tuple(words)
+    lacking = [word for word in asked if not occurs(word.text)][:MAX_ABSENT]
+    # the name that the vocabularies prefer
+    others = [[name for name in word.others if terms(name) and occurs(name)][:1] for word in lacking]
+    return tuple(
+        AbsentWord(word=word.text, instead=tuple(instead), decides=word is rarest and not instead)
+        for word, instead in zip(lacking, others, strict=True)
+    )
 
 
 def _asked(question: str, language: str) -> Iterator[_Asked]:

@@ -27,8 +27,6 @@ from activities.text.language import ENGLISH
 
 Vectors = NDArray[np.float32]
 MODEL = "all-MiniLM-L6-v2-int8"
-SIZE = 384
-"""Numbers of a vector of the encoder of English."""
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """The digest of its file. Another one is not used: thresholds were chosen with these weights."""
 MAX_PIECES = 256
@@ -43,7 +41,6 @@ MULTILINGUAL = frozenset(
     {"ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"}
 )
 """Languages that the multilingual encoder was trained on."""
-MULTILINGUAL_SIZE = 512
 MULTILINGUAL_SCALE = 1.3
 """Of questions in German and Spanish 95 % have their paragraph at a cosine of 0.25 or more, where those in
 English have it at 0.32 with the encoder of English."""
@@ -52,14 +49,12 @@ English have it at 0.32 with the encoder of English."""
 class Embedder:
     """Texts to unit vectors. Safe to use from several threads; one batch at a time."""
 
-    def __init__(
-        self, name: str, size: int, compute: Callable[[list[str]], Vectors], *, scale: float = 1.0
-    ) -> None:
+    def __init__(self, name: str, compute: Callable[[list[str]], Vectors], *, scale: float = 1.0) -> None:
         """Wrap what computes vectors.
 
         `scale`: what a cosine is multiplied by to be compared with thresholds, which were chosen with the
         encoder of English."""
-        self.name, self.size, self.scale = name, size, scale
+        self.name, self.scale = name, scale
         self._compute = compute
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
         self.used = 0.0
@@ -85,8 +80,7 @@ class Embedder:
         if not in_background:
             self.used = time.monotonic()
             self.remember(vectors)
-        rows = [vectors[text] for text in texts]
-        return np.stack(rows) if rows else np.zeros((0, self.size), np.float32)
+        return np.array([vectors[text] for text in texts], np.float32)
 
     def remembered(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of those texts that need no computing."""
@@ -135,7 +129,7 @@ def english() -> Embedder:
         total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
         return total
 
-    return Embedder(MODEL, SIZE, compute)
+    return Embedder(MODEL, compute)
 
 
 def multilingual() -> Embedder:
@@ -147,7 +141,7 @@ def multilingual() -> Embedder:
     def compute(texts: list[str]) -> Vectors:
         return np.asarray(weights.encode(texts), np.float32)
 
-    return Embedder("use-multilingual-v3", MULTILINGUAL_SIZE, compute, scale=MULTILINGUAL_SCALE)
+    return Embedder("use-multilingual-v3", compute, scale=MULTILINGUAL_SCALE)
 
 
 _OPENING = threading.Lock()

@@ -32,13 +32,6 @@ _STOPPED = (".", "!", "?", ";", ",")
 _SEPARATORS = ("|", "\t", ";", ",")
 
 
-class Line(NamedTuple):
-    """A line, or several that were wrapped, and where it stands in the text."""
-
-    start: int
-    end: int
-
-
 class Unit(NamedTuple):
     """A run of text that is one statement, or prose to be split into sentences."""
 
@@ -57,25 +50,24 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
     for number, (start, end) in enumerate(blocks):
         lines = _lines(text, start, end)
         if number + 1 < len(blocks) and len(lines) == 1:
-            beside = [
-                text[slice(*_lines(text, *block)[0])] for block in blocks[max(0, number - 1) : number + 2]
-            ]
-            if _is_heading(words := text[slice(*lines[0])]) or _is_numbered_heading(words, beside):
+            beside = [text[_lines(text, *block)[0]] for block in blocks[max(0, number - 1) : number + 2]]
+            if _is_heading(words := text[lines[0]]) or _is_numbered_heading(words, beside):
                 heading = bare(words)
                 continue
-        if len(lines) > 1 and _MARKED_HEADING.match(text, *lines[0]) and _columns(text, lines[1:]):
-            heading = bare(text[slice(*lines[0])])
+        if len(lines) > 1 and _MARKED_HEADING.match(text[lines[0]]) and _columns(text, lines[1:]):
+            heading = bare(text[lines[0]])
             lines = lines[1:]
         if columns := _columns(text, lines):
-            yield from (Unit(*line, columns, is_row=True) for line in lines[1:] if not _is_rule(text, line))
+            rows_below = (line for line in lines[1:] if not _RULE.fullmatch(text[line]))
+            yield from (Unit(line.start, line.stop, columns, is_row=True) for line in rows_below)
             continue
         head = above = heading
         joined = _unwrapped(text, lines)
         for place, line in enumerate(joined):
-            words = text[slice(*line)]
+            words = text[line]
             follows, opens = place + 1 < len(joined), words.rstrip().endswith(":")
-            below = text[slice(*joined[place + 1])] if follows else ""
-            ended = place == 0 or text.endswith(_STOPPED[:3], 0, joined[place - 1].end)
+            below = text[joined[place + 1]] if follows else ""
+            ended = place == 0 or text.endswith(_STOPPED[:3], 0, joined[place - 1].stop)
             if (
                 _MARKED_HEADING.match(words)
                 or (place == 0 and follows and not opens and _is_heading(words) and _is_under(below))
@@ -87,7 +79,7 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
             else:
                 is_line = len(joined) - (head != above) > 1 and "\n" not in words.strip()
                 is_row = is_line or bool(_ITEM.match(words)) or bool(_ROW.match(words))
-                yield Unit(*line, head, is_row and len(words) <= MAX_ROW)
+                yield Unit(line.start, line.stop, head, is_row and len(words) <= MAX_ROW)
 
 
 def rows(text: str) -> Iterator[list[str]]:
@@ -105,8 +97,8 @@ def bare(line: str) -> str:
     return " ".join(line.split()).strip(" #*_=:")
 
 
-def _lines(text: str, start: int, end: int) -> list[Line]:
-    return [Line(*match.span()) for match in _LINE.finditer(text, start, end)]
+def _lines(text: str, start: int, end: int) -> list[slice]:
+    return [slice(*match.span()) for match in _LINE.finditer(text, start, end)]
 
 
 def _is_heading(line: str) -> bool:
@@ -146,11 +138,7 @@ def _is_under(line: str) -> bool:
     return bool(_ITEM.match(line)) or ": " in line or len(line) > MAX_HEADING
 
 
-def _is_rule(text: str, line: Line) -> bool:
-    return bool(_RULE.fullmatch(text, line.start, line.end))
-
-
-def _columns(text: str, lines: Sequence[Line]) -> str:
+def _columns(text: str, lines: Sequence[slice]) -> str:
     """Return the first row of a table: lines that are parted alike.
 
     Empty where there is none."""
@@ -158,8 +146,8 @@ def _columns(text: str, lines: Sequence[Line]) -> str:
     return table[0].strip().strip("|").strip() if _separator(table) else ""
 
 
-def _rows(text: str, lines: Sequence[Line]) -> list[str]:
-    return [text[slice(*line)] for line in lines if not _is_rule(text, line)]
+def _rows(text: str, lines: Sequence[slice]) -> list[str]:
+    return [text[line] for line in lines if not _RULE.fullmatch(text[line])]
 
 
 def _separator(rows: Sequence[str]) -> str:
@@ -173,9 +161,9 @@ def _separator(rows: Sequence[str]) -> str:
     return ""
 
 
-def _unwrapped(text: str, lines: Sequence[Line]) -> list[Line]:
+def _unwrapped(text: str, lines: Sequence[slice]) -> list[slice]:
     """Lines with those that continue them."""
-    words = [text[slice(*line)] for line in lines]
+    words = [text[line] for line in lines]
     lower = sum(line.lstrip()[:1].islower() for line in words[1:])
     prose = len(lines) > 1 and lower >= MIN_LOWER * (len(lines) - 1)
     longest = max(map(len, words))
@@ -188,7 +176,7 @@ def _unwrapped(text: str, lines: Sequence[Line]) -> list[Line]:
         begins = begins or _ROW.match(before) or _ROW.match(after)
         begins = begins or (_FIELD.match(before) and _FIELD.match(after))
         if (after.lstrip()[:1].islower() or is_wrapped) and (amount or not begins):
-            joined[-1] = Line(joined[-1].start, line.end)
+            joined[-1] = slice(joined[-1].start, line.stop)
         else:
             joined.append(line)
     return joined

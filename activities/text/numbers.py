@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from babel import Locale, UnknownLocaleError
 from text_to_num import find_numbers
@@ -273,6 +273,11 @@ def missing_number(text: str, texts: Iterable[str]) -> str:
 def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     """Return the numbers of a text that none of the others states, as `missing_number` says."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
+
+    def occurs(value: Decimal, number: Number) -> bool:
+        held = map(stated, texts)
+        return any(one.has(value, percent=number.percent, scaled=number.is_scaled) for one in held)
+
     for number in read(text).numbers:
         if number.role in ("time", "ordinal", "code"):
             continue
@@ -281,16 +286,7 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
             continue
         if number.code and any(number.code in other.codes for other in map(stated, texts)):
             continue
-        if not any(
-            all(
-                any(
-                    other.has(value, percent=number.percent, scaled=number.is_scaled)
-                    for other in map(stated, texts)
-                )
-                for value in reading
-            )
-            for reading in number.readings
-        ):
+        if not any(all(occurs(value, number) for value in reading) for reading in number.readings):
             yield number
 
 
@@ -428,17 +424,13 @@ def _are_groups(head: str, groups: list[str]) -> bool:
     return head[0] != "0" and len(head) <= 3 and last and (between <= {3} or between == {2})
 
 
-class _Word(NamedTuple):
+class _Word(str):
     """A word for `find_numbers`."""
 
-    word: str
-    start: int
-    end: int
-
     def text(self) -> str:
-        return self.word
+        return str(self)
 
-    def nt_separated(self, _previous: "_Word") -> bool:
+    def nt_separated(self, _previous: str) -> bool:
         return False
 
     def not_a_number_part(self) -> bool:
@@ -447,9 +439,10 @@ class _Word(NamedTuple):
 
 def _in_words(text: str, language: str) -> Iterator[Number]:
     """Find the numbers in words of a language with blanks between them."""
-    words = [_Word(match[0], *match.span()) for match in _TOKEN.finditer(text)]
-    for number in find_numbers(words, language, 0.0) if language in SPELLED_IN else ():
-        start, end, value = words[number.start].start, words[number.end - 1].end, Decimal(str(number.value))
+    words = [*_TOKEN.finditer(text)] if language in SPELLED_IN else []
+    for number in find_numbers([_Word(word[0]) for word in words], language, 0.0) if words else ():
+        start, end = words[number.start].start(), words[number.end - 1].end()
+        value = Decimal(str(number.value))
         # the word for one is more often no number
         role: Role = "ordinal" if number.is_ordinal or value <= 1 else "figure"
         yield Number(text[start:end], start, end, ((value.normalize() + 0,),), None, role)

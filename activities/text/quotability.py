@@ -26,9 +26,10 @@ LABEL = re.compile(
 )
 """A structured abstract's label (`RESULTS: `) or a heading on a line of its own."""
 
-_NEVER_QUOTED = re.compile(
+NEVER_QUOTED = re.compile(
     r"referenc|bibliograph|acknowledg|funding|registration|conflict|disclosure|keyword|abbreviat|author|supplement"
 )
+"""Parts of a work that are not quoted, by their labels in small letters."""
 _FINDINGS = re.compile(
     r"limitation|conclu|interpret|implication|discussion|summary|comment|significance|relevance|result|finding"
     r"|observation"
@@ -88,11 +89,6 @@ def heading_of(title: str, text: str) -> str:
         if start == title or (cut and start.startswith(title.rstrip(" ."))):
             return ""
     return title.strip(" .")
-
-
-def is_quoted(label: str) -> bool:
-    """Tell whether a part of a work may be quoted, by its label or heading; references may not."""
-    return not _NEVER_QUOTED.search(label.casefold())
 
 
 def holds_findings(label: str) -> bool:

@@ -93,7 +93,7 @@ class Item:
     """Fused; comparable within one call."""
     relevance: float
     """0 to 1, comparable between calls: the cosine of the nearest sentence; without the encoder the share of
-    the question's words, weighted by rarity, that the document has."""
+    the question's words that the document has."""
     ranked: tuple[Ranked, ...]
     near_by_words: bool = False
     """It is the user's own and near by its words: it has all those of the question that any of the documents
@@ -304,7 +304,10 @@ class _Corpus:
     def closeness(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         model = self.encoder(text)
         if model is None:
-            return by_whole, _shares(asked_words(text, self.languages), self._wholes)
+            wanted = frozenset(asked_words(text, self.languages))
+            return by_whole, np.array(
+                [len(wanted.intersection(r)) / (len(wanted) or 1) for r in self._wholes]
+            )
         relevance = model.scale * np.array([np.nanmax(like, initial=0.0) for like in likeness])
         nearest = np.array([*map(_of_nearest, likeness, self._documents)], np.float64)
         return _together(by_whole, nearest), relevance
@@ -340,14 +343,6 @@ def _of_nearest(likeness: Scores, document: Evidence) -> float:
     alone counts."""
     read = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
     return float(read.mean()) if len(read) else np.nan
-
-
-def _shares(query: Sequence[str], wholes: Sequence[Sequence[str]]) -> Scores:
-    """Share of the question's distinct terms, the rarer the heavier, that each document has."""
-    sets = [frozenset(row) for row in wholes]
-    weights = {term: 1.0 / (1 + sum(term in held for held in sets) / len(sets)) for term in query}
-    total = sum(weights.values())
-    return np.array([sum(w for term, w in weights.items() if term in held) / (total or 1) for held in sets])
 
 
 def _by_score(row: Sequence[Sentence], scores: Scores, by_meaning: Scores) -> tuple[Ranked, ...]:

@@ -16,7 +16,7 @@ from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.language import ENGLISH, language_of
 from activities.text.layout import Unit, units
 from activities.text.normal_form import is_unspaced, min_chars, normalise
-from activities.text.quotability import LABEL, fault_under, heading_of, holds_findings, is_quoted
+from activities.text.quotability import LABEL, NEVER_QUOTED, fault_under, heading_of, holds_findings
 from activities.text.tokens import terms
 
 MAX_SENTENCE = 600
@@ -137,7 +137,7 @@ def split(
     heading = heading_of(title, text)
     result: list[Sentence] = []
     for start, end, label in _labelled(text, by_user=own):
-        if label and not is_quoted(label):
+        if NEVER_QUOTED.search(label.casefold()):
             continue
         for run in _runs(text, start, end, label, language, by_user=own):
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import filterfalse, pairwise
+from itertools import chain, filterfalse, pairwise
 
 from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
 
@@ -18,7 +18,6 @@ MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000
 """Signs that belong to a word, and scripts whose vowels are such signs."""
 _WORD = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'./](?:[^\W_]++|[{MARKS}])+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
-_QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
 _BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
 """What ends a phrase."""
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
@@ -38,26 +37,17 @@ _SINGLES = {"b", "c", "d", "e", "k"}
 
 
 @cache
-def _lines(name: str) -> list[str]:
+def _rows(name: str) -> list[list[str]]:
+    """Return the lines of a vocabulary as their words."""
     text = (files("activities.text") / "vocabulary" / f"{name}.txt").read_text("utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def _vocabulary(name: str) -> frozenset[str]:
-    """List the words of a file, parted by white space."""
-    return frozenset(word for line in _lines(name) for word in line.split())
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    """Map each irregular form to its word: `came`, `come`."""
-    return dict(line.split() for line in _lines("irregular") if line)
+    return frozenset(chain.from_iterable(_rows(name)))
 
 
 _FUNCTION = _vocabulary("function")
-
-WEAK = _vocabulary("weak")
-"""Words that any question of this kind may have: they count, but little."""
 
 _BREAKERS = _vocabulary("breakers")
 
@@ -85,15 +75,21 @@ def american(word: str) -> str:
     return word.replace("ae", "e").replace("oe", "e") if len(word) > 4 else word
 
 
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Return the comparison form of a folded word.
+@cache
+def _irregular() -> dict[str, str]:
+    """Map each irregular form to its word: `came`, `come`."""
+    return dict(_rows("irregular"))
 
-    Of an irregular form its word, British spellings made American, Snowball's English stem."""
-    word = american(_irregular().get(word, word)).replace("isation", "ization")
-    english = stemmer(ENGLISH)
-    assert english is not None
-    return str(english.stemWord(word))
+
+@lru_cache(maxsize=65_536)
+def stem(word: str, language: str = ENGLISH) -> str:
+    """Return the comparison form of a word in small letters: Snowball's stem in its language, folded.
+
+    In English of an irregular form its word, and British spellings made American."""
+    if language == ENGLISH:
+        word = american(_irregular().get(word, word)).replace("isation", "ization")
+    reduced = stemmer(language)
+    return fold(str(reduced.stemWord(word)) if reduced else word)
 
 
 def terms(text: str, language: str = ENGLISH) -> list[str]:
@@ -102,18 +98,15 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
     `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks each pair of
     neighbouring characters is a word.
     """
-    return list(_terms(text, language)) if len(text) <= _REMEMBERED else _read_terms(text, language)
+    read = _terms if len(text) <= _REMEMBERED else _terms.__wrapped__
+    return list(read(text, language))
 
 
 @lru_cache(maxsize=1024)
 def _terms(text: str, language: str) -> tuple[str, ...]:
-    return tuple(_read_terms(text, language))
-
-
-def _read_terms(text: str, language: str) -> list[str]:
     # another language than English is folded when its words are reduced
     plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
-    return [term for word in _WORD.findall(plain) for term in _of_word(word, language)]
+    return tuple(term for word in _WORD.findall(plain) for term in _of_word(word, language))
 
 
 @lru_cache(maxsize=65_536)
@@ -127,19 +120,12 @@ def _of_word(word: str, language: str) -> tuple[str, ...]:
         parts = ["".join(parts)]
     bare = (part.replace("'", "").replace(".", "") for part in parts)
     return tuple(
-        _reduced(part, language)
+        stem(part, language)
         for part in bare
         if fold(part) not in _topicless(language)
         and (len(part) > 1 or part in _SINGLES)
         and not part.isdigit()
     )
-
-
-def _reduced(word: str, language: str) -> str:
-    if language == ENGLISH:
-        return stem(word)
-    stem_word = stemmer(language)
-    return fold(str(stem_word.stemWord(word)) if stem_word else word)
 
 
 def _pairs_of_characters(word: str) -> tuple[str, ...]:
@@ -157,7 +143,8 @@ def _topicless(language: str) -> frozenset[str]:
 
 @cache
 def weak_stems() -> frozenset[str]:
-    return frozenset(stem(word) for word in WEAK)
+    """List the stems of words that any question of this kind may have: they count, but little."""
+    return frozenset(map(stem, _vocabulary("weak")))
 
 
 def is_function(word: str) -> bool:
@@ -173,14 +160,11 @@ def without_markup(text: str) -> str:
 def phrases(text: str) -> tuple[str, ...]:
     """Return the names and noun phrases of a question as they were typed, in order of appearance.
 
-    Runs of content words between function words, verbs of asking and punctuation; quoted phrases whole.
-    A phrase of only weak words is left out unless there is no other.
+    Runs of content words between function words, verbs of asking and punctuation. A phrase of only weak words
+    is left out unless there is no other.
     """
     text = without_markup(text)
-    quoted = [match[1].strip() for match in _QUOTED.finditer(text)]
-    rest = _SURFACE.sub(
-        lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", _QUOTED.sub(";", text)
-    )
+    rest = _SURFACE.sub(lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", text)
     chosen, weak_only = list[str](), list[str]()
     for words in map(str.split, _BETWEEN.split(rest)):
         strong = [
@@ -192,7 +176,7 @@ def phrases(text: str) -> tuple[str, ...]:
         while words[-1] != words[strong[-1]] and not words[-1].isdigit():  # phase 3, vitamin B 12
             words.pop()
         chosen.append(" ".join(words[strong[0] :]))
-    by_form = {fold(phrase): phrase for phrase in (*reversed(chosen), *reversed(quoted)) if len(phrase) > 1}
+    by_form = {fold(phrase): phrase for phrase in reversed(chosen) if len(phrase) > 1}
     return tuple(sorted(by_form.values(), key=text.find)) or tuple(dict.fromkeys(weak_only))
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import takewhile
 from typing import Literal, NamedTuple, cast
 
 import marisa_trie
@@ -45,7 +46,8 @@ _GAP = re.compile(
 """What may stand between two pieces of one name: space, hyphen, apostrophe, the point within a number."""
 _PLURAL_LENGTH = 5
 """Shorter words keep their `s`: most short words that end in `s` are acronyms or singular (AIDS, gas)."""
-_LONGEST_KEY = 120
+_MAX_PIECES = 16
+"""Pieces of the longest name."""
 _DASHES = ("-", "\u2010", "\u2011", "\u2013")
 """What joins a word to a longer name: `iron-sulfur`, `[11C]-raclopride`."""
 _SUBSTANCES = ("drug", "chemical", "drug_class")
@@ -185,11 +187,10 @@ def link(text: str) -> tuple[Entity, ...]:
     """
     lexicon = names()
     parts = pieces(text)
-    runs = _runs(parts)
     entities: list[Entity] = []
     at = 0
     while at < len(parts):
-        match = _longest(lexicon, text, parts, at, runs[at])
+        match = _longest(lexicon, text, parts, at)
         if match is None:
             at += 1
             continue
@@ -204,22 +205,12 @@ def link(text: str) -> tuple[Entity, ...]:
     return tuple(entities)
 
 
-def _runs(parts: list[Piece]) -> list[str]:
-    """Return the keys from each piece on that one name may span, joined by spaces."""
-    runs: list[str] = []
-    run = ""
-    for index in range(len(parts) - 1, -1, -1):
-        follows = index + 1 < len(parts) and parts[index + 1].joined
-        run = f"{parts[index].key} {run}"[:_LONGEST_KEY] if follows else parts[index].key
-        runs.append(run)
-    runs.reverse()
-    return runs
-
-
-def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -> tuple[int, Entity] | None:
+def _longest(lexicon: Names, text: str, parts: list[Piece], at: int) -> tuple[int, Entity] | None:
     """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
     if at and parts[at].start == parts[at - 1].end:
         return None  # the middle of a code: CD4
+    joined = takewhile(lambda piece: piece.joined, parts[at + 1 : at + _MAX_PIECES])
+    run = " ".join((parts[at].key, *(piece.key for piece in joined)))
     for name in reversed(cast("list[str]", lexicon.trie.prefixes(run))):
         if name != run and run[len(name) : len(name) + 1] != " ":
             continue  # it ends within a word
