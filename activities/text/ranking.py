@@ -121,9 +121,11 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     items = []
     for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True)):
         parts = joined[a:b] if are_users[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
-        ranked = _by_score(row, parts, likeness[n][:-1])
+        cosines = [None if np.isnan(cosine) else float(cosine) for cosine in likeness[n][:-1]]
+        ranked = [*map(Ranked, row, parts.tolist(), cosines)]
+        ranked.sort(key=lambda one: (-one.score, one.sentence.place))
         alone = are_users[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
-        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), ranked, alone))
+        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), tuple(ranked), alone))
     return items
 
 
@@ -233,14 +235,16 @@ class _Corpus:
         self.languages = main_languages(Counter(map(language_in, documents)))
         self.rows = [sentences(document) for document in documents]
         self.bounds = np.cumsum([0, *map(len, self.rows)])
-        word_rows = [[[*sentence.terms, *numbers(sentence.quote)] for sentence in row] for row in self.rows]
-        self._wholes = [_words(document, row) for document, row in zip(documents, word_rows, strict=True)]
+        self._word_rows = [[[*s.terms, *numbers(s.quote)] for s in row] for row in self.rows]
+        titles = [
+            TITLE_TIMES * words(d.title, language_in(d)) + words(d.facts.get("mesh", "")) for d in documents
+        ]
+        self._wholes = [[*title, *chain(*row)] for title, row in zip(titles, self._word_rows, strict=True)]
         self._of_wholes = Index(self._wholes)
-        self._said = word_rows
 
     @cached_property
     def _of_sentences(self) -> Index:
-        return Index(list(chain.from_iterable(self._said)))
+        return Index(list(chain.from_iterable(self._word_rows)))
 
     def by_whole(self, text: str) -> Scores:
         return self._by_words(self._of_wholes, text)
@@ -330,12 +334,6 @@ def numbers(text: str) -> list[str]:
     return numerals + _DAY.findall(text) + _MINUTE.findall(text) if numerals else numerals
 
 
-def _words(document: Evidence, word_rows: Iterable[Sequence[str]]) -> list[str]:
-    body = list(chain.from_iterable(word_rows))
-    title = words(document.title, language_in(document))
-    return title * TITLE_TIMES + body + words(document.facts.get("mesh", ""))
-
-
 def _of_nearest(likeness: Scores, document: Evidence) -> float:
     """Return the mean cosine of the two nearest sentences of a work, of which one may be its title.
 
@@ -343,11 +341,3 @@ def _of_nearest(likeness: Scores, document: Evidence) -> float:
     alone counts."""
     read = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
     return float(read.mean()) if len(read) else np.nan
-
-
-def _by_score(row: Sequence[Sentence], scores: Scores, by_meaning: Scores) -> tuple[Ranked, ...]:
-    items = [
-        Ranked(sentence, float(score), None if np.isnan(like) else float(like))
-        for sentence, score, like in zip(row, scores, by_meaning, strict=True)
-    ]
-    return tuple(sorted(items, key=lambda sentence: (-sentence.score, sentence.sentence.place)))

@@ -124,15 +124,13 @@ def split(
     evidence_id: str,
     text: str,
     title: str = "",
-    study: bool = True,
-    own: bool = False,
+    kind: EvidenceType = "article",
     language: str = ENGLISH,
 ) -> tuple[Sentence, ...]:
     """Return the quotable sentences of a text, short ones included, in order.
 
-    Kept for the texts seen last, since every step of a loop reads the same documents. `study`: its parts are
-    those of a study (aim, methods, results). `own`: it is of the kinds `OF_THE_USER`."""
-    text = text[:MAX_TEXT]
+    Kept for the texts seen last, since every step of a loop reads the same documents."""
+    text, own = text[:MAX_TEXT], kind in OF_THE_USER
     whole = normalise(text)
     heading = heading_of(title, text)
     result: list[Sentence] = []
@@ -157,7 +155,7 @@ def split(
                     place=run.start / len(text),
                     head=run.head,
                     is_row=run.is_row,
-                    before_findings=study and bool(label) and not holds_findings(label),
+                    before_findings=kind not in NOT_STUDIES and not holds_findings(label),
                     language=language,
                     is_short=not (own or quotable(plain, row=run.is_row, after="")),
                 )
@@ -210,10 +208,8 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
     """Return the quotable sentences of a document.
 
     `short`: also those of few words, which in an abstract may be fragments: for a reader who can tell."""
-    study = document.evidence_type not in NOT_STUDIES
-    by_user = document.evidence_type in OF_THE_USER
-    language = language_in(document)
-    every = split(document.evidence_id, document.text, document.title, study, by_user, language)
+    kind, language = document.evidence_type, language_in(document)
+    every = split(document.evidence_id, document.text, document.title, kind, language)
     return every if short else tuple(sentence for sentence in every if not sentence.is_short)
 
 
