@@ -48,8 +48,7 @@ def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> M
     """Return a drug with its passages, called as the nearest of them writes it."""
     naming = [item for item in items if name in drugs_in(item.document)]
     nearest = (
-        next((r.sentence for r in item.ranked if _written(name, r.sentence.quote)), None)
-        for item in naming
+        next((r.sentence for r in item.ranked if _written(name, r.sentence.quote)), None) for item in naming
     )
     quotes = [Support(evidence_id=s.evidence_id, quote=s.quote) for s in nearest if s][:MAX_PASSAGES]
     standing = standing_of(name, every)
