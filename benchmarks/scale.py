@@ -33,7 +33,8 @@ from tests.client.harness import COMMAND
 from tests.conftest import client_of, dev_server_of
 from tests.fake_openai import PATH, FakeOpenAI, labels_by_work, says
 from tests.replay import Asked, Reply
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 WORKERS = 2
 SHORT_SECONDS = 0.5

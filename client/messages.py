@@ -113,8 +113,10 @@ def _check_source(steer: "Steer") -> None:
 
 
 def _check_addition(more: "ExtendBudget") -> None:
+    from workflows.amounts import NOTHING_ADDED
+
     if not any(more.model_dump().values()):
-        raise BadInput("nothing to add; give tokens, cost, time or iterations")
+        raise BadInput(NOTHING_ADDED)
 
 
 def _approved(gate: str) -> str:

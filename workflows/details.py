@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from activities.contracts.stop_reasons import in_short
 from activities.messages import clock, counted
+from workflows.amounts import KINDS
 from workflows.context import RunContext
 from workflows.part_state import CandidatesState, ClarificationState, DialogueState
 from workflows.rules.payload_limits import rows
@@ -71,17 +72,16 @@ def section_rows(seen: Progress) -> tuple[tuple[str, ...], ...]:
 def budget_rows(budget: BudgetStatus, extra_seconds: float = 0.0) -> Iterator[Row]:
     """Yield what is used of each limit."""
     limits, used = budget.limits, budget.used
+    for kind, charge in KINDS.items():
+        amount, most = charge.of(used), getattr(limits, f"max_{kind}")
+        if kind == "tokens" or amount != 0 or most is not None:
+            shown = "not known" if amount is None else charge.words(amount)
+            calls = f" in {used.calls:,} model calls" if kind == "tokens" and used.calls else ""
+            limit = None if most is None else charge.words(most)
+            yield Row(charge.called, _of(shown, limit) + calls, amount or 0, most)
     elapsed = budget.elapsed_seconds + extra_seconds
-    calls = f" in {used.calls:,} model calls" if used.calls else ""
-    most = None if limits.max_tokens is None else f"{limits.max_tokens:,}"
-    yield Row("tokens", _of(f"{used.tokens:,}", most) + calls, used.tokens, limits.max_tokens)
     longest = None if limits.max_seconds is None else clock(limits.max_seconds)
     yield Row("time", _of(clock(elapsed), longest), elapsed, limits.max_seconds)
-    spent = used.cost_microusd
-    if spent or limits.max_cost_microusd is not None or not budget.cost_known:
-        shown = "not known" if spent is None or not budget.cost_known else f"${spent / 1e6:.4f}"
-        dearest = None if limits.max_cost_microusd is None else f"${limits.max_cost_microusd / 1e6:.2f}"
-        yield Row("cost", _of(shown, dearest), spent or 0, limits.max_cost_microusd)
 
 
 def _of(used: str, limit: str | None) -> str:

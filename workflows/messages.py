@@ -15,15 +15,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from activities.configuration.declaration import option
-from activities.configuration.declaration import seconds as duration
 from activities.contracts.evidence import Frozen, Gate, ReportPlan
 from activities.contracts.plan import Clarified
 from activities.contracts.step import Reading
 from activities.messages import plural
-from workflows.amounts import ADDED, Addition, described
+from workflows.amounts import ADDED, NOTHING_ADDED, Addition, Amounts, described
 from workflows.part_state import CandidatesState, ClarificationState
 from workflows.types import QUESTION_CHARS, BudgetStatus, PlanView
 
@@ -360,34 +359,15 @@ async def _forward(run: "RunParts", name: str, payload: Steer | AddSource | None
         await run.sections.forward(name, payload)
 
 
-class ExtendBudget(Message):
+class ExtendBudget(Amounts, Message):
     """Update `extend_budget`: amounts to add. Refused when nothing is added or the run is over."""
-
-    tokens: Annotated[int, option("Tokens to add."), Field(ge=0)] = 0
-    cost: Annotated[float, option("US dollars to add.", unit="US dollars"), Field(ge=0)] = 0
-    seconds: Annotated[
-        float,
-        BeforeValidator(lambda value: duration(value) if isinstance(value, str) else value),
-        option("Time to add, as in 90s, 30m or 2h.", flag="--time", unit="seconds"),
-        Field(ge=0),
-    ] = 0
-    iterations: Annotated[int, option("Iterations to add."), Field(ge=0)] = 0
-
-    @property
-    def addition(self) -> Addition:
-        return Addition(
-            tokens=self.tokens,
-            cost_microusd=round(self.cost * 1e6),
-            seconds=self.seconds,
-            iterations=self.iterations,
-        )
 
 
 def extension_fault(run: "RunParts", more: ExtendBudget) -> str:
     """Return what is wrong with amounts that are to be added to the limits."""
     limits, stopped, added = run.context.budget.limits, run.state.stop_reason, more.addition
     if added == Addition():
-        return "nothing to add: give tokens, cost, seconds or iterations"
+        return NOTHING_ADDED
     for name, (most, called, _) in ADDED.items():
         if not (getattr(limits, f"max_{name}") or 0) + getattr(added, name) <= most:
             return f"a run may have at most {most:,.0f} {called}, extensions included"

@@ -40,7 +40,7 @@ from activities.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equippe
 from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
 from activities.search_activity import activity_name
 from activities.verification import verdicts
-from workflows.rules.budget import worst_cost
+from workflows.amounts import worst_cost
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, shown
 from workflows.steps import policy

@@ -11,10 +11,10 @@ from temporalio import workflow
 
 from activities.contracts.evidence import Usage
 from activities.report.schema import Report
-from workflows.amounts import KINDS, Kind, Spend
+from workflows.amounts import KINDS, Kind, Limits, Spend
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.rules.budget import Budget
-from workflows.types import DEFAULT_TASK_QUEUE, Limits, Outcome, ResearchRequest
+from workflows.types import DEFAULT_TASK_QUEUE, Outcome, ResearchRequest
 
 __all__ = ["Budget", "Limits", "Outcome", "Report", "ResearchRequest", "ResearchService", "research_child"]
 

@@ -29,7 +29,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.prepare import Continued, FollowUp, WorkerChoice
 from activities.contracts.publish import Ended, Estimate
 from activities.contracts.step import Reading
-from workflows.amounts import MAX_COST_MICROUSD, MAX_ITERATIONS, MAX_TOKENS
+from workflows.amounts import Limits
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.sections.types import SectionFindings
@@ -39,30 +39,6 @@ QUESTION_CHARS = 4_000
 MAX_COLUMNS = 14
 """Columns of one table, beside those of the statistics: each is asked of each work."""
 COLUMN_CHARS = 60
-
-
-class Limits(Frozen):
-    """What a run may use. None means no limit of that kind."""
-
-    max_iterations: int = Field(default=5, ge=1, le=MAX_ITERATIONS)
-    """Iterations of each search-judge loop."""
-    max_tokens: int | None = Field(default=250_000, ge=0, le=MAX_TOKENS)
-    max_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
-    max_seconds: float | None = Field(default=3600, gt=0, le=MAX_SECONDS)
-    """Working time; waiting for a person (gates, pauses) does not count."""
-    max_section_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
-    """Tokens of each section's research; None: its share of what is free."""
-    max_section_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
-    """The cost of each section's research; None: its share of what is free."""
-    max_section_seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
-    """Working time of each section's research; None: what the run has left."""
-    max_sections: int = Field(default=5, ge=1, le=20)
-    max_parallel_sections: int = Field(default=5, ge=1, le=20)
-    max_gaps: int = Field(default=3, ge=1, le=10)
-    searches_per_gap: int = Field(default=3, ge=1, le=10)
-    results_per_search: int = Field(default=10, ge=1, le=50)
-    full_texts: int = Field(default=4, ge=0, le=20)
-    """Works of a section that are read in full before they are cited."""
 
 
 class ResearchRequest(WorkerChoice):

@@ -233,7 +233,7 @@ def _example(name: str) -> str:
     field, key = Settings.model_fields[name], declared(Settings.model_fields)[name]
     value = field.get_default(call_default_factory=True)
     if value is None and key.limit:
-        from workflows.types import Limits
+        from workflows.amounts import Limits
 
         value = Limits.model_fields[key.limit].default
     if key.unit == "seconds" and value is not None:

@@ -171,7 +171,7 @@ def default_of(key: Key, field: FieldInfo) -> str:
     """Return the default of a setting in words; empty where there is none to name."""
     value = field.default
     if key.limit:
-        from workflows.types import Limits
+        from workflows.amounts import Limits
 
         value = Limits.model_fields[key.limit].default
         if value is None:

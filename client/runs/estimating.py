@@ -19,7 +19,7 @@ from activities.report.schema import Methodology
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL, allowance_of, asks_model
 from activities.settings import Settings
 from client.failures import named
-from workflows.rules.budget import worst_cost
+from workflows.amounts import worst_cost
 from workflows.types import ResearchRequest
 
 CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})

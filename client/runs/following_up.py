@@ -82,7 +82,7 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions"
     Another mode has defaults of its own.
     """
     from client.runs.request import defaults_of
-    from workflows.types import Limits
+    from workflows.amounts import Limits
 
     usual = Limits.model_validate(defaults_of(earlier.mode))
     limits: dict[str, float] = {}

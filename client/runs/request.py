@@ -15,8 +15,9 @@ from client.configuration import is_loopback, source_names
 from client.failures import BadInput, faults_of, named, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 from client.runs.options import FIELDS, KEYS, AskOptions
+from workflows.amounts import Limits
 from workflows.modes import AUTO, MODES, TABLE, Available, refusal
-from workflows.types import Limits, ResearchRequest
+from workflows.types import ResearchRequest
 
 if TYPE_CHECKING:
     from activities.contracts.effects import Effect

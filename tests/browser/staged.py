@@ -37,9 +37,10 @@ from client.run import RunStatus
 from client.sign_in.signing_in import SignIn
 from client.web.server import build_app
 from tests.activities.cases import planned, publish_input, quoting
+from workflows.amounts import Limits
 from workflows.event_types import AgentEvent
 from workflows.messages import Message
-from workflows.types import BudgetStatus, Limits, PlanView, Progress, SectionProgress
+from workflows.types import BudgetStatus, PlanView, Progress, SectionProgress
 
 TOKEN = "t" * 64
 RUN = "ask-does-metformin-lower-mortality-0a1b2c3d"

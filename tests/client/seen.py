@@ -1,7 +1,8 @@
 """A run and a report as the client is told of them, with what a test says and no more."""
 
 from activities.report.schema import Report
-from workflows.types import BudgetStatus, Limits, Progress
+from workflows.amounts import Limits
+from workflows.types import BudgetStatus, Progress
 
 BARE_REPORT: dict[str, object] = {
     "run_id": "x",

@@ -22,7 +22,8 @@ from client.runs.options import KEYS, AskOptions
 from client.runs.request import build_request, check_model
 from tests.client.harness import inside
 from tests.papers import QUESTION
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 FIELDS = Settings.model_fields
 ZERO = [

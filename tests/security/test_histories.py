@@ -20,7 +20,8 @@ from tests.fake_openai import FakeOpenAI, sensible
 from tests.replay import Asked, ReplayServer, Reply
 from worker.build import research_worker
 from worker.resources import open_resources
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 QUESTION = "Does zonisamide slow parkinsonism?"
 WORDS = (b"zonisamide", b"parkinsonism")

@@ -26,7 +26,8 @@ from tests.client.harness import determinator, inside
 from tests.fake_openai import PATH, FakeOpenAI, sensible
 from tests.papers import QUESTION, papers
 from tests.replay import Asked, Reply
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 HUGE = 10**400
 WILD: tuple[Any, ...] = (

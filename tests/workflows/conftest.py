@@ -22,12 +22,13 @@ from activities.report.schema import Report
 from tests.workflows.fakes import Fakes
 from tests.workflows.histories import id_of, record
 from tests.workflows.script import Script, takes
+from workflows.amounts import Limits
 from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
 from workflows.refresh import RefreshReport
 from workflows.review.workflow import SystematicReview
-from workflows.types import BudgetStatus, ItemsAfter, Limits, Outcome, Progress, ReportView, ResearchRequest
+from workflows.types import BudgetStatus, ItemsAfter, Outcome, Progress, ReportView, ResearchRequest
 
 TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
 QUEUE = "stage"

@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount
 from client.runs.estimating import estimate
-from workflows.amounts import Addition, Spend
-from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Addition, Limits, Spend, worst_cost
+from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance
+from workflows.types import ResearchRequest
 
 pytestmark = pytest.mark.invariant
 

@@ -18,6 +18,7 @@ from activities.contracts.plan import ParseQueryInput
 from activities.settings import Settings
 from tests.registered import workflow_name
 from tests.workflows.conftest import Stage, a_request
+from workflows.amounts import Limits
 from workflows.auto import REASON_GRAPH
 from workflows.graph.library import builtin
 from workflows.modes import (
@@ -33,7 +34,7 @@ from workflows.modes import (
     refusal,
     workflow_classes,
 )
-from workflows.types import Limits, ResearchRequest
+from workflows.types import ResearchRequest
 
 EVERYTHING = Available(sources=True, model=True, manager_model=True, graph=True)
 NEEDS_MODEL = ModeInfo(name="x", workflow="X", location="m:X", good_for="y", needs=("sources", "model"))

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from activities.contracts.evidence import Allowance, Price, StopReason, Usage
-from workflows.amounts import KINDS, Addition, Kind, Spend
-from workflows.types import BudgetStatus, Limits, SectionProgress
+from workflows.amounts import KINDS, Addition, Kind, Limits, Spend, charged, needs
+from workflows.types import BudgetStatus, SectionProgress
 
 WRITING_SECONDS = 120.0
 """Working time kept back for writing and publishing, at most."""
@@ -73,7 +73,7 @@ class Budget(BaseModel, defer_build=True):
 
     def charged(self, kind: Kind) -> int:
         """Return what counts against a limit."""
-        return self.used.tokens if kind == "tokens" else self.spent_microusd
+        return charged(self.used, self.spent_microusd).of(kind)
 
     def held(self, kind: Kind) -> int:
         """Return what is reserved for calls under way and leased to sections."""
@@ -92,18 +92,18 @@ class Budget(BaseModel, defer_build=True):
 
     def refusal(self, wanted: Spend, writing: bool = False) -> StopReason | None:
         """Why a call of this size may not be made, if it may not."""
-        for kind, reason in KINDS.items():
+        for kind, charge in KINDS.items():
             free = self.free(kind, writing)
             if free is not None and wanted.of(kind) > free:
-                return reason
+                return charge.stop
         return None
 
     def nearly_spent(self) -> StopReason | None:
         """Return the limit of which less than `MIN_LEFT` is left, what is kept back for writing included."""
-        for kind, reason in KINDS.items():
+        for kind, charge in KINDS.items():
             limit = self.limit(kind)
             if limit is not None and limit - self.charged(kind) < limit * MIN_LEFT:
-                return reason
+                return charge.stop
         return None
 
     def reserve(
@@ -126,8 +126,7 @@ class Budget(BaseModel, defer_build=True):
             self.spent_microusd += cost
             self._count(reservation.role, usage)
             if reservation.writing:
-                spent = Spend(tokens=usage.tokens, cost_microusd=cost)
-                self.writing_reserve = self.writing_reserve.less(spent)
+                self.writing_reserve = self.writing_reserve.less(charged(usage, cost))
 
     def _count(self, role: str, usage: Usage) -> None:
         self.used = self.used + usage
@@ -164,8 +163,7 @@ class Budget(BaseModel, defer_build=True):
         for role, usage in by_role.items():
             self._count(role, usage)
         self.spent_microusd += spent_microusd
-        used = sum(usage.tokens for usage in by_role.values())
-        return lease.less(Spend(tokens=used, cost_microusd=spent_microusd))
+        return lease.less(charged(sum(by_role.values(), start=Usage()), spent_microusd))
 
     def withhold(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> None:
         """Close the lease of a section that ended without an account.
@@ -271,19 +269,3 @@ def scaled(wanted: Allowance, tokens: int) -> Allowance:
     """Return an allowance of so many tokens, divided between prompt and answer as the one given."""
     output = tokens * wanted.output_tokens // max(wanted.tokens, 1)
     return Allowance(input_tokens=tokens - output, output_tokens=output)
-
-
-def needs(allowance: Allowance, price: Price | None) -> Spend:
-    """Return what a call can be charged with at most."""
-    return Spend(tokens=allowance.tokens, cost_microusd=worst_cost(allowance, price))
-
-
-def worst_cost(allowance: Allowance, price: Price | None) -> int:
-    """Millionths of a dollar a call can cost at most; 0 when its price is not known."""
-    if price is None:
-        return 0
-    dollars = (
-        allowance.input_tokens * price.input_per_million + allowance.output_tokens * price.output_per_million
-    )
-    # dollars a million tokens times tokens is millionths of a dollar
-    return int(dollars) + 1

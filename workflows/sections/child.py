@@ -21,8 +21,8 @@ from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.messages import plural
+from workflows.amounts import needs
 from workflows.context import RunPart
-from workflows.rules.budget import needs
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, ROOM, ROWS_MISSING, rows, without_history
 from workflows.sections.types import Grant, LeaseRequest, SectionFindings

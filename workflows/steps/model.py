@@ -20,9 +20,10 @@ from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
 from activities.role_steps import I, O, RoleStep, equipped, served
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
+from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import ClarificationState
-from workflows.rules.budget import expected, least_tokens, needs, scaled, smaller_allowance
+from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.policy import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 

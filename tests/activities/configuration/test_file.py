@@ -15,7 +15,7 @@ from activities.configuration.declaration import declared
 from activities.configuration.file import MAX_PROBLEMS, ConfigError, read_settings, sections
 from activities.settings import Settings
 from client.configuration import explain, origins, unknown_variables
-from workflows.types import Limits
+from workflows.amounts import Limits
 
 FIELDS = Settings.model_fields
 SECTIONS = sections(FIELDS)

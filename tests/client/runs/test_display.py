@@ -14,9 +14,10 @@ from client.runs.display import LivePanel, PlainLines, panel
 from client.runs.query import ModelCall
 from client.runs.run_state import RunState
 from tests.client.seen import progress
+from workflows.amounts import Limits
 from workflows.details import progress_rows
 from workflows.event_types import AgentEvent
-from workflows.types import BudgetStatus, Limits
+from workflows.types import BudgetStatus
 
 
 @pytest.mark.parametrize("kind", ["error", "waiting_for_model", "stopping"])

@@ -14,7 +14,8 @@ from client.failures import BadInput
 from client.runs.following_up import options_of_report, options_of_request, over
 from client.runs.options import AskOptions
 from client.runs.request import build_request
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 RUN = "ask-what-is-private-00000000"
 QUESTION = "And in children?"

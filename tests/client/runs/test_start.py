@@ -3,7 +3,8 @@
 import re
 
 from client.runs.start import run_id_of
-from workflows.types import Limits, ResearchRequest
+from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 QUESTION = "Does metformin lower mortality?"
 

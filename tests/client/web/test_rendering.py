@@ -18,8 +18,9 @@ from client.web.talking import likely
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
 from tests.client.seen import progress
+from workflows.amounts import Limits
 from workflows.event_types import AgentEvent
-from workflows.types import BudgetStatus, Limits, PlanView, Progress, SectionProgress
+from workflows.types import BudgetStatus, PlanView, Progress, SectionProgress
 
 if TYPE_CHECKING:
     from client.run import Run
