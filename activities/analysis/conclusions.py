@@ -37,8 +37,8 @@ from activities.contracts.evidence import fields_of
 OTHER_SIDE: Mapping[ConclusionDirection, EffectDirection] = {"higher": "lower", "lower": "higher"}
 OPEN: tuple[ConclusionDirection, ...] = ("uncertain", "not_enough_data")
 """Conclusions without a direction."""
-NEVER_POOLED = ("MD", "RD")
-"""Measures whose numbers are of different scales: units, or shares and percentages."""
+NEVER_POOLED = "RD"
+"""The measure whose numbers are of different scales: shares and percentages."""
 MAX_WORKS = 40
 """Works of one conclusion."""
 
@@ -58,7 +58,9 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
         effects = list(by_outcome.get(key, {}).values())[:MAX_WORKS]
         proposal = proposed.get(key)
         named = proposal if proposal is not None else effects[0]
-        used = [_appraised(effect, works[effect.evidence_id]) for effect in effects]
+        units = {_key(effect.unit) for effect in effects if "mean" in effect.figures}
+        natural = len(units) == 1 and units != {""}
+        used = [_appraised(effect, works[effect.evidence_id], natural=natural) for effect in effects]
         asked = proposal.asked if proposal is not None else not proposed
         made.append(_conclusion(named.outcome, named.group, named.comparator, used, proposal, asked=asked))
     return tuple(made)
@@ -126,7 +128,7 @@ def is_refuted(conclusion: Conclusion) -> bool:
 # the works
 
 
-def _appraised(study_effect: StudyEffect, facts: WorkFacts) -> AppraisedWork:
+def _appraised(study_effect: StudyEffect, facts: WorkFacts, *, natural: bool) -> AppraisedWork:
     quotes = [support.quote for support in study_effect.support]
     numbers = figures.read_effect(
         study_effect.figures,
@@ -134,6 +136,7 @@ def _appraised(study_effect: StudyEffect, facts: WorkFacts) -> AppraisedWork:
         study_effect.evidence_id,
         study_effect.outcome,
         clustered=study_effect.clustered,
+        natural=natural,
     )
     effect, result = numbers.effect, None
     if effect is not None:
@@ -156,8 +159,13 @@ def is_turned(study_effect: StudyEffect | AppraisedWork, effect: Effect | None) 
 
     The work counts the opposite, or gives the estimate of the comparator against the group. Events by group
     are of the groups by their names."""
-    by_group = effect is not None and (effect.arms is not None or effect.measure == "SMD")
+    by_group = effect is not None and (effect.arms is not None or is_of_means(study_effect, effect))
     return study_effect.opposite != (study_effect.reverse and not by_group)
+
+
+def is_of_means(work: WorkFigures, effect: Effect) -> bool:
+    """Tell whether an effect is made of the means of both groups."""
+    return effect.measure == "SMD" or (effect.measure == "MD" and "estimate" not in work.figures)
 
 
 def _side(effect: Effect, result: Interval, *, turned: bool) -> EffectDirection:
@@ -169,7 +177,14 @@ def numbers_stand(work: AppraisedWork) -> bool:
     """Tell whether effect, interval and direction of a work follow from figures that its quotes have."""
     quotes = [support.quote for support in work.support]
     outcome = work.effect.outcome if work.effect else ""
-    numbers = figures.read_effect(work.figures, quotes, work.evidence_id, outcome, clustered=work.clustered)
+    numbers = figures.read_effect(
+        work.figures,
+        quotes,
+        work.evidence_id,
+        outcome,
+        clustered=work.clustered,
+        natural=work.effect is not None and work.effect.measure == "MD",
+    )
     if numbers.effect != work.effect or numbers.missing:
         return False
     if work.effect is None or work.result is None:
@@ -195,13 +210,16 @@ def unpooled(conclusion: Conclusion) -> bool:
 def _alike(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
     """Group works whose effects can be pooled.
 
-    Of one measure and in one direction, and no syntheses, which may hold the others."""
+    Of one measure, in one unit and in one direction, and no syntheses, which may hold the others."""
     groups: dict[tuple[object, ...], list[AppraisedWork]] = {}
     for work in works:
         effect = work.effect
-        if effect is not None and effect.measure not in NEVER_POOLED and not work.facts.synthesis:
+        unit = _key(work.unit) if effect is not None and effect.measure == "MD" else ""
+        if effect is None or effect.measure == NEVER_POOLED or work.facts.synthesis:
+            continue
+        if unit or effect.measure != "MD":
             turned = is_turned(work, effect)
-            groups.setdefault((effect.measure, work.opposite, turned), []).append(work)
+            groups.setdefault((effect.measure, unit, work.opposite, turned), []).append(work)
     return list(groups.values())
 
 
@@ -238,6 +256,7 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
         without=without,
         counts=first.counts,
         opposite=first.opposite,
+        unit=first.unit if pool.measure == "MD" else "",
         reverse=is_turned(first, first.effect) != first.opposite,
     )
 

@@ -138,13 +138,20 @@ def states_effect(sentence: str) -> bool:
 
 
 def read_effect(
-    figures: Mapping[str, str], quotes: Sequence[str], name: str, outcome: str, *, clustered: bool
+    figures: Mapping[str, str],
+    quotes: Sequence[str],
+    name: str,
+    outcome: str,
+    *,
+    clustered: bool,
+    natural: bool = False,
 ) -> Numbers:
-    """Return the numbers of a work.
+    """Return the numbers of a work. `natural`: the difference of its means in their unit.
 
     Events give a risk ratio whatever the work computed of them, so that works can be pooled; not those of a
     clustered trial, whose own interval allows for the clusters, and not those of groups that are taken as
-    halves where the work has an interval."""
+    halves where the work has an interval. Means give a difference where the work states the size of a
+    group."""
     held = numbers_held(quotes)
     stated: dict[str, Decimal] = {}
     missing: list[str] = []
@@ -168,8 +175,8 @@ def read_effect(
     arms = _of_shares(shares) if shares else arms
     if arms is not None and not clustered:
         effect = _with_arms(arms, effect)
-    elif effect is None and (means := made(Means, _with_deviations(stated), MEANS)):
-        effect = of_means(means)
+    elif effect is None and not halves and (means := made(Means, _with_deviations(stated), MEANS)):
+        effect = of_means(means, natural=natural)
     total, control = stated.get("total"), stated.get("control_total")
     people = int(total + control) if total and control else int(n) if n else None
     if effect is not None:
@@ -185,11 +192,16 @@ def read_effect(
     )
 
 
-def of_means(means: Means) -> Effect:
-    """Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1).
+def of_means(means: Means, *, natural: bool = False) -> Effect:
+    """Return Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1).
 
-    Means of different scales can be pooled."""
+    Means of different scales can be pooled. `natural`: return the mean difference in the unit of the means
+    (6.5.1.1)."""
     n, m = means.total, means.control_total
+    if natural:
+        difference = means.mean - means.control_mean
+        half = Z95 * math.sqrt(means.sd**2 / n + means.control_sd**2 / m)
+        return _effect("MD", difference, difference - half, difference + half)
     pooled = math.sqrt(((n - 1) * means.sd**2 + (m - 1) * means.control_sd**2) / (n + m - 2))
     correction = 1 - 3 / (4 * (n + m) - 9)
     value = correction * (means.mean - means.control_mean) / pooled

@@ -47,6 +47,8 @@ class FigureTerms(Frozen):
     """Whether more of what they count is less of the outcome."""
     reverse: bool = False
     """Whether the estimate is that of the comparator against the group."""
+    unit: str = ""
+    """The unit of means: days."""
 
 
 class WorkFigures(FigureTerms):

@@ -6,7 +6,6 @@ their reasons are computed as for every report (`activities.analysis`); the risk
 and lowers nothing by itself, which is for people to weigh.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, get_args
 
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 
 from activities.analysis.certainty import certainty_of
 from activities.analysis.conclusions import by_effects_of
-from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION, Z95, Means, of_means
+from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION, Means, of_means
 from activities.analysis.pooling import LEVEL, pool_all
 from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
@@ -117,7 +116,7 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     elif figures is None and outcome.measure in ("MD", "SMD", None):
         means = _figures(Means, MEANS, numbers)
         if means is not None:
-            effect = mean_difference(means) if outcome.measure == "MD" else of_means(means)
+            effect = of_means(means, natural=outcome.measure == "MD")
     if effect is None or (outcome.measure and effect.measure != outcome.measure):
         return None
     people = numbers.get("total", 0) + numbers.get("control_total", 0)
@@ -137,13 +136,6 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     except NotUsable:
         return None
     return effect
-
-
-def mean_difference(means: Means) -> Effect:
-    """Compute the difference of two means with its normal interval (Cochrane's handbook, 6.5.1.1)."""
-    value = means.mean - means.control_mean
-    half = Z95 * math.sqrt(means.sd**2 / means.total + means.control_sd**2 / means.control_total)
-    return Effect(study="", outcome="", measure="MD", estimate=value, low=value - half, high=value + half)
 
 
 def _figures(kind: type[F], names: Sequence[str], numbers: Mapping[str, float]) -> F | None:

@@ -35,6 +35,7 @@ MAX_EFFECTS = 40
 MAX_NAME_CHARS = 120
 """Characters of an outcome, a group or a comparator."""
 MAX_COUNTS_CHARS = 60
+MAX_UNIT_CHARS = 30
 TASK = "Give the effects of every work shown, then your conclusions. Answer with JSON."
 
 
@@ -71,6 +72,7 @@ class EffectAnswer(Loose):
     control_se: Figure = ""
     p: Figure = ""
     n: Figure = ""
+    unit: Text = limits(length=MAX_UNIT_CHARS, default="")
     counts: Text = limits(length=MAX_COUNTS_CHARS, default="")
     opposite: Truth = None
     reverse: Truth = None
@@ -136,6 +138,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             direction=direction,
             support=supports(sentences_of_work),
             counts=line(row.counts, MAX_COUNTS_CHARS),
+            unit=line(row.unit, MAX_UNIT_CHARS),
             opposite=bool(row.opposite),
             reverse=bool(row.reverse),
             clustered=bool(row.clustered),

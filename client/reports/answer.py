@@ -44,6 +44,8 @@ class Answer(Frozen):
     bottom_line: str
     """The direct answer, else the first claim, else that no model has read this and the nearest passage, else
     why there is no answer."""
+    is_written: bool = False
+    """Whether the bottom line is a written answer."""
     conclusions: tuple[str, ...] = ()
     """What follows by outcome, each with its figure and its certainty."""
     sample_only: str = ""
@@ -63,8 +65,8 @@ class Answer(Frozen):
 
     @property
     def first(self) -> tuple[str, ...]:
-        """Give the first lines: the conclusions, and the bottom line that follows from them."""
-        return (*self.conclusions, self.bottom_line)
+        """Give the first lines: the written answer, else the conclusions and the nearest there is to one."""
+        return (self.bottom_line,) if self.is_written else (*self.conclusions, self.bottom_line)
 
 
 def answer_of(report: Report) -> Answer:
@@ -72,6 +74,7 @@ def answer_of(report: Report) -> Answer:
     unread = next((s for s in report.statements if s.code == UNREADABLE), None)
     return Answer(
         bottom_line=_bottom_line(report),
+        is_written=bool(report.answer) and not unanswered(report),
         sample_only=sentence(sample) if sample else "",
         conclusions=tuple(line for part in parts_of(report) for line in part.lines(report)),
         reservations=_reservations(report),

@@ -24,11 +24,11 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 
 def spoken_text(report: Report) -> str:
-    """Join title, conclusions, answer and summary, each once, without the numbers of references."""
+    """Join title, answer or conclusions, and summary, each once, without the numbers of references."""
     concluded = " ".join(line for part in parts_of(report) for line in part.lines(report))
-    answer = " ".join(claim.text for claim in report.answer)
+    answer = " ".join(claim.text for claim in report.answer) or concluded
     summary = " ".join(claim.text for claim in report.summary) or report.executive_summary
-    parts = (report.title, concluded, answer, summary)
+    parts = (report.title, answer, summary)
     texts = dict.fromkeys(" ".join(_MARKUP.sub(" ", _NUMBERS.sub("", part)).split()) for part in parts)
     return "\n\n".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
 

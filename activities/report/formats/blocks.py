@@ -19,7 +19,7 @@ V = TypeVar("V")
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
 """Characters of the longest field up to which a column is narrow, and from which it holds sentences."""
-MOST_NAMED = 3
+MOST_NAMED = 4
 """Works of a sentence, or quotes of a work in it, of which each quote is named by its letter."""
 MIN_SPAN = 3
 """Works that follow each other from which their marks are one."""
@@ -323,29 +323,37 @@ def filled(
     return tuple(head[place] for place in used), tuple(tuple(row[place] for place in used) for row in rows)
 
 
-def quotes_in(value: object) -> Iterator[Quote]:
-    """Yield the quotes of the sentences in blocks, in order, but those that a field opens."""
+def quotes_in(value: object, *, named: bool = False) -> Iterator[Quote]:
+    """Yield the quotes of the sentences in blocks, in order, but those that a field opens.
+
+    `named`: only those whose mark names them by their letter.
+    """
     if isinstance(value, Quote):
         yield value
-    elif isinstance(value, Run):
+    elif isinstance(value, Run) or (named and isinstance(value, Cite) and value.is_long):
         return
     elif is_dataclass(value):
-        for attribute in fields(value):
-            yield from quotes_in(getattr(value, attribute.name))
+        for entry in fields(value):
+            yield from quotes_in(getattr(value, entry.name), named=named)
     elif isinstance(value, tuple):
-        for entry in value:
-            yield from quotes_in(entry)
+        for part in value:
+            yield from quotes_in(part, named=named)
 
 
-def lettered(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
+def lettered(chapters: Sequence[Chapter], *, whole: bool = False) -> tuple[Chapter, ...]:
     """List the quotes behind the sentences of chapters below their references, each once.
 
     Of several quotes of a reference each has a letter, that behind most sentences the first; where a sentence
-    has many works or quotes, its marks name the references alone. A quote that its
-    sentence says word for word is not listed; a quote that a field opens is shown there.
+    has many works or quotes, its marks name the references alone, and its quotes are listed where the
+    reference has no other (`whole`: always). A quote that its sentence says word for word is not listed; a
+    quote that a field opens is shown there.
     """
-    served = Counter((quote.number, quote.text) for quote in quotes_in(tuple(chapters)) if quote.is_listed)
-    quotes = {(quote.number, quote.text): quote for quote in quotes_in(tuple(chapters)) if quote.is_listed}
+    every = [quote for quote in quotes_in(tuple(chapters)) if quote.is_listed]
+    named = [quote for quote in quotes_in(tuple(chapters), named=not whole) if quote.is_listed]
+    numbers = {quote.number for quote in named}
+    behind = [*named, *(quote for quote in every if quote.number not in numbers)]
+    served = Counter((quote.number, quote.text) for quote in behind)
+    quotes = {(quote.number, quote.text): quote for quote in behind}
     by_number: dict[int, list[str]] = {}
     for (number, text), _count in served.most_common():
         by_number.setdefault(number, []).append(text)

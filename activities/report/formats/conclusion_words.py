@@ -11,7 +11,7 @@ from statistics import median
 from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
-from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_refuted, is_turned
+from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_of_means, is_refuted, is_turned
 from activities.analysis.meta_analysis import interval_text
 from activities.analysis.scale import no_effect, side_of
 from activities.contracts.appraisal import PART as CONCLUSIONS
@@ -23,7 +23,7 @@ from activities.contracts.appraisal import (
     ConclusionDirection,
     PooledFigure,
 )
-from activities.contracts.effects import MEASURE_NAMES
+from activities.contracts.effects import MEASURE_NAMES, Interval
 from activities.contracts.write import DraftClaim
 from activities.messages import N_, Plural, _, decimals, listed, ngettext, number, percent
 from activities.report.formats.blocks import (
@@ -45,7 +45,7 @@ from activities.report.formats.text import clean, ended
 from activities.report.formats.works_table import named
 from activities.report.schema import Report
 
-TITLE = N_("Conclusions")
+TITLE = N_("Summary of findings")
 SUMMARY_HEAD = (
     *(N_("Outcome"), N_("Works"), N_("Participants"), N_("Effect (95% CI)"), N_("Certainty (proposed)")),
 )
@@ -230,16 +230,8 @@ def reasons(conclusion: Conclusion) -> str:
     by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
     further = by_code - CERTAINTIES.index(conclusion.certainty)
     steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in conclusion.concerns]
-    words = ""
-    if further:
-        steps.append(_down(_("the model's own judgement"), further))
-        words = (
-            " ".join(ended(clean(reason)) for reason in conclusion.proposed.reasons)
-            if conclusion.proposed
-            else ""
-        )
-    level = _sentence(": ".join(filter(None, (_(LEVELS[conclusion.certainty]), "; ".join(steps)))))
-    return f"{level}: {words}" if words else ended(level)
+    steps += [_down(_("the model's own judgement"), further)] if further else []
+    return ended(_sentence(": ".join(filter(None, (_(LEVELS[conclusion.certainty]), "; ".join(steps))))))
 
 
 def _down(reason: str, levels: int) -> str:
@@ -251,7 +243,11 @@ def _counted(of: AppraisedWork | PooledFigure) -> str:
     """` for deaths, of the comparator against the group`: how a work counts, where it is otherwise."""
     counts = _(" for {outcome}").format(outcome=clean(of.counts)) if of.opposite and of.counts else ""
     counts = counts or (_(" for the opposite outcome") if of.opposite else "")
-    by_group = isinstance(of, AppraisedWork) and of.effect is not None and of.effect.arms is not None
+    by_group = (
+        isinstance(of, AppraisedWork)
+        and of.effect is not None
+        and (of.effect.arms is not None or is_of_means(of, of.effect))
+    )
     return counts + (_(" (comparator versus group)") if of.reverse and not by_group else "")
 
 
@@ -268,7 +264,7 @@ def figures(conclusion: Conclusion) -> str:
             text = _("Pooled {measure} {interval}, {count} of {works} studies.")
         return text.format(
             measure=f"{_(MEASURE_NAMES[conclusion.pooled.measure])}{_counted(conclusion.pooled)}",
-            interval=interval_text(conclusion.pooled.result),
+            interval=_interval(conclusion.pooled.result, conclusion.pooled),
             count=count,
             works=len(conclusion.works),
         )
@@ -276,7 +272,7 @@ def figures(conclusion: Conclusion) -> str:
     if len(works) == 1 and (work := works[0]).effect and work.result:
         measure = f"{_(MEASURE_NAMES[work.effect.measure])}{_counted(work)}"
         text = _("{measure} {interval}, one study.").format(
-            measure=measure, interval=interval_text(work.result)
+            measure=measure, interval=_interval(work.result, work)
         )
         return _sentence(text)
     return ""
@@ -329,7 +325,7 @@ def _rests_on(conclusion: Conclusion, quotes: Quotes) -> str:
     turned = pooled.opposite != pooled.reverse
     return text.format(
         works=listed(f"[{quotes.number(name)}]" for name in pooled.left_out),
-        effect=f"{pooled.measure} {interval_text(pooled.without)}",
+        effect=f"{pooled.measure} {_interval(pooled.without, pooled)}",
         direction=direction_words(OTHER_SIDE.get(side, side) if turned else side),
     )
 
@@ -360,11 +356,11 @@ def leading(report: Report) -> tuple[Conclusion, ...]:
 
 
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Begin the answer with each conclusion, its figure and its certainty."""
-    lines: list[Parts] = []
-    for conclusion in leading(report):
-        grounds = (_grounds(conclusion), "" if conclusion.wording else _rests_on(conclusion, quotes))
-        lines.append((*_cited(conclusion, quotes, "bold"), *map(Run, filter(None, grounds))))
+    """Make an answer of each conclusion, its figure and its certainty."""
+    lines: list[Parts] = [
+        (*_cited(conclusion, quotes, "bold"), *map(Run, filter(None, (_grounds(conclusion),))))
+        for conclusion in leading(report)
+    ]
     if len(lines) == 1:
         yield Text(lines[0], "answer")
     elif lines:
@@ -376,17 +372,17 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     shown = CONCLUSIONS.shown(report)
     if not shown:
         return
-    yield _summary(shown, quotes)
+    yield _summary(shown, report, quotes)
     for conclusion in shown:
         if conclusion.works and (conclusion.pooled is not None or report.length == "full"):
             yield Heading(_("{outcome}: the works").format(outcome=_sentence(clean(conclusion.outcome))))
             yield _table(conclusion, report, quotes)
-            if (text := _rests_on(conclusion, quotes)) and (conclusion.wording or not conclusion.asked):
+            if text := _rests_on(conclusion, quotes):
                 yield Text((Run(text),))
     yield Text((Run(_(NOTE)),), "note")
 
 
-def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
+def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Table:
     """Make the table of summary of findings, as GRADE has it: a row for each outcome."""
     starts = dict.fromkeys(c.starts for c in shown if reasons(c))
     begins = {start: _("The certainty starts at {start}.").format(start=_(STARTS[start])) for start in starts}
@@ -401,7 +397,7 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
         texts = (ended(direction), figures(conclusion), absolute(conclusion), differs(conclusion))
         effect = [
             *map(Run, filter(None, texts)),
-            *([] if figures(conclusion) else _sides(conclusion, works, quotes)),
+            *([] if figures(conclusion) else _sides(conclusion, works)),
         ]
         sure = (
             reasons(conclusion),
@@ -410,7 +406,7 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
         rows.append(
             (
                 cell(_sentence(clean(conclusion.outcome)))
-                if conclusion.asked
+                if conclusion.asked and not (conclusion.wording and report.answer)
                 else Cell(_cited(conclusion, quotes)),
                 cell(number(len(works)) if works else ""),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
@@ -423,18 +419,14 @@ def _summary(shown: Sequence[Conclusion], quotes: Quotes) -> Table:
     )
 
 
-def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork], quotes: Quotes) -> Iterator[Part]:
-    """Count the works by what each found, where nothing was pooled, with the effect of the largest."""
+def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> Iterator[Part]:
+    """Count the works by what each found, where nothing was pooled."""
     sides = Counter(direction_words(work.direction) for work in works)
     same_side = sides.pop(direction_words(conclusion.direction), 0)
     first = [f"{number(same_side)} {direction_words(conclusion.direction)}"] if same_side else []
     every = [*first, *(f"{number(count)} {side}" for side, count in sides.most_common())]
     if every:
         yield Run(_("By work: {sides}.").format(sides=", ".join(every)))
-    largest = max((work for work in works if work.result), key=lambda work: _people(work) or 0, default=None)
-    if largest is not None:
-        yield Run(_("The largest with an interval: {effect}").format(effect=_effect(largest)))
-        yield quotes.mark(quotes.number(largest.evidence_id))
 
 
 def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
@@ -465,7 +457,7 @@ def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
         rows.append((*_row(work, quotes, notes), design))
     if conclusion.pooled is not None:
         pool = conclusion.pooled
-        effect = f"{pool.measure} {interval_text(pool.result)}{_counted(pool)}"
+        effect = f"{pool.measure} {_interval(pool.result, pool)}{_counted(pool)}"
         last = _("Pooled (random effects, I² {share})").format(share=percent(conclusion.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
@@ -517,8 +509,14 @@ def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Ce
 
 def _effect(work: AppraisedWork) -> str:
     if work.effect and work.result:
-        return f"{work.effect.measure} {interval_text(work.result)}{_counted(work)}"
+        return f"{work.effect.measure} {_interval(work.result, work)}{_counted(work)}"
     return _p_value(work.p)
+
+
+def _interval(result: Interval, of: AppraisedWork | PooledFigure) -> str:
+    """Write an effect with its interval, and its unit where it has one."""
+    measure = of.measure if isinstance(of, PooledFigure) else of.effect and of.effect.measure
+    return " ".join(filter(None, (interval_text(result), clean(of.unit) if measure == "MD" else "")))
 
 
 def _people(work: AppraisedWork) -> int | None:

@@ -2,8 +2,8 @@
 
 A sentence is printed once: what the answer says no section says again, but for its conclusion and for what
 another sentence leans on. Answer, findings, what is not shown and the works with their quotes are the report;
-how it was made stands folded at its end. `brief` leaves the findings out; `full` adds what the editor put
-together, every search and round, and what was refused.
+how it was made is a paragraph at its end. `brief` leaves the findings out; `full` adds the question, what the
+editor put together, every quote and computation, every search and round, and what was refused.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ from activities.report.formats.blocks import (
 from activities.report.formats.prose import absent, blocks_of, notice, shapes, unanswered
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import EVIDENCE, sentence
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, ended
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -72,6 +72,10 @@ FIRST = 3
 MIN_TOLD = 0.8
 """Share of the content words of a sentence by which another text says it, a title a question."""
 COMPUTED = N_("* Computed from figures of the cited works.")
+MAX_EVIDENT = 3
+"""Figures up to which a computation is left to the reader of a table."""
+MIN_SHARED_ROWS = 3
+"""Rows that share a field from which the caption has it."""
 FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
@@ -129,7 +133,9 @@ class _Page:
             title=clean(report.title),
             kicker=words.kicker(report),
             head=tuple(self._head(answered=bool(answer))),
-            chapters=tuple(chapter for chapter in lettered(chapters) if chapter.blocks),
+            chapters=tuple(
+                chapter for chapter in lettered(chapters, whole=report.length == "full") if chapter.blocks
+            ),
             run_line=words.run_line(report),
             language=report.language,
             about={
@@ -141,7 +147,7 @@ class _Page:
 
     def _head(self, *, answered: bool) -> Iterator[Block]:
         report = self.report
-        if not _says(report.title, report.question):
+        if report.length == "full" and not _says(report.title, report.question):
             yield from _text(clean(report.question), "question")
         yield from _text(words.continues(report), "note")
         yield from _text(_(DRAFT) if report.draft else "", "notice")
@@ -162,7 +168,7 @@ class _Page:
             words_of(claim.text) not in leads for claim in report.answer
         )
         answered = report.answer if needs_title else ()
-        for part in parts_of(report):
+        for part in parts_of(report) if not report.answer else ():
             blocks += part.lead(report, self.quotes)
         # the certainty of a conclusion is that of the answer below it
         blocks += self._prose(("", answered), kind="answer", graded=not self.concludes)
@@ -283,9 +289,13 @@ class _Page:
         yield self._sentence(claim)
 
     def _table(self, claims: Iterable[Claim]) -> Table:
-        """Show rows under their headings; the last column has the references of each."""
+        """Show rows under their headings; the last column has the references of each.
+
+        A field that all rows share, and computations of more than a few figures, stand in the caption.
+        """
         rows, head = list[tuple[Cell, ...]](), tuple[str, ...]()
         is_marked = False
+        claims = [*claims]
         for claim in claims:
             head = tuple(clean(name) for name, _ in claim.cells)
             first, *rest = (_starred(clean(field), claim.computed) for _, field in claim.cells)
@@ -293,8 +303,14 @@ class _Page:
             shown = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
             rows.append((start, *map(cell, rest), Cell((shown.cite,))))
+        notes = [_(COMPUTED)] if is_marked else []
+        notes += [ended("; ".join(steps))] if (steps := words.steps(claims, MAX_EVIDENT)) else []
+        for place in range(1, len(head)) if len(rows) >= MIN_SHARED_ROWS else ():
+            if rows[0][place].text and len({row[place].text for row in rows}) == 1:
+                notes.insert(0, ended(f"{head[place]}: {rows[0][place].text}"))
+                rows = [(*row[:place], Cell(), *row[place + 1 :]) for row in rows]
         used, fields = filled((*head, _("Source")), rows)
-        return Table(used, fields, _(COMPUTED) if is_marked else "", wide=len(used) > WIDE)
+        return Table(used, fields, " ".join(notes), wide=len(used) > WIDE)
 
     # sections
 
@@ -306,17 +322,13 @@ class _Page:
         blocks = blocks_of(section) if not section.passages else []
         # the certainty of a conclusion, not the design of single works, says how sure what follows is
         untold = [(heading, self._untold(claims)) for heading, claims in blocks]
-        lead = section.answer[:1]
-        new = bool(self._fresh(self._untold(lead)))
-        rest = self._fresh(self._untold(section.answer[1:]))
+        lead = self._fresh(self._untold(section.answer))
         prose = [*self._prose(*untold, graded=not self.concludes)]
-        if lead and (new or rest or prose):
-            prose.insert(0, Text(tuple(map(self._sentence, (*lead, *rest))), "answer"))
+        if lead:
+            prose.insert(0, Text(tuple(map(self._sentence, lead)), "answer"))
         if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
-        if not _says(f"{self.report.question} {self.report.title} {section.title}", section.key_question):
-            yield from _text(clean(section.key_question), "question")
         yield from _text(clean(section.lead))
         yield from prose
         for place, passage in enumerate(section.passages, start=1):
@@ -336,13 +348,14 @@ class _Page:
         yield Text((Run(sentence(section.empty_because)), *links), "note")
 
     def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
-        """Leave out sentences that the answer says with their numbers and nearly all words."""
+        """Leave out sentences on which the answer rests and whose numbers and nearly all words it has."""
         claims = list(claims)
         carrying = leaned_on(claims)
+        answer = " ".join(lead.text for lead in self.report.answer)
         for claim in claims:
-            lead_text = " ".join(lead.text for lead in self.report.answer if claim.id in lead.rests_on)
-            needed = bool(claim.cells) or claim.id in carrying
-            if needed or not _says(lead_text, claim.text) or any(missing_numbers(claim.text, [lead_text])):
+            resting = [lead.text for lead in self.report.answer if claim.id in lead.rests_on]
+            needed = not resting or bool(claim.cells) or claim.id in carrying
+            if needed or not _says(answer, claim.text) or any(missing_numbers(claim.text, resting)):
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
@@ -375,15 +388,24 @@ class _Page:
     # disputes
 
     def _disputes(self) -> Iterator[tuple[Claim, Claim]]:
-        """Each pair of claims that contradict each other, once."""
+        """Each pair of claims that contradict each other, once.
+
+        Those are left out that stand in one table, or whose works another sentence sets beside each other.
+        """
         claims = {claim.id: claim for claim in self.report.claims()}
+        works = [{support.evidence_id for support in one.support} for one in self.report.sentences()]
         done: set[frozenset[str]] = set()
         for claim in claims.values():
-            for other in claim.contradicts:
-                pair = frozenset({claim.id, other})
-                if other in claims and pair not in done:
-                    done.add(pair)
-                    yield claim, claims[other]
+            for other in (claims[name] for name in claim.contradicts if name in claims):
+                pair = frozenset({claim.id, other.id})
+                sides = [{support.evidence_id for support in side.support} for side in (claim, other)]
+                apart = not sides[0] & sides[1]
+                if pair in done or (claim.is_row and other.is_row and claim.cells[0][0] == other.cells[0][0]):
+                    continue
+                if apart and any(sides[0] & cited and sides[1] & cited for cited in works):
+                    continue
+                done.add(pair)
+                yield claim, other
 
     def _contradictions(self) -> Iterator[Block]:
         """Who says what, and who says otherwise."""
@@ -403,16 +425,17 @@ class _Page:
     # the run
 
     def _made(self) -> Iterator[Block]:
-        """Say in a few lines what was searched, read, checked and spent; `full`: with every row of it."""
+        """Say in a paragraph what was searched, read and checked; `full`: all of it, and what was spent."""
         report, method = self.report, self.report.methodology
+        yield from _text(words.account(report))
+        if report.length != "full":
+            return
         yield from _text(words.flow_text(report))
         yield from _text(words.sources_line(report))
-        yield from _text(words.checks(report) or words.verified(report))
         yield from _text(words.computations(report))
         yield from _text(words.spent(report))
         yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))
-        if report.length == "full":
-            yield from self._rows()
+        yield from self._rows()
         yield from _text(words.run_line(report), "note")
 
     def _rows(self) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from activities.report.formats.statements import source_title
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
-from activities.verification.gate import MAX_QUOTES, carried_by
+from activities.verification.gate import carried_by
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -39,11 +39,8 @@ _GROUP = re.compile(
 )
 NOT_REVIEWED = N_("not peer reviewed")
 KEPT = frozenset({STANDINGS["retracted"], STANDINGS["concern"], NOT_REVIEWED})
-"""Marks that stand at every reference, also where all share them."""
+"""Marks that stand at a reference at every length, also where all share them."""
 LABEL_CHARS = 60
-FEW_QUOTES = 4
-"""Quotes that are shown of a sentence, but for one of each of its works and those that have its numbers; a
-row or an item shows those of all its fields."""
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
 WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
@@ -53,9 +50,12 @@ WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
 def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page.References]:
     """List the references, `only` those with these numbers."""
     marks = [badges(reference, report.words) for reference in report.references]
-    shared = set(marks[0]).intersection(*marks) - set(map(_, KEPT)) if len(marks) > 1 else set[str]()
+    kept = {*map(_, KEPT)}
+    if report.length == "full":
+        shared = set(marks[0]).intersection(*marks) if len(marks) > 1 else set[str]()
+        kept |= set().union(*marks) - shared
     items = tuple(
-        _listed(reference, report, [mark for mark in marks_of_work if mark not in shared])
+        _listed(reference, report, [mark for mark in marks_of_work if mark in kept])
         for reference, marks_of_work in zip(report.references, marks, strict=True)
         if only is None or reference.number in only
     )
@@ -86,8 +86,8 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
         page.Run(ended(authors_line(reference.authors))),
         page.Run(ended(title), url=best_url(reference)),
         page.Run(place),
-        page.Run(_file_name(reference, title)),
-        *(page.Run(text, url=url) for text, url in (*links, *page_links(reference))),
+        page.Run(_file_name(reference, f"{title} {venue}")),
+        *(page.Run(text, url=url) for text, url in links),
         page.Run(_("Also published as") if twins else ""),
         page.Cite(tuple(page.Mark(number) for number in twins)),
         *(page.Run(text, "alert") for text in marks if text in warnings),
@@ -120,38 +120,21 @@ def local_url(reference: Reference) -> str | None:
     return quote(url, safe=":/%-._~") if url.isprintable() else None
 
 
-def _file_name(reference: Reference, title: str) -> str:
-    """Name the file of a document, which only this machine can open; empty where its title does."""
+def _file_name(reference: Reference, named: str) -> str:
+    """Name the file of a document, which only this machine can open; empty where its title or place does."""
     name = clean(unquote(urlsplit(local_url(reference) or "").path).rsplit("/", 1)[-1])
-    return "" if not name or name in title else f"({name})"
+    return "" if not name or name in named else f"({name})"
 
 
 def place_in(reference: Reference, page: int) -> str:
     """Where a quote stands in its document, and what the text was recognised from: `OCR, p. 3`."""
     if reference.text_from == "transcript":
         has_time = page in reference.pages and reference.pages.index(page) < len(reference.times)
-        at = _at(reference.times[reference.pages.index(page)]) if has_time else ""
+        seconds = reference.times[reference.pages.index(page)] if has_time else 0.0
+        at = _("at {time}").format(time=clock(seconds)) if has_time else ""
         return ", ".join(filter(None, (_("transcript"), at)))
     recognised = "OCR" if reference.text_from == "ocr" else ""
     return ", ".join(filter(None, (recognised, _("p. {page}").format(page=page) if page else "")))
-
-
-def page_links(reference: Reference) -> list[tuple[str, str | None]]:
-    """Link each page that is quoted, `p. 3`; of a recording name the moment, `at 1:05`."""
-    if reference.times:
-        return [(_("transcript"), None), *((_at(seconds), None) for seconds in reference.times)]
-    url = best_url(reference) or ""
-    paged = url if url.lower().endswith(".pdf") else ""
-    recognised: list[tuple[str, str | None]] = [("OCR", None)] if reference.text_from == "ocr" else []
-    pages = [
-        (_("p. {page}").format(page=page), f"{paged}#page={page}" if paged else None)
-        for page in reference.pages
-    ]
-    return [*recognised, *pages]
-
-
-def _at(seconds: float) -> str:
-    return _("at {time}").format(time=clock(seconds))
 
 
 def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
@@ -249,9 +232,11 @@ class Quotes:
         `text`: the words that stand before them.
         """
         by_number: dict[int, list[Quote]] = {}
-        most = MAX_QUOTES if claim.cells else FEW_QUOTES
-        for support in claim.support if self.all else carried_by(claim, most=most):
-            if reference := self.references.get(support.evidence_id):
+        carrying = claim.support if self.all else carried_by(claim, most=1)
+        is_long = not self.all and len({support.evidence_id for support in carrying}) > page.MOST_NAMED
+        for support in carrying:
+            reference = self.references.get(support.evidence_id)
+            if reference and not (is_long and reference.number in by_number):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import (
     MODEL_SILENT,
+    Claim,
     SearchRecord,
     SourceKind,
     Statement,
@@ -37,6 +38,7 @@ from activities.report.formats.statements import (
 from activities.report.formats.text import clean, ended
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
+from activities.text.numbers import figures
 
 KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
@@ -110,10 +112,29 @@ def verified(report: Report) -> str:
     ).format(count=number(check.verified))
 
 
+def steps(claims: Iterable[Claim], evident: int = 0) -> list[str]:
+    """Show how figures that no work states follow from quoted ones, each computation once.
+
+    One that goes on from another begins with its result. `evident`: the figures of a computation, but for
+    hundreds, up to which it is left out.
+    """
+    results: dict[str, str] = {}
+    shown = []
+    for line in dict.fromkeys(clean(line) for claim in claims for line in claim.computed):
+        made, _equals, result = line.rpartition(" = ")
+        if len([n for n in figures(made) if n.shown != "100"]) <= evident:
+            continue
+        goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
+        first = max(goes_on, key=len, default="")
+        text = f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
+        shown.append(text.replace(" * ", " \u00d7 ").replace(" - ", " \u2212 "))
+        results[made] = result
+    return shown
+
+
 def computations(report: Report) -> str:
-    """Show how figures that no work states follow from quoted ones; empty without any."""
-    shown = dict.fromkeys(line for claim in report.sentences() for line in claim.computed)
-    return _("Computed: {lines}.").format(lines="; ".join(map(clean, shown))) if shown else ""
+    lines = steps(report.sentences())
+    return _("Computed: {lines}.").format(lines="; ".join(lines)) if lines else ""
 
 
 def checks(report: Report) -> str:
@@ -141,13 +162,10 @@ def checks(report: Report) -> str:
     refused = listed(
         ngettext(text.one, text.many, count).format(count=number(count)) for count, text in lost if count > 0
     )
-    command = f"determinator report {clean(report.run_id)} --length full"
     parts = (
         _("Sentences: {how}.").format(how=how) if how else "",
         vigilance(check.vigilance),
-        _("Refused or left out: {parts} (listed by “{command}”).").format(parts=refused, command=command)
-        if refused
-        else "",
+        _("Refused or left out: {parts}.").format(parts=refused) if refused else "",
     )
     return " ".join(filter(None, parts))
 
@@ -172,7 +190,6 @@ def heading(section: ReportSection) -> str:
 def gaps(report: Report) -> tuple[str, ...]:
     """List what is not answered: sections without a claim, and what was left open in the last round."""
     several = len(report.sections) > 1
-    heads = {section.id: heading(section) for section in report.sections if several}
     empty = [section for section in report.sections if several and not section.claims]
     unanswered = (
         f"{heading(section)}: "
@@ -181,15 +198,16 @@ def gaps(report: Report) -> tuple[str, ...]:
     )
     asked = (report.question, report.asked, *(section.key_question for section in report.sections))
     # where nothing was judged, the question itself was the first gap
-    questions = {clean(text).casefold() for text in asked}
-    left = (
-        ": ".join(filter(None, (heads.get(use.section), clean(gap))))
+    elsewhere = {clean(text).casefold().rstrip(" .") for text in (*asked, *report.reservations)}
+    left = [
+        clean(gap).rstrip(".")
         for use in report.methodology.spent_by
         if report.written_by == "model"
         for gap in use.open
-        if clean(gap).casefold() not in questions
-    )
-    return (*unanswered, *(ended(f"{gap[:1].upper()}{gap[1:]}") for gap in left))
+        if clean(gap).casefold().rstrip(" .") not in elsewhere
+    ]
+    missing = _("Not found: {gaps}.").format(gaps="; ".join(dict.fromkeys(left)))
+    return (*unanswered, *([missing] if left else []))
 
 
 def unreached(report: Report) -> list[Statement]:
@@ -215,23 +233,17 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
 
 
 def of_run(report: Report) -> tuple[str, ...]:
-    """List what happened in the run that a reader of its account may want to know.
+    """List what happened in the run, beside the steps that no model did, for a reader of its account."""
+    apart = OF_RUN - {MODEL_SILENT, "steps_without_model"}
+    return sentences(statement for statement in report.statements if statement.code in apart)
 
-    The steps that no model did are one line.
-    """
-    silent = tuple(
-        dict.fromkeys(
-            statement.text("step") for statement in report.statements if statement.code == MODEL_SILENT
-        )
-    )
-    together = [Statement.of("steps_without_model", steps=silent)] if silent else []
-    apart = {MODEL_SILENT, "steps_without_model"} if silent else set[str]()
-    rest = [
-        statement
-        for statement in report.statements
-        if statement.code in OF_RUN and statement.code not in apart
-    ]
-    return sentences([*together, *rest])
+
+def _silent(report: Report) -> list[Statement]:
+    """State together the steps that no model did."""
+    silent = [statement.text("step") for statement in report.statements if statement.code == MODEL_SILENT]
+    if silent:
+        return [Statement.of("steps_without_model", steps=tuple(dict.fromkeys(silent)))]
+    return [statement for statement in report.statements if statement.code == "steps_without_model"]
 
 
 def continues(report: Report) -> str:
@@ -275,25 +287,39 @@ def unused(work: UnusedWork, reason: str) -> str:
     return ": ".join(filter(None, (_(UNUSED[work.reason]), reason)))
 
 
+def account(report: Report) -> str:
+    """Say in a few sentences how a report was made, and how to see the rest."""
+    method = report.methodology
+    models = clean(", ".join(method.models)) or _("none")
+    command = f"determinator report {clean(report.run_id)} --length full"
+    parts = (
+        ended(kicker(report)),
+        _("Searches: {searches}. Works found: {kept}; read: {screened}; cited: {included}.").format(
+            searches=number(len(method.searches)),
+            kept=number(method.counts.identified - method.counts.duplicates),
+            screened=number(method.counts.screened),
+            included=number(method.counts.included),
+        ),
+        *sentences(_silent(report)),
+        checks(report) or verified(report),
+        _("Language models: {models}.").format(models=models),
+        _("The whole account: “{command}”.").format(command=command) if report.length != "full" else "",
+    )
+    return " ".join(filter(None, parts))
+
+
 def flow_text(report: Report) -> str:
-    """Count what was found, read and cited, and say why the search ended."""
-    method, counts = report.methodology, report.methodology.counts
+    """Say why the search ended, and which works were read in full."""
     ended = ngettext(
         "The search ended after {count} round: {because}.",
         "The search ended after {count} rounds: {because}.",
-        method.iterations,
-    ).format(count=number(method.iterations), because=because(report.stop_reason))
-    text = _("Searches: {searches}. Works found: {kept}; read: {screened}; cited: {included}.").format(
-        searches=number(len(method.searches)),
-        kept=number(counts.identified - counts.duplicates),
-        screened=number(counts.screened),
-        included=number(counts.included),
-    )
+        report.methodology.iterations,
+    ).format(count=number(report.methodology.iterations), because=because(report.stop_reason))
     whole = [str(reference.number) for reference in report.references if reference.full_text]
     read = _("Read in full: {numbers}.").format(numbers=", ".join(whole)) if whole else ""
     if len(whole) == len(report.references) > 1:
         read = _("All cited works were read in full.")
-    return " ".join(filter(None, (text, ended, read)))
+    return " ".join(filter(None, (ended, read)))
 
 
 def grounds(report: Report) -> tuple[str, ...]:
@@ -301,7 +327,8 @@ def grounds(report: Report) -> tuple[str, ...]:
 
     Where a conclusion begins the answer, its certainty says how the works agree.
     """
-    reasons = report.confidence_reasons if report.words.counted else ()
+    reasons = [one for one in report.confidence_reasons if one.code != "confidence_contradictions"]
+    reasons = reasons if report.words.counted else []
     sides = {"yes": 0, "no": 0, "mixed": 0} if concludes(report) else {}
     return sentences(reason.replace(values={**reason.values, **sides}) for reason in reasons)
 

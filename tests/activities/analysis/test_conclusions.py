@@ -233,3 +233,22 @@ def test_a_conclusion_on_another_thing_than_was_asked_is_marked() -> None:
     works = dict.fromkeys("abc", TRIAL)
     made = conclude(Appraisal(effects=effects, proposed=(*proposes("lower", "low"), other)), works)
     assert [(one.outcome, one.asked) for one in made] == [("Mortality", True), ("weight", False)]
+
+
+@pytest.mark.parametrize(
+    ("units", "measure"), [(("days", "Days"), "MD"), (("days", "weeks"), "SMD"), (("", ""), "SMD")]
+)
+def test_means_of_one_unit_are_pooled_in_it_and_others_standardised(
+    units: tuple[str, str], measure: str
+) -> None:
+    figures = {"mean": "12", "sd": "2", "total": "50", "control_mean": "16", "control_sd": "3"}
+    quote = "The stay was 12 +/- 2 days in 50 patients and 16 +/- 3 days in 52 patients."
+    works = [
+        read(name, figures={**figures, "control_total": "52"}, quote=quote, unit=unit)
+        for name, unit in zip("ab", units, strict=True)
+    ]
+    made = one(*works)
+    assert made.pooled is not None
+    assert (made.pooled.measure, made.direction) == (measure, "lower")
+    assert made.pooled.unit == ("days" if measure == "MD" else "")
+    assert (made.pooled.result.estimate == pytest.approx(-4)) == (measure == "MD")

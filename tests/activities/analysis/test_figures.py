@@ -89,6 +89,21 @@ def test_means_are_standardised_differences() -> None:
     # one standard deviation, less Hedges' correction for 100 people: 1 - 3/391
     means = Means(mean=10, sd=2, total=50, control_mean=12, control_sd=2, control_total=50)
     assert of_means(means).estimate == pytest.approx(-0.9923, abs=1e-3)
+    natural = of_means(means, natural=True)
+    assert (natural.measure, natural.estimate) == ("MD", -2)
+    assert natural.high == pytest.approx(-2 + 1.96 * 0.4, abs=1e-3)
+
+
+def test_means_without_the_size_of_a_group_give_no_difference() -> None:
+    stay = "The hospital stay of 108 patients was 12 +/- 2 days after it and 16 +/- 3 days without."
+    figures = {"mean": "12", "sd": "2", "control_mean": "16", "control_sd": "3", "n": "108"}
+    assert read_effect(figures, [stay], "x", "stay", clustered=False).effect is None
+    sized = f"{stay} Of the 108, 50 had it."
+    effect = read_effect(
+        {**figures, "total": "50"}, [sized], "x", "stay", clustered=False, natural=True
+    ).effect
+    assert effect is not None
+    assert (effect.measure, effect.estimate) == ("MD", -4)
 
 
 def test_percentages_give_events_and_one_total_gives_halves() -> None:

@@ -58,7 +58,7 @@ def test_the_works_say_what_was_read_in_full() -> None:
     whole = TRIAL.replace(full_text=True)
     report = build_report(FULL, {**DOCUMENTS, TRIAL.evidence_id: whole})
     assert [one.evidence_id for one in report.references if one.full_text] == [TRIAL.evidence_id]
-    assert "Read in full: 1." in render(report, "md").decode()
+    assert "Read in full: 1." in render(report.replace(length="full"), "md").decode()
 
 
 def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_cited() -> None:

@@ -17,7 +17,7 @@ from activities.report.parts import part_of
 from activities.report.schema import Report
 from client.reports.answer import answer_of
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
-from tests.activities.report.rendered import faults, words_of
+from tests.activities.report.rendered import EVERY_FORMAT, faults, words_of
 
 COUNTS = ((60, 400, 120, 400), (55, 380, 90, 390))
 SAYS = "Death occurred in {} of {} adults given the drug and {} of {} given placebo."
@@ -126,7 +126,8 @@ def test_a_certainty_is_the_sum_of_its_reasons() -> None:
         else None
     )
     words = words_of(changed(report_of(), certainty="low", proposed=proposed), "md")
-    assert "the model's own judgement (down 1 level): Nobody was blinded. It is old." in words
+    assert "the model's own judgement (down 1 level)." in words
+    assert "Nobody was blinded" not in words, "nobody has read it"
 
 
 def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
@@ -166,9 +167,9 @@ def test_the_works_of_an_outcome_follow_where_they_were_pooled_else_in_a_full_re
     small = {"effect": None, "result": None, "p": "<.001"}
     (one,) = CONCLUSIONS.shown(report_of())
     report = changed(report_of(), pooled=None, works=tuple(w.model_copy(update=small) for w in one.works))
-    assert "## Conclusions" in words_of(report, "md")
+    assert "## Summary of findings" in words_of(report, "md")
     assert "Lower. By work: 2 lower." in words_of(report, "md")
-    assert "the works" not in words_of(report, "md").partition("## Conclusions")[2].partition("##")[0]
+    assert "the works" not in words_of(report, "md").partition("## Summary of findings")[2].partition("##")[0]
     assert "p < .001" in words_of(report.replace(length="full"), "md")
     table = words_of(report_of(), "md").partition("Mortality: the works")[2]
     assert "60 of 400" in table
@@ -207,14 +208,28 @@ def test_a_risk_ratio_is_said_for_a_thousand_people_and_as_a_number_needed_to_tr
     assert "needed to treat" not in words
 
 
+def test_beside_a_written_answer_a_conclusion_stands_in_the_table_alone() -> None:
+    report = report_of()
+    answer = (next(report.claims()).replace(id="a1", text="Fewer died with the drug."),)
+    for name in EVERY_FORMAT:
+        words = words_of(report.replace(answer=answer), name)
+        assert "probably lowers mortality" not in words
+        assert words.index("Fewer died with the drug") < words.index("Lower. Pooled risk ratio")
+    said = answer_of(report.replace(answer=answer))
+    assert said.conclusions
+    assert said.first == (said.bottom_line,)
+
+
 def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
     (one,) = CONCLUSIONS.shown(report_of())
     report = report_of().replace(conclusions=(one.replace(asked=False),))
     words = words_of(report, "md")
-    answer, _, chapter = words.partition("## Conclusions")
+    answer, _, chapter = words.partition("## Summary of findings")
     assert "The drug probably lowers mortality" not in answer
     assert "The drug probably lowers mortality. [1, 2] | 2 | 1,570 | Lower. Pooled" in chapter
-    assert "probably" not in words_of(report_of(), "md").partition("## Conclusions")[2], "the answer says it"
+    assert "probably" not in words_of(report_of(), "md").partition("## Summary of findings")[2], (
+        "the answer says it"
+    )
     assert answer_of(report).conclusions == ()
 
 
@@ -278,11 +293,11 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     assert "to make its pooled figure again" in problem
 
 
-@pytest.mark.parametrize("form", ["md", "html", "docx", "pdf"])
+@pytest.mark.parametrize("form", EVERY_FORMAT)
 def test_every_format_begins_its_answer_with_the_conclusion_and_says_it_once(form: str) -> None:
     words = words_of(report_of(), form)
     assert words.count("The drug probably lowers mortality") == 1
-    assert words.index("The drug probably lowers") < words.index("Conclusions", 200)
+    assert words.index("The drug probably lowers") < words.index("Summary of findings", 200)
     assert "Certainty: moderate (proposed)" in words
     assert "2 studies" in words
 

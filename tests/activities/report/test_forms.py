@@ -106,9 +106,19 @@ def test_a_computed_figure_of_a_table_has_an_asterisk_and_the_table_a_note() -> 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_the_computation_of_a_figure_is_shown_once(name: str) -> None:
-    computed = TRIAL.replace(computed=("11 - 4 = 7",))
-    paragraphs = tuple(
-        DraftParagraph(claims=(one,)) for one in (computed, ITEM.replace(computed=("11 - 4 = 7",)))
-    )
+    """Below its table where it has many figures, else in the full report."""
+    lines = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10")
+    computed = TRIAL.replace(computed=lines)
+    paragraphs = tuple(DraftParagraph(claims=(one,)) for one in (computed, ITEM.replace(computed=lines)))
     report = report_of(named("s1", SectionDraft(paragraphs=paragraphs)))
-    assert words_of(report, name).count("Computed: 11 - 4 = 7.") == 1
+    standard, full = (words_of(report.replace(length=length), name) for length in ("standard", "full"))
+    assert standard.count("(5 + 6) \u00d7 2 \u2212 4 = 18; 18 \u2212 7 \u2212 1 = 10.") == 1
+    assert ("11 \u2212 4 = 7" in standard, full.count("Computed: 11 \u2212 4 = 7;")) == (False, 1)
+
+
+def test_a_field_that_all_rows_share_stands_in_the_caption() -> None:
+    rows = tuple(shaped(("Trial", f"Trial {n}"), ("Unit", "days"), ("Stay", str(n))) for n in range(1, 4))
+    for claims, is_shared in ((rows, True), (rows[:2], False)):
+        report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=claims),))))
+        words = words_of(report, "md")
+        assert ("*Unit: days.*" in words, "| Unit |" in words) == (is_shared, not is_shared)

@@ -25,7 +25,7 @@ FULL = RICH.replace(length="full")
 def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata() -> None:
     document = docx.Document(io.BytesIO(render(RICH, "docx")))
     styles = {p.style.name: p.text for p in document.paragraphs if p.style is not None}
-    assert {"Title", "Subtitle", "Heading 1", "List Bullet", "Quote", "Caption"} <= set(styles)
+    assert {"Title", "Heading 1", "List Bullet", "Quote", "Caption"} <= set(styles)
     heads = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Heading 1"]
     assert heads == [
         *("Background", "Benefit", "Harm", "Candidates", "Studies", "Contradictions"),
