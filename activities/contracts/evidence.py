@@ -473,6 +473,8 @@ class Sentence(Frozen):
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     leans: bool = False
     """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
+    begins: bool = False
+    """It begins another paragraph of the answer."""
 
     @property
     def is_row(self) -> bool:

@@ -3,7 +3,8 @@
 Markdown, numbering and references are code.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Literal
 
@@ -15,6 +16,7 @@ from activities.contracts.evidence import (
     ClaimKind,
     EvidenceRef,
     Frozen,
+    ReportPlanSection,
     Sentence,
     Statement,
     StopReason,
@@ -65,6 +67,8 @@ class DraftParagraph(Frozen):
     claims: tuple[DraftClaim, ...]
     heading: DraftClaim | None = None
     """Words above it that state nothing."""
+    section: str = ""
+    """Id of its section, where all sections are written in one call."""
 
 
 class SectionDraft(Frozen):
@@ -74,13 +78,14 @@ class SectionDraft(Frozen):
     paragraphs: tuple[DraftParagraph, ...] = ()
     limitations: tuple[str, ...] = ()
     answer: tuple[DraftClaim, ...] = ()
-    """The direct answer to the question of the section, two to five sentences, in the model's order."""
+    """The direct answer to the question of the section, or of the report where its sections were written in
+    one call, in the model's order."""
     reservations: tuple[DraftClaim, ...] = ()
     """What the model says that the evidence cannot show."""
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     settled: tuple[str, ...] = ()
-    """What of `WriteInput.left_open` it gives, what stands above it gives, or its reservations name."""
+    """What of `WriteInput.left_open` it gives, or its reservations name."""
     works_room: int = 0
     """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
     vigilance: Vigilance = Vigilance()
@@ -134,7 +139,7 @@ class SectionDraft(Frozen):
             return tuple(new for claim in claims for new in change(claim))
 
         paragraphs = (
-            DraftParagraph(
+            paragraph.replace(
                 claims=each(paragraph.claims),
                 heading=next(iter(each([paragraph.heading] if paragraph.heading else [])), None),
             )
@@ -154,24 +159,35 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.r1` of a reservation, `s1.t1`
     of a translation. One that has an id keeps it.
     """
-    answer, rest, heads, reserved = count(1), count(1), count(1), count(1)
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
 
     def headed(paragraph: DraftParagraph) -> DraftParagraph:
-        heading = next(iter(give([paragraph.heading] if paragraph.heading else [], heads, "h")), None)
-        return DraftParagraph(claims=give(paragraph.claims, rest), heading=heading)
+        section = paragraph.section or section_id
+        heading = next(iter(give([paragraph.heading] if paragraph.heading else [], "h", section)), None)
+        return paragraph.replace(claims=give(paragraph.claims, "", section), heading=heading)
 
-    def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
-        return tuple(
-            claim if claim.id else claim.replace(id=f"{section_id}.{mark}{number}")
-            for claim, number in zip(claims, numbers, strict=False)
-        )
+    def give(claims: Iterable[DraftClaim], mark: str, section: str = section_id) -> tuple[DraftClaim, ...]:
+        prefix = f"{section}.{mark}"
+        ids = ((claim, f"{prefix}{next(numbers[prefix])}") for claim in claims)
+        return tuple(claim if claim.id else claim.replace(id=name) for claim, name in ids)
 
     return draft.replace(
-        answer=give(draft.answer, answer, "a"),
+        answer=give(draft.answer, "a"),
         paragraphs=tuple(map(headed, draft.paragraphs)),
-        reservations=give(draft.reservations, reserved, "r"),
-        translations=give(draft.translations, count(1), "t"),
+        reservations=give(draft.reservations, "r"),
+        translations=give(draft.translations, "t"),
     )
+
+
+def divided(draft: SectionDraft, sections: Sequence[str]) -> dict[str, SectionDraft]:
+    """Return the drafts of sections that were written in one call; all but paragraphs is with the first."""
+    first = sections[0]
+    return {
+        name: (draft if name == first else SectionDraft()).replace(
+            paragraphs=tuple(part for part in draft.paragraphs if (part.section or first) == name)
+        )
+        for name in sections
+    }
 
 
 class WriteInput(StepContext):
@@ -190,12 +206,14 @@ class WriteInput(StepContext):
     """Ids of items that another section quotes where no model writes; a writer is not told of them."""
     other_sections: tuple[str, ...] = ()
     """Key questions that other sections answer."""
+    outline: tuple[ReportPlanSection, ...] = ()
+    """The sections, where all of them are written in one call."""
     stop_reason: StopReason = "sufficient_evidence"
     hypotheses: tuple[MechanismHypothesis, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
     """Judgements of the items of `evidence` that were judged."""
     concluded: tuple[str, ...] = ()
-    """See `Appraisal.concluded`: what stands above the answer."""
+    """See `Appraisal.concluded`: what the answer says."""
     left_open: tuple[str, ...] = ()
     """What the judge, else the gap evaluator, left open when the search ended."""
     failed: tuple[DraftParagraph, ...] = ()
@@ -220,7 +238,7 @@ class VerifyInput(StepContext):
     near_misses: tuple[DraftClaim, ...] = ()
     """See `SectionDraft.near_misses`."""
     concluded: tuple[str, ...] = ()
-    """See `Appraisal.concluded`: what the report says above these sentences."""
+    """See `Appraisal.concluded`: what the sentences follow."""
 
 
 class SentenceVerdict(Frozen):
@@ -261,9 +279,14 @@ class EditInput(StepContext):
     """Section id -> the sentences of its answer, in order."""
     judgements: tuple[WorkJudgement, ...] = ()
     concluded: tuple[str, ...] = ()
-    """See `Appraisal.concluded`: what stands above the answer."""
+    """See `Appraisal.concluded`: what the answer says."""
     asks_mechanism: bool = False
     """Whether the profile asks for the mechanism of the disease."""
+
+    @property
+    def wants_answer(self) -> bool:
+        """Whether the report has several sections and none of them alone holds its answer."""
+        return len(self.claims) > 1 and sum(map(bool, self.answers.values())) != 1
 
 
 class Edited(Frozen):

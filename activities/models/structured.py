@@ -71,15 +71,14 @@ def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | No
     """Return the JSON schema of an answer, in the subset that strict servers accept.
 
     Every object is closed, every field required. `choices` names the values of a field by its path
-    (`searches.source`), or of all fields of a named type by its name (`SentenceLabel`); an empty list of
-    values leaves the field free. Of labels that are a letter with a number only the form is said: listed,
-    two hundred of them took a tenth of a prompt, no server had a schema twice, and a model that names one
-    too many was made to name a wrong one.
+    (`searches.source`), or of all fields of a named type by its name (`SentenceLabel`). A field with an empty
+    list of values is not asked for; a type is left free. Of labels that are a letter with a number only the
+    form is said: listed, two hundred of them took a tenth of a prompt, no server had a schema twice, and a
+    model that names one too many was made to name a wrong one.
     """
     lean: dict[str, Any] = json.loads(_lean_schema(answer))
     for path, values in (choices or {}).items():
-        if values:
-            _choose(lean, path.split("."), list(values))
+        _choose(lean, path.split("."), list(values))
     return lean
 
 
@@ -116,13 +115,17 @@ def _lean(node: Any, bounds: frozenset[str] = BOUNDS) -> Any:  # noqa: ANN401 - 
 def _choose(schema: dict[str, Any], path: Sequence[str], values: list[str]) -> None:
     node = schema
     if path[0][:1].isupper():  # a named type, which this answer may not have
-        if path[0] in schema.get("$defs", {}):
+        if values and path[0] in schema.get("$defs", {}):
             labels = [_LABEL.fullmatch(value) for value in values]
             letters = "".join(sorted({label[1] for label in labels if label}))
             form = {"pattern": f"^[{letters}][0-9]{{1,4}}$"} if all(labels) else {"enum": values}
             schema["$defs"][path[0]] = {"type": "string", **form}
         return
     for name in path:
+        if not values and name == path[-1]:
+            del node["properties"][name]
+            node["required"].remove(name)
+            return
         node = node["properties"][name]
         if "items" in node:
             node = node["items"]

@@ -106,6 +106,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     ]
     judgements = judged_works(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
+    several = sum(bool(section.answer) for section in checks.sections) > 1
     head = fields_of(Head, step)
     head["title"] = _title(step, edit.title) or _("Research report")
     report = Report(
@@ -117,7 +118,7 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         sections=tuple(
             section.replace(
                 lead=edit.leads.get(section.id, ""),
-                answer=section.answer if len(checks.sections) > 1 else (),
+                answer=section.answer if several else (),
                 # without a claim it is not complete, however its research ended
                 status="partial" if planned.status == "complete" and not section.claims else planned.status,
                 empty_because=_why_empty(planned, section, checks),
@@ -149,15 +150,16 @@ def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) 
 
 
 def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded: bool) -> tuple[Claim, ...]:
-    """Choose the direct answer: that of the only section, or the editor's.
+    """Choose the direct answer: the only one that was written with sections, or the editor's.
 
     A section of which the editor's answer says nothing adds the first sentence of its own. Where nothing
     is left, and no conclusion begins the answer, the works do not settle the question.
     """
     if step.written_by == "extractive":
         return ()
-    if len(checks.sections) == 1 and not edit.answer:
-        answer = checks.sections[0].answer
+    written = [section.answer for section in checks.sections if section.answer]
+    if len(written) == 1 and not edit.answer:
+        (answer,) = written
     else:
         answer = edit.answer
         for section in checks.sections:

@@ -85,8 +85,8 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     """Return what this step of a role may spend.
 
     A writer and its second reader get as much as they need to read every work whole that was judged to
-    answer, a judge as much as its batch needs, an appraiser room for the effects of every work. The context
-    of the model alone bounds what they are shown.
+    answer, and twice the output for all sections; a judge as much as its batch needs, an appraiser room for
+    the effects of every work. The context of the model alone bounds what they are shown.
     """
     allowance = allowance_of(role, choice)
     if isinstance(step, AppraiseInput) and allowance.tokens:
@@ -99,7 +99,10 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
     shown = sum(_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence if ref.evidence_id in answering)
     more = math.ceil((2 * FRAME_TOKENS + shown) / PROMPT_SHARE) - allowance_of("writer", choice).input_tokens
-    return allowance.replace(input_tokens=allowance.input_tokens + max(more, 0))
+    times = 2 if isinstance(step, WriteInput) and step.outline else 1
+    return allowance.replace(
+        input_tokens=allowance.input_tokens + max(more, 0), output_tokens=times * allowance.output_tokens
+    )
 
 
 def _tokens(chars: int, longest: int) -> int:

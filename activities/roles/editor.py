@@ -24,7 +24,7 @@ from activities.verification import gate
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
-MAX_SENTENCES = {"answer": 5, "executive_summary": 6, "mechanism": 5}
+MAX_SENTENCES = {"answer": 9, "executive_summary": 6, "mechanism": 5}
 MAX_CLAIM_CHARS = 400
 """Characters of a claim in the prompt."""
 MAX_TEXT_CHARS = 400
@@ -72,7 +72,7 @@ def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple
 
 def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     wanted = "the disease mechanism is asked for" if step.asks_mechanism else "no mechanism is asked for"
-    several = len(step.claims) > 1
+    several = step.wants_answer
     answered = "write the answer too" if several else "leave answer and summary empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
     conclusions_text = concluded(step.concluded) if several else ""
@@ -117,7 +117,7 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
             sentence.replace(id=f"{mark}{place}") for place, sentence in enumerate(unique.values(), 1)
         )
 
-    several = len(step.claims) > 1
+    several = step.wants_answer
     contradictions = _pairs(answer.contradictions, {**claims, **answers})
     edited = Edited(
         title=_title(step, answer.title, refused),
@@ -225,6 +225,6 @@ EDITOR = RoleSpec(
     render,
     accept,
     lambda step, _: Edited(title=step.title),
-    # a report of one section was written as a whole
-    idle=lambda s, _: not any(s.claims.values()) or (len(s.claims) == 1 and not s.asks_mechanism),
+    # a report of one section, or with one answer, was written as a whole
+    idle=lambda s, _: not any(s.claims.values()) or not (s.wants_answer or s.asks_mechanism),
 )

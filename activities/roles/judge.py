@@ -110,10 +110,9 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             "scores.criterion": tuple(c.name for c in step.profile.criteria),
             "works.design": (*DESIGNS, OTHER_DESIGN),
             "recommendation": ADVICE,
+            "works.kind": (*DOCUMENT_KINDS, OTHER_DESIGN) if prompt.user.endswith(KIND + TASK) else (),
         }
     )
-    if prompt.user.endswith(KIND + TASK):
-        prompt.choices["works.kind"] = (*DOCUMENT_KINDS, OTHER_DESIGN)
     return prompt
 
 

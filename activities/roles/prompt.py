@@ -66,8 +66,9 @@ def compose(
     not 0; None for a role that reads none.
     """
     file = prompt_file(role, step.prompt, evidence=works is not None)
-    guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
-    system, before = f"{file.text}\n\n{guidance}", [*_asked(step), *filter(None, inputs)]
+    is_chosen = role not in BEFORE_PROFILE
+    guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip() if is_chosen else ""
+    system, before = f"{file.text}\n\n{guidance}".strip(), [*_asked(step), *filter(None, inputs)]
     if works is None:
         # its end is cut, never the task
         allowed = int((room - estimate(system) - estimate(task)) * BYTES_PER_TOKEN) - 40
@@ -109,6 +110,8 @@ def _cut(text: str, allowed: int) -> str:
 
 CUT = "[cut:"
 """What stands where the end of a prompt was left out, before how much."""
+BEFORE_PROFILE: frozenset[Role] = frozenset({"clarifier", "query_parser"})
+"""Roles that are asked before the profile is chosen, by what the question asks."""
 WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 """Roles whose prompts begin alike."""
 
@@ -201,8 +204,10 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
 
 
 _FOLLOW = (
-    "Follow it: its direction for the whole, no surer than it, whatever single works found. A conclusion "
-    "stands above your answer: do not repeat it, say what it rests on. State a sum where it answers."
+    "Nothing of this stands above your answer: the answer says it, in sentences of its own, for each outcome "
+    "with the direction given here and no surer (high: does; moderate: probably; low: may; very low: very "
+    "uncertain), whatever single works found, names the certainty, gives a pooled effect with its interval "
+    "and says what it rests on."
 )
 
 

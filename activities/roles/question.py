@@ -53,12 +53,8 @@ class QueryAnswer(Loose):
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
     sources: Texts = limits(items=6, length=40, default_factory=list)
     asks: Texts = limits(items=4, length=12, default_factory=list)
-
-
-class WordedQuery(QueryAnswer):
-    """The answer where sources are in another language than the question."""
-
     wordings: list[Wording] = limits(items=4, default_factory=list)
+    """Where sources are in another language than the question."""
 
 
 def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -103,10 +99,8 @@ def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: in
     profile_names = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}
     choices |= {"specialist": tuple(step.specialists), "asks": ASKED}
-    if step.wordings_in:
-        prompt = replace(prompt, answer=WordedQuery)
-        choices["wordings.language"] = step.wordings_in
-    return replace(prompt, choices={name: values for name, values in choices.items() if values})
+    choices["wordings.language" if step.wordings_in else "wordings"] = step.wordings_in
+    return replace(prompt, choices=choices)
 
 
 def _sources(step: ParseQueryInput, chars: int) -> list[str]:
@@ -164,7 +158,7 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
         wordings={
             wording.language: query
-            for wording in (answer.wordings if isinstance(answer, WordedQuery) else ())
+            for wording in answer.wordings
             if wording.language in step.wordings_in and (query := line(wording.query, 400))
         },
     )

@@ -84,7 +84,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
     )
     choices = {"ClaimLabel": tuple(labels), "WorkLabel": tuple(works.values()), "length": ("", *LENGTHS)}
     shown = {label: held[name] for name, label in works.items()}
-    return replace(prompt, claims=labels, shown=shown, choices={n: v for n, v in choices.items() if v})
+    return replace(prompt, claims=labels, shown=shown, choices=choices)
 
 
 def _row(label: str, claim: DraftClaim, works: Mapping[str, str]) -> str:

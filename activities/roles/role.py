@@ -46,6 +46,8 @@ class Prompt:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Field of the answer by its path (`searches.source`), or named type of fields (`SentenceLabel`) -> the
     values it may have."""
+    stated: tuple[str, ...] = ()
+    """What code computed from all works, whose figures an answer may have."""
     works_room: int = 0
     """Tokens that the works were given."""
     notes: tuple[Statement | str, ...] = ()

@@ -110,7 +110,10 @@ def render_gaps(step: GapsInput, _documents: Sequence[Evidence], room: int) -> P
         task=" ".join(filter(None, (SORT if rows else "", f"Name at most {step.max_gaps} gaps.", JSON))),
     )
     return replace(
-        prompt, choices={"instructions.kind": KINDS, "instructions.label": tuple(asked)} if asked else {}
+        prompt,
+        choices={"instructions.kind": KINDS, "instructions.label": tuple(asked)}
+        if asked
+        else {"instructions": ()},
     )
 
 

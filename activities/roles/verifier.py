@@ -118,7 +118,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             documents,
             room=room,
             inputs=[
-                listed("Conclusions above these sentences", step.concluded, each=400),
+                listed("Computed from all works", step.concluded, each=400),
                 "Sentences:\n" + fenced("claims", "\n".join(rows.lines)),
             ],
             judged=step.judgements,

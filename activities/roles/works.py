@@ -22,7 +22,8 @@ from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import GRADES, Works, clip, compose, left_out, one_line
 from activities.roles.role import Prompt
-from activities.text.normal_form import normalise
+from activities.text.normal_form import min_chars, normalise
+from activities.text.quotability import quote_fault
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, sentences
 from activities.text.tokens import terms
 
@@ -198,6 +199,7 @@ class _Layout:
         allowed = self._within(question, limit)
         gap, end, heading = False, 0, ""
         title = terms(self.document.title)
+        is_users = self.document.evidence_type in OF_THE_USER
         for place, (text, sentence) in enumerate(self.parts):
             start, end = end, end + len(text)
             shown = one_line(text)
@@ -206,6 +208,16 @@ class _Layout:
             if sentence is None and place in allowed and place:
                 before = self.parts[place - 1][1]
                 sentence = _short(text, before, self.document) or _long(text, before)
+            if sentence is None and place in allowed and first and is_users:
+                if gap:
+                    rows.append(_gap(self.document, start, heading))
+                    gap = False
+                for row, row_sentence in _own_lines(self.document, start, end, title):
+                    label = f"S{first + len(labels_of_rows)}: " if row_sentence else "- "
+                    rows.append(f"{label}{row}")
+                    if row_sentence:
+                        labels_of_rows[label.removesuffix(": ")] = row_sentence
+                continue
             too_short = len(shown) < MIN_GAP_CHARS and not _is_own_line(text)
             if sentence is None and (too_short or not _LETTER.search(shown)):
                 continue
@@ -321,6 +333,40 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
     quote = f"{before.quote}{text.rstrip()}"
     fits = quote in document.text and quotable(normalise(quote))
     return replace(before, quote=quote) if fits else None
+
+
+def _own_lines(
+    document: Evidence, start: int, end: int, title: Sequence[str]
+) -> Iterator[tuple[str, Sentence | None]]:
+    """Lines of a person's own text that are no sentences, each with how it may be quoted.
+
+    A short one is quoted with what stands before it, the first of a text with what follows.
+    """
+    text, at = document.text, start
+    for line in text[start:end].splitlines(keepends=True):
+        first, last = at, at + len(line)
+        at, shown = last, one_line(line)
+        if not any(map(str.isalnum, shown)) or terms(shown) == title:
+            continue
+        if shown.startswith("#"):  # a heading
+            yield shown, None
+            continue
+        while _is_short(text[first:last]) and (first or last < len(text)):
+            if first:
+                first = text.rfind("\n", 0, first - 1) + 1
+            else:
+                last = text.find("\n", last + 1) % (len(text) + 1)
+        quote = text[first:last].strip()
+        stands = len(quote) <= MAX_SENTENCE and not _is_short(quote) and quote_fault(quote, document) is None
+        yield (
+            shown[:MAX_SENTENCE_CHARS],
+            Sentence(document.evidence_id, quote, start / len(text), is_row=True) if stands else None,
+        )
+
+
+def _is_short(text: str) -> bool:
+    plain = normalise(text)
+    return len(plain) < min_chars(plain)
 
 
 def _long(text: str, before: Sentence | None) -> Sentence | None:

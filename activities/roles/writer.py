@@ -41,8 +41,8 @@ from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
 
-MAX_ANSWER_SENTENCES = 5
-MAX_BLOCKS = 8
+MAX_ANSWER_SENTENCES = 9
+MAX_BLOCKS = 12
 MAX_CLAIMS = 40
 """Rows of a table, items of a list, sentences of a paragraph."""
 MAX_COLUMNS = 7
@@ -65,15 +65,19 @@ NEAR_MISSES = (
     "your own sentences, with their labels, and make each false by one small change: leave out its `may`, "
     "name a group, a cause or a time that its works do not have. "
 )
+SECTIONS = (
+    "You write all sections of the report in this one text. `section` of a block: the label of its section; "
+    "each section has a block, the blocks of a section follow each other, and its title stands above them. "
+    "Where the works have nothing to a section its block is one `missing` sentence."
+)
 TRANSLATIONS = (
-    "Write in {language}. `translations`: each sentence that yours rest on and that is not in "
-    "{language} once in "
-    "{language}, under its "
-    "label, word for word as a translator would; it is printed beside the quote as a translation. "
+    "Write in {language}. `translations`: each `sentence` (its label) that yours rest on and that is not in "
+    "{language} once in {language} (`text`), word for word as a translator would; it is printed beside the "
+    "quote as a translation. "
 )
 SETTLED = (
-    "`settled`: the labels (G1) of what was left open that your text or what stands above the answer gives, "
-    "or that your reservations name: it is not printed as open. "
+    "`settled`: the labels (G1) of what was left open that your text gives or your reservations name: it is "
+    "not printed as open. "
 )
 BESIDE_OTHERS = (
     "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
@@ -102,6 +106,7 @@ class Written(Rested):
     kind: Annotated[WrittenKind, BeforeValidator(lambda kind: kind if kind in KINDS else KINDS[0])] = KINDS[0]
     computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
     leans: Truth = None
+    begins: Truth = None
     lead: Text = limits(length=MAX_HEADING_CHARS, default="")
     """Of an item of a list."""
     cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
@@ -109,6 +114,7 @@ class Written(Rested):
 
 
 class WrittenBlock(Loose):
+    section: Text = limits(length=8, default="")
     form: Annotated[Form, BeforeValidator(lambda form: form if form in FORMS else FORMS[0])] = FORMS[0]
     heading: Text = limits(length=MAX_HEADING_CHARS, default="")
     columns: Fields = limits(items=MAX_COLUMNS, length=MAX_HEADING_CHARS, default_factory=list)
@@ -130,12 +136,8 @@ class DraftAnswer(Loose):
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
     near_misses: list[Rested] = limits(items=MAX_NEAR_MISSES, default_factory=list)
     settled: Texts = limits(items=MAX_LEFT_OPEN, length=8, default_factory=list)
-
-
-class TranslatedDraft(DraftAnswer):
-    """The answer where works are in another language than the report."""
-
     translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
+    """Where works are in another language than the report."""
 
 
 class WrittenAgain(Written):
@@ -152,12 +154,14 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed:
         return render_again(step, documents, room)
-    foreign = _foreign(step, documents)
+    foreign = any(language_in(document) != step.language for document in documents)
+    tested, left_open = room >= MIN_ROOM_FOR_NEAR_MISSES, _left_open(step)
+    sections = {section.id: f"{section.title}: {section.key_question}" for section in step.outline}
     task = "".join(
         (
             TRANSLATIONS.format(language=english_name(step.language)) if foreign else "",
-            NEAR_MISSES if room >= MIN_ROOM_FOR_NEAR_MISSES else "",
-            SETTLED if step.left_open else "",
+            NEAR_MISSES if tested else "",
+            SETTLED if left_open else "",
             TASK,
         )
     )
@@ -167,18 +171,24 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         documents,
         room=room,
         inputs=[
-            f"Section: {line(step.title, 160)}" if step.title else "",
+            f"Section: {line(step.title, 160)}" if step.title and not sections else "",
+            listed("Sections", [f"{name}: {about}" for name, about in sections.items()], 20, 300),
+            SECTIONS if sections else "",
             concluded(step.concluded),
             listed("Hypotheses so far", [hypothesis.line for hypothesis in step.hypotheses], limit=6),
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
-            listed("Left open", [f"{label}: {gap}" for label, gap in _left_open(step).items()]),
+            listed("Left open", [f"{label}: {gap}" for label, gap in left_open.items()]),
         ],
         judged=step.judgements,
         task=task,
     )
-    return replace(prompt, answer=TranslatedDraft) if foreign else prompt
+    asked = {"translations": foreign, "near_misses": tested, "settled": bool(left_open)}
+    asked["title"] = not step.other_sections
+    choices: dict[str, tuple[str, ...]] = {name: () for name, wanted in asked.items() if not wanted}
+    choices["blocks.section"] = tuple(sections)
+    return replace(prompt, choices={**prompt.choices, **choices}, stated=step.concluded)
 
 
 def _left_open(step: WriteInput) -> dict[str, str]:
@@ -186,16 +196,11 @@ def _left_open(step: WriteInput) -> dict[str, str]:
     return {f"G{number}": gap for number, gap in enumerate(step.left_open[:MAX_LEFT_OPEN], 1)}
 
 
-def _foreign(step: WriteInput, documents: Iterable[Evidence]) -> bool:
-    """Tell whether a work is in another language than the answer."""
-    return any(language_in(document) != step.language for document in documents)
-
-
 def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tuple[DraftClaim, ...]:
     """Accept translations of sentences in another language than the answer, each once, with their numbers."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     made: dict[str, DraftClaim] = {}
-    for translation in answer.translations if isinstance(answer, TranslatedDraft) else ():
+    for translation in answer.translations:
         text, support = sentence_text(translation.text), supports(cited([translation.sentence], prompt)[0])
         if not text or not support or language_in(documents[support[0].evidence_id]) == step.language:
             continue
@@ -214,16 +219,19 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         return Accepted(accept_again(step, prompt, answer))
     refused: list[Refused] = []
     direct = _claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
-    paragraphs = tuple(
-        DraftParagraph(claims=claims, heading=_heading(block.heading, step, prompt))
-        for block in answer.blocks[:MAX_BLOCKS]
-        if (claims := _claims_of(block.claims[:MAX_CLAIMS], prompt, refused, block))
-    )
+    paragraphs: list[DraftParagraph] = []
+    names = [section.id for section in step.outline]
+    section = next(iter(names), "")
+    for block in answer.blocks[:MAX_BLOCKS]:
+        section = block.section if block.section in names else section
+        if claims := _claims_of(block.claims[:MAX_CLAIMS], prompt, refused, block):
+            heading = _heading(block.heading, step, prompt)
+            paragraphs.append(DraftParagraph(claims=claims, heading=heading, section=section))
     reservations = _reservations(answer.reservations, prompt)
     draft = SectionDraft(
         title=_title(answer.title, step, prompt),
         answer=direct,
-        paragraphs=paragraphs,
+        paragraphs=tuple(paragraphs),
         reservations=reservations,
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
         refused=tuple(refused),
@@ -257,7 +265,7 @@ def _claims_of(
             refused.append(refusal("claim", claim.text, code, **{"label": label} if unknown else {}))
             continue
         leans = bool(place and sentence.leans and not claim.cells)
-        claims.setdefault(claim.text, claim.replace(leans=leans))
+        claims.setdefault(claim.text, claim.replace(leans=leans, begins=bool(place and sentence.begins)))
     return tuple(claims.values())
 
 
@@ -376,8 +384,11 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         task=TASK_AGAIN,
         chars=MAX_REWORDING_CHARS,
     )
-    choices = {**prompt.choices, "ClaimLabel": tuple(labels)}
-    return replace(prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer)
+    unasked = dict.fromkeys(("sentences.kind", "sentences.lead", "sentences.begins"), ())
+    choices = {**prompt.choices, **unasked, "ClaimLabel": tuple(labels)}
+    return replace(
+        prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer, stated=step.concluded
+    )
 
 
 def checked(
@@ -392,8 +403,9 @@ def checked(
     claim = claim.replace(support=() if claim.kind == "missing" else support)
     if unknown and support:
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
+    about = "\n".join((prompt.question, *prompt.stated))
     decision = gate.sentence(
-        claim.text, claim.kind, claim.support, documents, prompt.question, shown=shown, is_row=claim.is_row
+        claim.text, claim.kind, claim.support, documents, about, shown=shown, is_row=claim.is_row
     )
     return gate.decided(claim, decision)
 

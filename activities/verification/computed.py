@@ -1,17 +1,22 @@
 """Figures that follow from quoted ones by a computation that their writer shows.
 
-The expression has numbers, `+ - * /` and parentheses. Each of its numbers is a figure of a cited sentence, or
-a constant that has a name; code evaluates it, and what it gives has to be what the sentence prints, as it is
-rounded. Nothing is searched for: what no expression gives does not follow.
+The expression has numbers, `+ - * /`, parentheses and `days(first, last)`, the days from one date to another.
+Each of its numbers is a figure of a cited sentence, or a constant that has a name; each of its dates stands
+in a cited work or in the question, and days may be added to it. Code evaluates it, and what it gives has to
+be what the sentence prints, as it is rounded. Nothing is searched for: what no expression gives does not
+follow.
 """
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from decimal import Decimal, DecimalException
 from itertools import islice, product
 
+from activities.documents.dates import Date, dates_in
+from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, missing_numbers, rounded_to, single
 
@@ -35,8 +40,11 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] =
 }
 
 
+Value = Decimal | date
+
+
 class NotAnExpressionError(ValueError):
-    """What was shown is no expression of numbers, `+ - * /` and parentheses."""
+    """What was shown is no expression of numbers, dates, `+ - * /`, parentheses and `days`."""
 
 
 def computed_from(
@@ -45,46 +53,70 @@ def computed_from(
     """Return the computations by which numbers that no work states follow, and the first that does not.
 
     `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives.
-    `works`: all that the cited works say."""
+    `works`: all that the cited works say, and the question."""
+    missing = [*missing_numbers(text, works)]
+    if not missing or not expressions:
+        return (), missing[0].shown if missing else ""
     operands = [number for quote in quotes for number in figures(quote)]
     stated = {value for number in operands for value in number.values}
+    days = {mention.day for work in works for mention in _dates(work)}
+    made: dict[date, str] = {}
+    """Date that no work has -> the expression that gives it."""
     for expression in expressions:
-        operands += [part for value in _results(expression, operands) for part in figures(f"{abs(value):f}")]
+        results = _results(expression, operands, days)
+        made.update((value, _shown(expression)) for value in results if isinstance(value, date))
+        days.update(made)
+        operands += [part for value in results for part in figures(_printed(value))]
     holding: dict[str, None] = {}
-    for number in missing_numbers(text, works):
-        way = next((shown for shown in expressions if follows(shown, number, operands)), None)
-        if way is None:
+    for number in missing:
+        gives = ((shown, _given(shown, number, operands, days)) for shown in expressions)
+        way, printed = next(((shown, given) for shown, given in gives if given), ("", ""))
+        if not way:
             return (), number.shown
+        derived = [f"{source} = {day}" for day, source in made.items() if day in {d.day for d in _dates(way)}]
+        holding.update(dict.fromkeys(derived))
         for operand in figures(_shown(way)):
             others = (shown for shown in expressions if shown != way and not operand.values & stated)
-            if source := next((other for other in others if follows(other, operand, operands)), None):
+            if source := next((other for other in others if _given(other, operand, operands, days)), None):
                 holding[f"{_shown(source)} = {operand.shown}"] = None
-        holding[f"{_shown(way)} = {number.shown}"] = None
+        holding[f"{_shown(way)} = {printed}"] = None
         operands.append(number)  # what was computed may be computed with
         stated |= number.values
     return tuple(holding), ""
 
 
-def follows(expression: str, number: Number, operands: Sequence[Number]) -> bool:
-    """Tell whether an expression over known figures gives a number as it is printed."""
-    printed = [reading[0] for reading in number.readings if len(reading) == 1]
-    values = _results(expression, operands)
-    return any(rounded_to(abs(value), decimal) == decimal for value in values for decimal in printed)
+def _given(expression: str, number: Number, operands: Sequence[Number], days: Iterable[date]) -> str:
+    """Return what an expression over known figures and dates gives, as a number prints it, or a date its day.
+
+    Empty where it gives something else."""
+    decimals = [reading[0] for reading in number.readings if len(reading) == 1]
+    for value in _results(expression, operands, days):
+        if isinstance(value, date):
+            if value in {mention.day for mention in _dates(number.shown)} or number.value == value.day:
+                return value.isoformat()
+        elif any(rounded_to(abs(value), decimal) == decimal for decimal in decimals):
+            return number.shown
+    return ""
 
 
-def _results(expression: str, operands: Sequence[Number]) -> list[Decimal]:
-    """Return what an expression gives; nothing for one that is none over known figures."""
+def _results(expression: str, operands: Sequence[Number], days: Iterable[date]) -> list[Value]:
+    """Return what an expression gives; nothing for one that is none over known figures and dates."""
     try:
-        return list(dict.fromkeys(evaluations(_shown(expression), operands)))
-    except (NotAnExpressionError, DecimalException):
+        return list(dict.fromkeys(evaluations(_shown(expression), operands, days)))
+    except (NotAnExpressionError, DecimalException, OverflowError):
         return []
 
 
-def evaluations(expression: str, operands: Sequence[Number]) -> Iterator[Decimal]:
+def evaluations(expression: str, operands: Sequence[Number], days: Iterable[date] = ()) -> Iterator[Value]:
     """Return what an expression gives, by each reading of its numbers that is a known figure.
 
     Raises NotAnExpressionError."""
     numbers: dict[str, Number] = {}
+    dates: dict[str, Value] = {}
+    for mention in reversed(_dates(expression)):
+        name = f"date_{'x' * len(dates)}"  # no digit, which would begin a number
+        dates[name] = mention.day
+        expression = f"{expression[: mention.start]}{name}{expression[mention.start + len(mention.shown) :]}"
 
     def named(match: re.Match[str]) -> str:
         name = f"n{len(numbers)}"
@@ -96,7 +128,8 @@ def evaluations(expression: str, operands: Sequence[Number]) -> Iterator[Decimal
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NotAnExpressionError(expression) from None
     operations = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
-    if not operations or len(numbers) > MAX_NUMBERS:
+    is_computed = bool(operations) or isinstance(tree, ast.Call)
+    if not is_computed or len(numbers) > MAX_NUMBERS or not set(dates.values()) <= {*days}:
         raise NotAnExpressionError(expression)
     scaled = (node for node in operations if isinstance(node.op, ast.Mult | ast.Div))
     factors = {side.id for node in scaled for side in (node.left, node.right) if isinstance(side, ast.Name)}
@@ -106,10 +139,18 @@ def evaluations(expression: str, operands: Sequence[Number]) -> Iterator[Decimal
         allowed = FACTORS if name in factors else WHOLES
         values = [value for value in number.values if value in held]
         choices.append(values or [value for value in number.values if value in allowed])
-    if not any(number.values & held for number in numbers.values()):
+    if not dates and not any(number.values & held for number in numbers.values()):
         raise NotAnExpressionError(expression)
     for chosen in islice(product(*choices), MAX_WAYS):
-        yield _value(tree, dict(zip(numbers, chosen, strict=True)))
+        yield _value(tree, {**dates, **dict(zip(numbers, chosen, strict=True))})
+
+
+def _dates(text: str) -> list[Date]:
+    return dates_in(text, language_of_question(text) or ENGLISH)
+
+
+def _printed(value: Value) -> str:
+    return f"{abs(value):f}" if isinstance(value, Decimal) else ""
 
 
 def _operand(text: str) -> Number:
@@ -121,14 +162,24 @@ def _operand(text: str) -> Number:
     return number
 
 
-def _value(node: ast.expr, values: Mapping[str, Decimal]) -> Decimal:
+def _value(node: ast.expr, values: Mapping[str, Value]) -> Value:
     match node:
         case ast.Name(id=name) if name in values:
             return values[name]
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, values)
+        case ast.UnaryOp(op=ast.USub(), operand=operand) if isinstance(
+            value := _value(operand, values), Decimal
+        ):
+            return -value
+        case ast.Call(func=ast.Name(id="days"), args=[first, last], keywords=[]):
+            begin, end = _value(first, values), _value(last, values)
+            if isinstance(begin, date) and isinstance(end, date):
+                return Decimal((end - begin).days)
         case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
-            return compute(_value(left, values), _value(right, values))
+            one, other = _value(left, values), _value(right, values)
+            if isinstance(one, Decimal) and isinstance(other, Decimal):
+                return compute(one, other)
+            if isinstance(one, date) and isinstance(other, Decimal) and isinstance(op, ast.Add | ast.Sub):
+                return one + timedelta(days=int(compute(Decimal(0), other)))
     raise NotAnExpressionError(ast.unparse(node))
 
 

@@ -241,6 +241,12 @@ async def a_stage(store: Path) -> AsyncIterator[Stage]:
 
 
 @pytest.fixture
+def many_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the works of a run count as too many for one call to write all sections."""
+    monkeypatch.setattr("workflows.sections.drafting.MAX_WHOLE", 0)
+
+
+@pytest.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     """A stage of the test's own."""
     async with a_stage(tmp_path / "evidence") as stage:

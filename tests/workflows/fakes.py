@@ -182,7 +182,7 @@ class Fakes:
             "tool_selector": self._selected,
             "judge": self._verdict,
             "hypothesis_generator": self._named,
-            "writer": self._draft,
+            "writer": self.drafted,
             "verifier": lambda step: Verdicts(
                 verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences)
             ),
@@ -268,7 +268,7 @@ class Fakes:
         }
         return JudgeBatch.model_validate({**batch, **more})
 
-    def _draft(self, step: WriteInput) -> SectionDraft:
+    def drafted(self, step: WriteInput) -> SectionDraft:
         """A claim for each of the first three items: their own sentence. Without a model it is a passage."""
         own = [ref for ref in step.evidence if ref.evidence_id not in step.shared]
         refs = [ref for ref in own[:3] if ref.blob in self.documents]
@@ -278,10 +278,15 @@ class Fakes:
             )
             return SectionDraft(title=step.title, passages=passages)
         paragraphs = []
-        for ref in refs:
+        of_sections = [
+            (s.id, [ref for ref in own if s.key_question in self.documents[ref.blob].text][:3])
+            for s in step.outline
+        ]
+        for section, ref in ((name, ref) for name, refs in (of_sections or [("", refs)]) for ref in refs):
             text = self.documents[ref.blob].text
             support = (Support(evidence_id=ref.evidence_id, quote=text),)
-            paragraphs.append(DraftParagraph(claims=(DraftClaim(text=text, support=support),)))
+            claims = (DraftClaim(text=text, support=support),)
+            paragraphs.append(DraftParagraph(claims=claims, section=section))
         return SectionDraft(title=step.title, paragraphs=tuple(paragraphs))
 
     @activity.defn

@@ -19,7 +19,7 @@ from activities.contracts.write import Extracted, ExtractInput
 from activities.report.schema import Report
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.graph.graphs import a_graph
-from tests.workflows.script import MODEL, takes
+from tests.workflows.script import MODEL
 from tests.workflows.test_deep_writing import sentences
 from workflows.steps.model import ModelSteps
 
@@ -238,16 +238,16 @@ async def test_effects_are_read_before_the_writing_where_works_compare_though_no
         assert call.step.concluded == (FOLLOWS if asked else ())  # type: ignore[attr-defined]
 
 
-async def test_the_editor_of_a_long_report_is_told_what_follows_of_the_effects(stage: Stage) -> None:
+@pytest.mark.usefixtures("many_works")
+async def test_writers_and_editor_of_a_long_report_are_told_what_follows_of_the_effects(stage: Stage) -> None:
     comparing(stage)
     stage.script.answers["appraiser"] = lambda _: Appraisal(concluded=FOLLOWS)
-    stage.script.before["writer"] = lambda _: takes(60)
     await stage.play(a_request("deep"))
-    (editor,), (appraiser,) = stage.fakes.of("editor"), stage.fakes.of("appraiser")
-    assert editor.step.concluded == FOLLOWS  # type: ignore[attr-defined]
-    assert appraiser.began < max(
-        call.began for call in stage.fakes.of("writer")
-    )  # while sections are drafted
+    (appraiser,), writers = stage.fakes.of("appraiser"), stage.fakes.of("writer")
+    assert len(writers) == 3
+    for call in (*writers, *stage.fakes.of("editor")):
+        assert call.step.concluded == FOLLOWS  # type: ignore[attr-defined]
+    assert appraiser.ended <= min(call.began for call in writers)
 
 
 async def test_effects_are_read_beside_the_writing_where_the_budget_holds_no_more_than_it(

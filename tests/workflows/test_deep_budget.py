@@ -12,7 +12,7 @@ from tests.workflows.conftest import Run, Stage, a_request, limitations
 from tests.workflows.script import COST, document, takes
 from tests.workflows.test_deep_writing import sentences
 
-pytestmark = pytest.mark.invariant
+pytestmark = [pytest.mark.invariant, pytest.mark.usefixtures("many_works")]
 
 
 def spent(stage: Stage) -> Usage:

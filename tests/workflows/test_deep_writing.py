@@ -41,6 +41,7 @@ def drafts_of(stage: Stage) -> list[WriteInput]:
     return sorted(steps, key=lambda step: step.section_id)
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> None:
     stage.script.before["writer"] = lambda step: takes(600) if step.section_id == "s2" else None
     run = await stage.start(a_request("deep"))
@@ -56,25 +57,32 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     assert [e.type for e in await run.events()].count("complete") == 1
 
 
-async def test_a_section_is_written_while_others_are_still_researched_and_these_are_shown_it(
-    stage: Stage,
-) -> None:
-    stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
-    run = await stage.start(a_request("deep"))
-    await stage.child(run, "s3").until(lambda p: p.phase == "judging")
-    await run.until(lambda p: [s.status for s in p.sections] == ["complete", "complete", "running"])
-    await drafted(stage, 2)
-    assert [step.section_id for step in drafts_of(stage)] == ["s1", "s2"]
-    assert (await stage.child(run, "s3").progress()).phase == "judging"
-    assert (await run.outcome()).stop_reason == "sufficient_evidence"
-    steps = {step.section_id: step for step in drafts_of(stage)}
-    sections = {planned.section.id: planned.draft for planned in stage.fakes.published[-1].sections}
-    before = [claim.id for name in ("s1", "s2") for claim in sections[name].claims]
-    assert sorted(claim.id for claim in steps["s3"].written) == sorted(before)
-    assert before
-    assert not any(claim.id.startswith(f"{name}.") for name, step in steps.items() for claim in step.written)
+async def test_all_sections_over_few_works_are_written_in_one_call_with_one_answer(stage: Stage) -> None:
+    """The writer is told of the outline, its draft is divided, and no editor is asked."""
+
+    def write(step: WriteInput) -> SectionDraft:
+        text = stage.fakes.documents[step.evidence[0].blob].text
+        support = (Support(evidence_id=step.evidence[0].evidence_id, quote=text),)
+        answer = DraftClaim(text="Metformin lowered mortality.", support=support)
+        return stage.fakes.drafted(step).replace(answer=(answer,))
+
+    stage.script.answers["writer"] = write
+    _, report, _ = await stage.play(a_request("deep"))
+    (step,) = drafts_of(stage)
+    assert [section.id for section in step.outline] == ["s1", "s2", "s3"]
+    assert (step.other_sections, step.written) == ((), ())
+    texts = [stage.fakes.documents[ref.blob].text for ref in step.evidence]
+    for section in step.outline:
+        assert any(section.key_question in text for text in texts), "the works of all sections"
+    assert not stage.fakes.of("editor")
+    assert [claim.id for claim in report.answer] == ["s1.a1"]
+    assert not any(section.answer for section in report.sections), "the answer stands once"
+    for section in report.sections:
+        assert section.claims
+        assert all(claim.id.startswith(f"{section.id}.") for claim in section.claims)
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stage) -> None:
     stage.script.holds["writer"] = meeting(3)
     _, report, _ = await stage.play(a_request("deep"))
@@ -92,6 +100,7 @@ async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stag
     assert all(section.claims for section in report.sections)
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(stage: Stage) -> None:
     """The common work is about the third section's question."""
 
@@ -115,6 +124,7 @@ async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reporte
     assert citing == owned
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage: Stage) -> None:
     """Under different names: one section knows it by DOI, the others by PMID and DOI, and each quotes it
     under the name it knows."""
@@ -174,6 +184,7 @@ def sentences(stage: Stage, step: WriteInput, state: SentenceState) -> SectionDr
     return SectionDraft(paragraphs=(DraftParagraph(claims=claims),))
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> None:
     def write(step: WriteInput) -> SectionDraft:
         draft = sentences(stage, step, "stands")
@@ -220,6 +231,7 @@ async def test_what_the_verifier_does_not_confirm_is_written_once_more(
     assert len(report.sections[0].claims[0].support) == 2
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(stage: Stage) -> None:
     """While the editor works, what was refused is written once more."""
 

@@ -1,7 +1,7 @@
 """Conclusions by outcome: the effects of works that compare, which a model reads once.
 
-They are read before the last step that writes the answer, which is told what follows of them, where the
-budget leaves more than writing needs; else beside it.
+They are read before the answer and the sections are written, which are told what follows of them, where the
+budget leaves more than writing needs; else beside the last step that writes.
 """
 
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
@@ -27,8 +27,6 @@ class ConclusionsPart(Part):
         works = self._works() if use_model else ()
         if works and not self.models.refusal("appraiser"):
             await self._appraise(works)
-
-    beside_drafts = before_answer
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
         """Read the effects where they were not read before."""

@@ -24,9 +24,6 @@ MIN_SECONDS = 60.0
 class FullTextsPart(Part):
     """Reads works in full."""
 
-    reading = 0
-    """Steps under way that read works in full."""
-
     async def before_draft(self, use_model: bool) -> None:
         """Read what the only section may cite."""
         await self.read(self.run.writing.citable())
@@ -46,7 +43,6 @@ class FullTextsPart(Part):
             return tuple(evidence)
         state.part(FullTextsState).tried += [ref.evidence_id for ref in wanted]
         self.events.set_phase("writing", f"reading {plural(len(wanted), 'work')} in full")
-        self.reading += 1
         try:
             done: FullTexts = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
@@ -57,8 +53,6 @@ class FullTextsPart(Part):
             reason = reason_of(error)
             self.events.emit("error", f"full texts: {reason}", kind="step_failed", role="full texts")
             return tuple(evidence)
-        finally:
-            self.reading -= 1
         read = {ref.evidence_id: ref for ref in done.evidence}
         state.evidence.refs = [read.get(ref.evidence_id, ref) for ref in state.evidence.refs]
         return tuple(read.get(ref.evidence_id, ref) for ref in evidence)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 Stage = Literal[
     "after_judging",
-    "beside_drafts",
     "before_writing",
     "before_draft",
     "before_answer",
@@ -52,9 +51,6 @@ class Part(RunPart):
     async def after_judging(self, use_model: bool) -> None:
         """Act after each judgement of a loop."""
 
-    async def beside_drafts(self, use_model: bool) -> None:
-        """Act while the last sections of a report are drafted."""
-
     async def before_writing(self, use_model: bool) -> None:
         """Act once nothing more is searched for."""
 
@@ -62,7 +58,7 @@ class Part(RunPart):
         """Act before the only section of a report is written."""
 
     async def before_answer(self, use_model: bool) -> None:
-        """Act before the last step that writes the answer."""
+        """Act before what the answer is written from is written."""
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
         """Return the steps that go on at the same time as that step."""
@@ -140,7 +136,7 @@ PARTS: Mapping[str, PartRow] = {
     ),
     "conclusions": PartRow(
         is_wanted=lambda context: not context.profile.candidates,
-        acts=("beside_drafts", "before_answer", "beside_writing"),
+        acts=("before_answer", "beside_writing"),
         roles=("appraiser",),
         state=ConclusionsState,
         value="conclusions",

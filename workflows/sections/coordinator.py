@@ -3,8 +3,8 @@
 Invariants:
 
 * a section spends only what it was leased, and a lease is closed once, however the section ended;
-* a request for budget waits until something is free. When every running section is waiting and none is
-  drafted, nothing can be given back: the one with the most iterations gets a final grant, ends with what it
+* a request for budget waits until something is free. When every running section is waiting, nothing can be
+  given back: the one with the most iterations gets a final grant, ends with what it
   has, and leaves the rest of its lease to the others;
 * signals from people reach every running section, also one that is just being started;
 * a section is offered what the others found once an iteration, as references, in one signal.
@@ -66,8 +66,6 @@ class SectionCoordinator(RunPart):
         """Signals, each with its payload, for sections that are being started: sent once they run."""
         self._requests: dict[str, LeaseRequest] = {}
         self._share = Spend()
-        self.drafting = 0
-        """Sections that are drafted while others are researched: what they leave is not known yet."""
 
     def divide_budget(self, sections: int) -> None:
         """Set the first lease of each section still to be run: a part of its equal share of what is free.
@@ -213,7 +211,7 @@ class SectionCoordinator(RunPart):
             lease = budget.lease(section, self._share_of(allowed, least))
             del self._requests[section]
             grants.append((section, Grant(**lease.model_dump())))
-        if self._requests and len(self._requests) == len(self._running) and not self.drafting:
+        if self._requests and len(self._requests) == len(self._running):
             sections = self.state.sections.progress
             furthest = max(self._requests, key=lambda section: sections[section].iteration)
             del self._requests[furthest]

@@ -1,6 +1,7 @@
-"""Drafts of the sections of a long report, at the same time, each as soon as its research is done.
+"""Drafts of the sections of a long report, once the research of all is done.
 
-The items are divided among the sections before; the editor's pass over all claims afterwards removes
+Over few works one call writes all sections and the answer. Else the items are divided among the sections,
+which are written at the same time; the editor's pass over all claims afterwards writes the answer, removes
 repetition and marks contradictions.
 """
 
@@ -16,18 +17,18 @@ from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.step import Role
-from activities.contracts.stop_reasons import STOPS, StopReason, in_short, worst
-from activities.contracts.write import SectionDraft, WriteInput
+from activities.contracts.stop_reasons import StopReason, in_short, worst
+from activities.contracts.write import SectionDraft, WriteInput, divided
 from activities.messages import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
+from activities.roles.assessment import MIN_ANSWERS
 from activities.text.tokens import terms
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.dedup import documents_again, merge
 from workflows.rules.payload_limits import shown, without_history
 from workflows.run import RunParts
-from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.types import SectionFindings
 from workflows.steps.writing import judgements_of, run_all
 from workflows.types import Outcome
@@ -214,6 +215,8 @@ def _root_message(error: BaseException) -> str:
     return " ".join(message.split())[:200]
 
 
+MAX_WHOLE = 15
+"""Works that answer, up to which one call writes all sections."""
 MAX_NEAREST = 12
 """Works that a section quotes at most without a model."""
 MAX_WRITTEN = 20
@@ -223,10 +226,9 @@ MAX_WRITTEN = 20
 class SectionDrafting(RunPart):
     """Drafts every section of a long report."""
 
-    def __init__(self, run: RunParts, results: SectionResults, coordinator: SectionCoordinator) -> None:
+    def __init__(self, run: RunParts, results: SectionResults) -> None:
         super().__init__(run)
         self.results = results
-        self.coordinator = coordinator
 
     def calls_to_write(self) -> tuple[Role, ...]:
         """Return the model calls that the report still needs.
@@ -238,22 +240,6 @@ class SectionDrafting(RunPart):
         section: tuple[Role, ...] = ("writer", "verifier")
         return (*section * left, "editor")
 
-    async def draft_when_done(self, section: ReportPlanSection) -> None:
-        """Draft a section whose research is done while others are still researched, if possible.
-
-        Where candidates are named, drafting waits for every section.
-        """
-        run, stop = self.run, self.state.sections.findings[section.id].stop_reason
-        if self.context.profile.candidates or not (run.models.is_paid("writer") and STOPS[stop].pays):
-            return
-        if run.models.refusal("writer", writing=True):  # the others have not given back their budget
-            return
-        await run.gates.checkpoint()
-        if section.id not in self.state.draft.sections:
-            run.events.set_phase("researching", f"writing meanwhile: {section.title}")
-            await self._draft(section, use_model=True)
-            run.models.reserve_for_writing()
-
     async def draft_all(self, use_model: bool) -> None:
         """Draft every section that has no draft yet."""
         drafts = self.state.draft.sections
@@ -261,6 +247,13 @@ class SectionDrafting(RunPart):
         if not missing:
             return
         await self.boundary(use_model)
+        if use_model:
+            read = self.run.parts.full_texts.read
+            await run_all(read(self.results.evidence_of(section)) for section in missing)
+        await self.run.parts.act("before_answer", use_model)
+        if use_model and not drafts and (evidence := self._few_works()):
+            await self._draft_whole(evidence)
+            return
         self.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
         slots = asyncio.Semaphore(self.request.limits.max_parallel_sections)
 
@@ -277,12 +270,54 @@ class SectionDrafting(RunPart):
                 await self.context.continue_as_new()
             await self.gates.checkpoint()
 
+    def _few_works(self) -> tuple[EvidenceRef, ...]:
+        """Return the works of all sections where one call can write from all that answer.
+
+        None where a section found works and none of them was judged.
+        """
+        state = self.state
+        judged, usable = state.evidence.judgements, state.evidence.usable
+        answering = sum(judged[name].answers >= MIN_ANSWERS for name in usable if name in judged)
+        several = len(self.context.outline) > 1 and self.models.is_paid("writer")
+        were_judged = all(judged.keys() & names for names in map(set, state.sections.found.values()) if names)
+        if not (several and were_judged and 0 < answering <= MAX_WHOLE):
+            return ()
+        relevant = [usable[name] for name in state.evidence.relevant if name in usable]
+        read = (ref for name, ref in usable.items() if name in judged)
+        others = sorted(read, key=lambda ref: -judged[ref.evidence_id].answers)
+        works = {ref.evidence_id: ref for ref in (*relevant, *others)}
+        return shown(tuple(works.values()), MAX_WRITER_ITEMS)
+
+    async def _draft_whole(self, evidence: tuple[EvidenceRef, ...]) -> None:
+        """Have all sections and the answer written in one call."""
+        state, outline, writing = self.state, self.context.outline, self.run.writing
+        self.events.set_phase("writing", f"{plural(len(outline), 'section')} in one call")
+        found = (fact for part in state.sections.findings.values() for fact in part.facts)
+        step = WriteInput(
+            **self.context.step_inputs(
+                question=self.context.run_question,
+                facts=dict.fromkeys((*found, *state.evidence.facts)),
+                instruction=writing.instructions(),
+            ),
+            section_id=outline[0].id,
+            title=state.question.plan.report_title if state.question.plan else "",
+            evidence=evidence,
+            outline=tuple(outline),
+            stop_reason=state.stop_reason or self.results.overall_stop(),
+            hypotheses=tuple(state.part(CandidatesState).hypotheses),
+            judgements=judgements_of(evidence, state.evidence.judgements),
+            concluded=writing.concluded(),
+            left_open=tuple(dict.fromkeys(gap for part in outline for gap in state.left_open(part.id))),
+            report_to=self.context.run_id,
+        )
+        drafts = divided(await writing.write(step, use_model=True), [section.id for section in outline])
+        for section in outline:
+            state.draft.sections[section.id] = self.results.planned(section, drafts[section.id])
+
     async def _draft(self, section: ReportPlanSection, use_model: bool) -> None:
         state, draft = self.state, SectionDraft(title=section.title)
         evidence, shared = self._evidence(section)
         if evidence:
-            if use_model:
-                evidence = await self.run.parts.full_texts.read(evidence)
             findings = state.sections.findings.get(section.id)
             judged = (
                 {judgement.evidence_id: judgement for judgement in findings.judgements} if findings else {}
@@ -307,6 +342,7 @@ class SectionDrafting(RunPart):
                 or (findings.stop_reason if findings else "sufficient_evidence"),
                 hypotheses=tuple(state.part(CandidatesState).hypotheses),
                 judgements=judgements_of(evidence, judged),
+                concluded=self.run.writing.concluded(),
                 left_open=state.left_open(section.id),
                 report_to=self.context.run_id,
             )

@@ -29,7 +29,7 @@ class SectionResearch(RunPart):
         super().__init__(run)
         self.sections = SectionCoordinator(run, child_workflow, child_mode)
         self.results = SectionResults(run)
-        self.drafting = SectionDrafting(run, self.results, self.sections)
+        self.drafting = SectionDrafting(run, self.results)
         run.sections, run.calls_to_write = self.sections, self.drafting.calls_to_write
 
     async def answer(self) -> StopReason:
@@ -77,7 +77,7 @@ class SectionResearch(RunPart):
         )
 
     async def research_all(self) -> StopReason:
-        """One child a section, at most `max_parallel_sections` at once; drafting begins meanwhile."""
+        """One child a section, at most `max_parallel_sections` at once."""
         run, state, outline = self.run, self.state, self.context.outline
         if run.context.history_is_long():
             await run.context.continue_as_new()
@@ -92,7 +92,6 @@ class SectionResearch(RunPart):
         self.sections.divide_budget(len(waiting))
         slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self._research(section, slots)) for section in waiting]
-        tasks.append(asyncio.create_task(self._appraise_beside()))
         try:
             await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         except asyncio.CancelledError:
@@ -122,33 +121,8 @@ class SectionResearch(RunPart):
                 self.results.accept_failure(section, error)
             else:
                 self.results.accept(section, outcome)
-            if self.state.people.cancelled:
-                return
-            self.sections.drafting += 1
-            await self.sections.serve_requests()
-        try:
-            await self.drafting.draft_when_done(section)
-        finally:
-            self.sections.drafting -= 1
-        await self.sections.serve_requests()
-
-    async def _appraise_beside(self) -> None:
-        """Read the effects of works while the last sections are drafted.
-
-        It begins once these have their full texts and leave what the call may use.
-        """
-        run, findings, outline = self.run, self.state.sections.findings, self.context.outline
-
-        def may_begin() -> bool:
-            has_budget = run.models.has_budget("appraiser", run.models.allowance("appraiser"))
-            last = len(findings) == len(outline) and not run.parts.full_texts.reading
-            return last and (has_budget or not self.sections.drafting)
-
-        await workflow.wait_condition(may_begin)
-        await self.gates.checkpoint()
-        if STOPS[self.results.overall_stop()].pays:
-            self.results.rank_relevant()
-            await self.run.parts.act("beside_drafts", use_model=True)
+            if not self.state.people.cancelled:
+                await self.sections.serve_requests()
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, draft every section, publish."""
@@ -160,7 +134,6 @@ class SectionResearch(RunPart):
         if self.state.draft.edited is None:
             await self.drafting.boundary(use_model)
         writing, names = self.run.writing, [section.id for section in self.context.outline]
-        await self.run.parts.act("before_answer", use_model)
         beside = self.run.parts.beside_writing(use_model)
         await run_all((writing.finish(names, use_model), *beside))
         await self.run.parts.act("before_publishing", use_model)

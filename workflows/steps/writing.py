@@ -84,7 +84,7 @@ class WritingSteps(RunPart):
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
             judgements=judgements_of(evidence, state.evidence.judgements),
-            concluded=self._concluded(),
+            concluded=self.concluded(),
             left_open=state.left_open(),
             report_to=self.context.run_id,
         )
@@ -164,6 +164,7 @@ class WritingSteps(RunPart):
             **self.context.step_inputs(question=self.context.run_question),
             evidence=self._cited(claim for paragraph in failed for claim in paragraph.claims),
             failed=failed,
+            concluded=self.concluded(),
         )
         new = await self.models.execute(WRITE, step)
         for name, draft in drafts.items():
@@ -180,7 +181,7 @@ class WritingSteps(RunPart):
             **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
             evidence=self._cited(sentences),
-            concluded=self._concluded(),
+            concluded=self.concluded(),
         )
         read_again = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):
@@ -206,7 +207,8 @@ class WritingSteps(RunPart):
             data = {"section_id": section_id, "refused": refused, "share": round(share, 3)}
             self.events.emit("refused", message, **data)
 
-    def _concluded(self) -> tuple[str, ...]:
+    def concluded(self) -> tuple[str, ...]:
+        """Return what was computed from all works, which the answer says."""
         appraisal = self.state.part(ConclusionsState).appraisal
         return appraisal.concluded if appraisal is not None else ()
 
@@ -227,17 +229,14 @@ class WritingSteps(RunPart):
             return
         judged = best_first(state.evidence.judgements.values())
         judgements = (work.replace(support=()) for work in judged if work.answers >= MIN_ANSWERS)
-        # what managers asked of the report: that of the run, and those of its sections
-        asked = dict.fromkeys(findings.instruction for findings in state.sections.findings.values())
-        instruction = "\n".join(filter(None, (self.context.instruction, *asked)))
         step = EditInput(
-            **self.context.step_inputs(question=self.context.run_question, instruction=instruction),
+            **self.context.step_inputs(question=self.context.run_question, instruction=self.instructions()),
             title=state.question.plan.report_title if state.question.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
             answers={name: answer for name, (answer, _) in stated.items() if name in claims},
             judgements=within(judgements, JUDGEMENTS_ROOM),
-            concluded=self._concluded(),
+            concluded=self.concluded(),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
         if size(step) > ROOM:
@@ -249,6 +248,11 @@ class WritingSteps(RunPart):
         edited = await self.models.execute(EDIT, step)
         shown = edited.changed(lambda row: None if self._names_left_out(row.text) else row)
         state.draft.edited = shown.replace(title="" if self._names_left_out(edited.title) else edited.title)
+
+    def instructions(self) -> str:
+        """Return what managers asked of the report: that of the run, and those of its sections."""
+        asked = dict.fromkeys(findings.instruction for findings in self.state.sections.findings.values())
+        return "\n".join(filter(None, (self.context.instruction, *asked)))
 
     # candidates that a reviewer left out
 

@@ -4,7 +4,8 @@ The text is made from the claims alone, so that a check can make it again and co
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, zip_longest
+from itertools import accumulate, groupby, zip_longest
+from operator import itemgetter
 from typing import Literal
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim
@@ -156,9 +157,11 @@ Shape = Literal["text", "list", "table"]
 
 
 def shapes(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
-    """Part claims into sentences, items of a list and rows of a table with the same headings."""
-    for head, group in groupby(claims, _head):
-        yield "text" if head is None else "table" if head else "list", [*group]
+    """Part claims into paragraphs, items of a list and rows of a table with the same headings."""
+    claims = tuple(claims)
+    places = accumulate(claim.begins for claim in claims)
+    for key, group in groupby(zip(map(_head, claims), places, claims, strict=True), itemgetter(0, 1)):
+        yield "text" if key[0] is None else "table" if key[0] else "list", [row[-1] for row in group]
 
 
 def _head(claim: Claim) -> tuple[str, ...] | None:

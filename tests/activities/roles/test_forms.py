@@ -2,9 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.evidence import Evidence, ReportPlanSection, Statement
 from activities.contracts.revise import Revised, ReviseInput
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput, named
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    SectionDraft,
+    WriteInput,
+    divided,
+    named,
+)
 from activities.profiles.loader import load_profile
 from activities.roles.reviser import REVISER, ReviserAnswer
 from activities.roles.role import Prompt
@@ -145,4 +152,36 @@ def test_a_writer_says_which_of_what_was_left_open_its_text_settles() -> None:
     assert "G2: What the plumber says" in prompt.user
     answer = DraftAnswer.model_validate({"blocks": [table(CALL)], "settled": ["G1", "G9", "the plumber"]})
     assert WRITER.accept(step, prompt, answer).output.settled == ("No total of the claims",)
-    assert "settled" not in WRITER.render(STEP, WORKS, 20_000).user
+    assert "`settled`" not in WRITER.render(STEP, WORKS, 20_000).user
+
+
+def test_blocks_of_a_report_in_one_call_stand_in_the_sections_that_they_name() -> None:
+    """One without a section that there is goes on where the last one stood; ids begin with the section."""
+    outline = tuple(
+        ReportPlanSection(id=name, title=f"On {name}", key_question=f"What of {name}?")
+        for name in ("s1", "s2", "s3")
+    )
+    step = STEP.replace(outline=outline)
+    prompt = WRITER.render(step, WORKS, 20_000)
+    assert "s2: On s2: What of s2?" in prompt.user
+    assert prompt.choices["blocks.section"] == ("s1", "s2", "s3")
+    assert WRITER.render(STEP, WORKS, 20_000).choices["blocks.section"] == ()
+    said = {"text": "The landlord acknowledges 336.00 euros.", "rests_on": ["S3"]}
+    blocks = [table(CALL), {**table(CALL), "section": "s2"}, {"claims": [said], "section": "s9"}]
+    answer = [said, {**said, "text": "Of the bill 336.00 euros are acknowledged.", "begins": True}]
+    made = DraftAnswer.model_validate({"answer": answer, "blocks": blocks})
+    draft = named("s1", WRITER.accept(step, prompt, made).output)
+    drafts = divided(draft, ["s1", "s2", "s3"])
+    ids = {name: [claim.id for claim in part.claims] for name, part in drafts.items()}
+    assert ids == {"s1": ["s1.a1", "s1.a2", "s1.1"], "s2": ["s2.1", "s2.2"], "s3": []}
+    assert [claim.begins for claim in drafts["s1"].answer] == [False, True]
+
+
+def test_an_answer_may_have_the_figures_of_the_conclusions_and_no_others() -> None:
+    """These are computed from all works: no work has them."""
+    step = STEP.replace(concluded=("The drug may lower deaths. Pooled RR 0.62 (0.41 to 0.93), 2 studies.",))
+    prompt = WRITER.render(step, WORKS, 20_000)
+    pooled = {"text": "Pooled, the risk ratio is 0.62 (0.41 to 0.93).", "rests_on": ["S1", "S3"]}
+    other = {"text": "Pooled, the risk ratio is 0.72 (0.41 to 0.93).", "rests_on": ["S1", "S3"]}
+    made = DraftAnswer.model_validate({"answer": [pooled, other], "blocks": []})
+    assert [claim.state for claim in WRITER.accept(step, prompt, made).output.answer] == ["ask", "refused"]

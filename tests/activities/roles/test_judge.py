@@ -80,4 +80,4 @@ def test_only_a_document_of_ones_own_has_a_kind_and_only_for_one_it_is_asked(
     assert judged(kind=said).kind == kind
     step = JudgeInput(run_id="r", question="Why?", profile=load_profile("general"), iteration=1, evidence=())
     prompt = JUDGE.render(step, works, 20_000)
-    assert ("works.kind" in prompt.choices) is own
+    assert bool(prompt.choices["works.kind"]) is own

@@ -9,8 +9,8 @@ from activities.contracts.step import Role
 from activities.contracts.write import SectionDraft, VerifyInput, WriteInput
 from activities.profiles.loader import load_profile
 from activities.roles import question, verifier, writer
-from activities.roles.question import QueryAnswer, WordedQuery
-from activities.roles.writer import DraftAnswer, TranslatedDraft
+from activities.roles.question import QueryAnswer
+from activities.roles.writer import DraftAnswer
 from activities.verification.verdicts import to_read
 from tests.activities.roles.conftest import Case
 from tests.fake_openai import sensible
@@ -44,10 +44,10 @@ async def test_a_role_is_told_the_language_of_the_answer_in_one_line(case: Case,
 def test_a_question_is_worded_in_the_languages_of_its_sources(case: Case) -> None:
     step = case.step("query_parser", wordings_in=("en",))
     prompt = question.render_query(step, (), ROOM)
-    assert (prompt.answer, prompt.choices["wordings.language"]) == (WordedQuery, ("en",))
-    assert question.render_query(case.step("query_parser"), (), ROOM).answer is None
+    assert prompt.choices["wordings.language"] == ("en",)
+    assert question.render_query(case.step("query_parser"), (), ROOM).choices["wordings"] == ()
     wordings = [{"language": "en", "query": "metformin dementia"}, {"language": "fr", "query": "metformine"}]
-    answer = WordedQuery.model_validate({"wordings": wordings})
+    answer = QueryAnswer.model_validate({"wordings": wordings})
     assert question.accept_query(step, prompt, answer).output.wordings == {"en": "metformin dementia"}
     assert question.accept_query(step, prompt, QueryAnswer()).output.wordings == {}
 
@@ -58,9 +58,7 @@ def draft_of(*translations: tuple[str, str], language: str = "en") -> SectionDra
     prompt = writer.render(step, (MINUTES,), ROOM)
     rows = [{"sentence": label, "text": text} for label, text in translations]
     fields = {"blocks": [{"claims": [{"text": "Mr Maibaum was elected.", "rests_on": ["S1"]}]}]}
-    return writer.accept(
-        step, prompt, TranslatedDraft.model_validate({**fields, "translations": rows})
-    ).output
+    return writer.accept(step, prompt, DraftAnswer.model_validate({**fields, "translations": rows})).output
 
 
 def test_a_writer_translates_what_its_reader_cannot_read() -> None:
@@ -74,10 +72,9 @@ def test_a_writer_translates_what_its_reader_cannot_read() -> None:
 
 def test_only_a_writer_of_foreign_works_is_asked_for_translations() -> None:
     step = WriteInput(run_id="r", question="Wer?", profile=load_profile("general"), language="de")
-    assert writer.render(step, (MINUTES,), ROOM).answer is None
+    assert writer.render(step, (MINUTES,), ROOM).choices["translations"] == ()
     foreign = writer.render(step.replace(language="en"), (MINUTES,), ROOM)
-    assert foreign.answer is TranslatedDraft
-    assert issubclass(TranslatedDraft, DraftAnswer)
+    assert "translations" not in foreign.choices
     assert "in English" in foreign.user
 
 

@@ -12,7 +12,7 @@ from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
 from activities.models.base import PER_MESSAGE, estimate, room
 from activities.models.client import OpenAIModel
-from activities.models.structured import without_bounds
+from activities.models.structured import schema_of, without_bounds
 from activities.roles import prompt, question, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.prompt import WORKS_FIRST
@@ -45,6 +45,18 @@ async def test_every_role_has_its_own_prompt_and_says_which_version(case: Case, 
     assert role in WORKS_FIRST or system.startswith(own)
     assert charged.prompt_version == f"{role}@{hashlib.sha256(file.text.encode()).hexdigest()[:8]}"
     assert charged.model == "m"
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_every_field_that_is_asked_for_is_explained(case: Case, role: Role) -> None:
+    """Also those that only some steps are asked for: the others are not in the schema."""
+    spec, step = spec_of(role), case.step(role)
+    made = spec.render(step, DOCUMENTS if spec.refs(step) else (), 20_000)
+    schema = schema_of(made.answer or spec.answer, made.choices)
+    objects = [schema, *schema.get("$defs", {}).values()]
+    names = {name for node in objects for name in node.get("properties", {})}
+    explained = f"{made.system}\n{made.user}"
+    assert {name for name in names if f"`{name}`" not in explained} <= {"yes"}
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -189,7 +189,8 @@ async def test_an_editor_answers_with_the_answers_of_the_sections(case: Case) ->
     own = CLAIMS["s1"][0].replace(id="s1.a1", text="Metformin may help.")
     said = [{"text": "Metformin may help.", "rests_on": ["A1"]}]
     answer = {"answer": said, "repeated": [{"claim": "C2", "repeats": "A1"}]}
-    edited = await case.said("editor", answer, answers={"s1": (own,)})
+    other = CLAIMS["s2"][0].replace(id="s2.a1")
+    edited = await case.said("editor", answer, answers={"s1": (own,), "s2": (other,)})
     assert [(one.text, one.claims) for one in edited.answer] == [("Metformin may help.", ("s1.a1",))]
     assert edited.repeated == (), "a claim went because an answer says it"
 

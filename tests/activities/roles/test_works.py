@@ -17,6 +17,7 @@ from activities.roles.works import show
 from activities.text.sentences import sentences
 from activities.text.tokens import terms
 from activities.verification import gate
+from activities.verification.quote_check import QuoteChecker
 
 
 def work(text: str, title: str = "T", **more: object) -> Evidence:
@@ -220,3 +221,23 @@ def test_sections_over_the_same_works_do_not_make_the_same_claims() -> None:
     assert sum(map(len, at_once)) == len(set().union(*at_once)) == len(support)
     before = tuple(Claim(id=f"s1.{n}", text=text) for n, text in enumerate(sorted(at_once[0])))
     assert not claims(QUESTIONS[1], written=before) & at_once[0]
+
+
+def test_every_line_of_a_persons_own_text_can_be_quoted() -> None:
+    """Lines of a letter that are no sentences: each has a label, a short one with what stands before it."""
+    text = (
+        "Harbour Lane Players\n\nYour demand of 10 June\nDear Ms Veitch,\nBy our reckoning:\n"
+        "Hire, 12 performances at 380.00 4,560.00\n28 March, dimmer: whole fee -380.00\n"
+        "Paid: 1,600.00 + 500.00 + 2,000.00 + 400.00 -4,500.00\nDeposit -600.00\n"
+    )
+    letter = work(text, evidence_type="document")
+    shown = show("reckoning", [letter], 2_000)
+    rows = [row for row in shown.text.splitlines()[1:] if row.strip()]
+    assert all(re.match(r"S\d+: ", row) for row in rows), shown.text
+    checker = QuoteChecker({letter.evidence_id: letter})
+    for label, sentence in shown.sentences.items():
+        support = Support(evidence_id=letter.evidence_id, quote=sentence.quote)
+        assert checker.supports([support]).support, label
+    (paid,) = [sentence for sentence in shown.sentences.values() if "Paid" in sentence.quote]
+    assert paid.quote == "Paid: 1,600.00 + 500.00 + 2,000.00 + 400.00 -4,500.00"
+    assert "- Harbour" in show("x", [letter.replace(evidence_type="article")], 2_000).text

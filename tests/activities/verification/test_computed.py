@@ -61,5 +61,52 @@ def test_a_number_follows_only_from_the_computation_that_is_shown(
     assert bool(missing) is not bool(computed)
 
 
+DATED = (
+    "The amount of 1,980.00 pounds was due 14 days after 2 May 2025; overdue amounts bear 8 % a year.",
+    "La facture du 18 avril 2025 fut payée le 30 juin 2025 à Lyon par la société.",
+    "该合同于2024年3月14日签订。",
+    "It was returned on 14.03.2024, and the loan of 2023-11-01 ended.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "computed"),
+    [
+        ("These are 134 days.", ["days(2023-11-01, 2024-03-14)"], ["days(2023-11-01, 2024-03-14) = 134"]),
+        ("These are 134 days.", ["days(1 November 2023, 14.03.2024)"],
+         ["days(1 November 2023, 14.03.2024) = 134"]),
+        ("It was overdue for 59 days.", ["days(2025-05-02, 2025-06-30)"],
+         ["days(2025-05-02, 2025-06-30) = 59"]),
+        ("Interest is 19.53 pounds.", ["1,980.00 * 8 / 100 * (days(2025-05-02, 2025-06-30) - 14) / 365"],
+         ["1,980.00 * 8 / 100 * (days(2025-05-02, 2025-06-30) - 14) / 365 = 19.53"]),
+        ("With 45 days of interest 1,999.53 are due.",
+         ["days(2025-05-02, 2025-06-30) - 14", "1,980.00 + 1,980.00 * 8 / 100 * 45 / 365"],
+         ["days(2025-05-02, 2025-06-30) - 14 = 45",
+          "1,980.00 + 1,980.00 * 8 / 100 * 45 / 365 = 1,999.53"]),
+        # days added to a date are a date
+        ("It was due on 16 May 2025.", ["2025-05-02 + 14"], ["2025-05-02 + 14 = 2025-05-16"]),
+        ("It was due on 17 May 2025.", ["2025-05-02 + 14"], []),
+        ("From 16 May on there were 45 days.", ["2025-05-02 + 14", "days(2025-05-16, 2025-06-30)"],
+         ["2025-05-02 + 14 = 2025-05-16", "days(2025-05-16, 2025-06-30) = 45"]),
+        ("It bears 19.53 of interest.",
+         ["2025-05-02 + 14", "1,980.00 * 8 / 100 * days(2025-05-16, 2025-06-30) / 365"],
+         ["2025-05-02 + 14 = 2025-05-16",
+          "1,980.00 * 8 / 100 * days(2025-05-16, 2025-06-30) / 365 = 19.53"]),
+        # a date that no work has, a wrong count, and what is no date
+        ("These are 135 days.", ["days(2023-11-01, 2024-03-15)"], []),
+        ("These are 133 days.", ["days(2023-11-01, 2024-03-14)"], []),
+        ("These are 66 days.", ["days(14, 80)"], []),
+        ("These are 134 days.", ["2024-03-14 - 2023-11-01"], []),
+        ("It was 268.", ["days(2023-11-01, 2024-03-14) * 2023-11-01"], []),
+    ],
+)  # fmt: skip
+def test_days_are_counted_between_dates_that_the_works_have(
+    text: str, shown: list[str], computed: list[str]
+) -> None:
+    made, missing = computed_from(text, shown, DATED, DATED)
+    assert list(made) == computed
+    assert bool(missing) is not bool(computed)
+
+
 def test_a_sentence_without_a_number_of_its_own_needs_no_computation() -> None:
     assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == ((), "")
