@@ -79,7 +79,9 @@ def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | No
     lean: dict[str, Any] = json.loads(_lean_schema(answer))
     for path, values in (choices or {}).items():
         _choose(lean, path.split("."), list(values))
-    return lean
+    text = json.dumps(lean)
+    unused = [name for name in lean.get("$defs", {}) if f'"#/$defs/{name}"' not in text]
+    return {**lean, "$defs": {k: v for k, v in lean["$defs"].items() if k not in unused}} if unused else lean
 
 
 @lru_cache(maxsize=64)

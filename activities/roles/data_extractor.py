@@ -48,6 +48,8 @@ def render(role: Role, step: ExtractDataInput, documents: Sequence[Evidence], ro
         task=TASK,
     )
     prompt.choices["values.field"] = tuple(field.id for field in step.fields)
+    if not any(field.guesses for field in step.fields):
+        prompt.choices["values.reason"] = ()
     return prompt
 
 

@@ -175,11 +175,11 @@ def _value(node: ast.expr, values: Mapping[str, Value]) -> Value:
             if isinstance(begin, date) and isinstance(end, date):
                 return Decimal((end - begin).days)
         case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
-            one, other = _value(left, values), _value(right, values)
-            if isinstance(one, Decimal) and isinstance(other, Decimal):
-                return compute(one, other)
-            if isinstance(one, date) and isinstance(other, Decimal) and isinstance(op, ast.Add | ast.Sub):
-                return one + timedelta(days=int(compute(Decimal(0), other)))
+            base, by = _value(left, values), _value(right, values)
+            if isinstance(base, Decimal) and isinstance(by, Decimal):
+                return compute(base, by)
+            if isinstance(base, date) and isinstance(by, Decimal) and isinstance(op, ast.Add | ast.Sub):
+                return base + timedelta(days=int(compute(Decimal(0), by)))
     raise NotAnExpressionError(ast.unparse(node))
 
 

@@ -239,5 +239,5 @@ def test_every_line_of_a_persons_own_text_can_be_quoted() -> None:
         support = Support(evidence_id=letter.evidence_id, quote=sentence.quote)
         assert checker.supports([support]).support, label
     (paid,) = [sentence for sentence in shown.sentences.values() if "Paid" in sentence.quote]
-    assert paid.quote == "Paid: 1,600.00 + 500.00 + 2,000.00 + 400.00 -4,500.00"
+    assert paid.quote.startswith("Paid: 1,600.00 + 500.00 + 2,000.00 + 400.00 -4,500.00")
     assert "- Harbour" in show("x", [letter.replace(evidence_type="article")], 2_000).text
