@@ -12,6 +12,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, cast
 
 import pytest
@@ -215,6 +216,16 @@ def question_of(asked: Asked) -> str:
     return found.group(1) if found else ""
 
 
+_SECTIONS = re.compile(r"^- (s\d+): ", re.MULTILINE)
+
+
+def _blocks(claims: list[dict[str, Any]], sections: list[str]) -> list[dict[str, Any]]:
+    """Paragraphs of four sentences, or one for each section where all are written in one call."""
+    size = max(1, -(-len(claims) // len(sections))) if sections else 4
+    blocks = [claims[at : at + size] for at in range(0, len(claims), size)]
+    return [{"claims": block, "section": name} for block, name in zip_longest(blocks, sections) if block]
+
+
 def sensible(asked: Asked) -> Reply:
     """Every role, answered as a good model would: from what is in the prompt."""
     if "response_format" not in asked.json() and "Answer yes or no." in _text(asked):
@@ -285,7 +296,9 @@ def sensible(asked: Asked) -> Reply:
         "hypothesis_generator": {"hypotheses": []},
         "writer": {
             "answer": copied[:2],
-            "blocks": [{"claims": copied[at : at + 4]} for at in range(0, len(copied), 4)],
+            "blocks": _blocks(
+                copied, _SECTIONS.findall(text.partition("\nSections:\n")[2].partition("\n\n")[0])
+            ),
             "reservations": ["No full text was read."],
             "sentences": [],
         },

@@ -55,7 +55,7 @@ HISTORIES: Mapping[str, History] = {
         "edit_plan approve write_section edit_report section_report",
     ),
     "deep-effects-beside": History(
-        "test_analysis.py::test_the_editor_of_a_long_report_is_told_what_follows_of_the_effects",
+        "test_analysis.py::test_writers_and_editor_of_a_long_report_are_told_what_follows_of_the_effects",
         "appraise_effects edit_report",
     ),
     "deep-follow-up": History(

@@ -96,6 +96,7 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     assert len(asked) <= 1
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_writing_goes_on_where_it_was(stage: Stage) -> None:
     stage.script.sections = 5
     outcome, report, run = await stage.play(a_request("deep", history_events=60))
