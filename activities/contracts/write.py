@@ -288,6 +288,11 @@ class EditInput(StepContext):
         """Whether the report has several sections and none of them alone holds its answer."""
         return len(self.claims) > 1 and sum(map(bool, self.answers.values())) != 1
 
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether there is nothing to edit: no claim, or a report that was written as a whole."""
+        return not any(self.claims.values()) or not (self.wants_answer or self.asks_mechanism)
+
 
 class Edited(Frozen):
     title: str = ""

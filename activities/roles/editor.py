@@ -225,6 +225,5 @@ EDITOR = RoleSpec(
     render,
     accept,
     lambda step, _: Edited(title=step.title),
-    # a report of one section, or with one answer, was written as a whole
-    idle=lambda s, _: not any(s.claims.values()) or not (s.wants_answer or s.asks_mechanism),
+    idle=lambda step, _: step.asks_nothing,
 )

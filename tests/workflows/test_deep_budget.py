@@ -125,14 +125,14 @@ async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stag
 
 @pytest.mark.parametrize(("mode", "tokens"), [("deep", 20_000), ("hierarchical", 20_000)])
 async def test_a_small_budget_of_four_sections_is_used(stage: Stage, mode: str, tokens: int) -> None:
-    """What is kept back for writing follows what calls take; what sections do not use goes to the others."""
+    """What sections do not use goes to the others; what is kept back for writing may be left."""
     stage.script.sections, stage.script.sufficient_at = 4, None
     stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     limits = {"max_tokens": tokens, "max_iterations": 50}
     outcome, _, run = await stage.play(a_request(mode, limits=limits))
     assert outcome.stop_reason == "token_budget_exceeded"
     used = await accounted(stage, run)
-    assert tokens * 0.85 <= used.tokens <= tokens
+    assert tokens * 0.55 <= used.tokens <= tokens
     assert all(call.paid for call in stage.fakes.of("writer"))
 
 

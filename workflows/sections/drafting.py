@@ -26,6 +26,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.text.tokens import terms
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
+from workflows.rules.budget import needs
 from workflows.rules.dedup import documents_again, merge
 from workflows.rules.payload_limits import shown, without_history
 from workflows.run import RunParts
@@ -255,13 +256,24 @@ class SectionDrafting(RunPart):
             await self._draft_whole(evidence)
             return
         self.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
-        slots = asyncio.Semaphore(self.request.limits.max_parallel_sections)
+        slots = asyncio.Semaphore(self._at_once())
 
         async def draft(section: ReportPlanSection) -> None:
             async with slots:
                 await self._draft(section, use_model)
 
         await run_all(draft(section) for section in missing)
+
+    def _at_once(self) -> int:
+        """Return how many sections are written at once: as many calls as the budget holds, at least one."""
+        writer = needs(self.models.allowance("writer"), self.models.price("writer"))
+
+        def holds(calls: int) -> bool:
+            spend = writer.each(lambda _, amount: amount * calls)
+            return self.context.budget.refusal(spend, writing=True) is None
+
+        most = self.request.limits.max_parallel_sections
+        return next((calls for calls in range(most, 1, -1) if holds(calls)), 1)
 
     async def boundary(self, use_model: bool) -> None:
         """Pause or continue as new at a step boundary, where a run that goes on paying may."""

@@ -239,6 +239,8 @@ class WritingSteps(RunPart):
             concluded=self.concluded(),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
+        if step.asks_nothing and len(claims) > 1:
+            return
         if size(step) > ROOM:
             self.events.add_limitation("sections_not_compared")
             return
