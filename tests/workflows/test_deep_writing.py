@@ -72,8 +72,8 @@ async def test_all_sections_over_few_works_are_written_in_one_call_with_one_answ
     assert [section.id for section in step.outline] == ["s1", "s2", "s3"]
     assert (step.other_sections, step.written) == ((), ())
     texts = [stage.fakes.documents[ref.blob].text for ref in step.evidence]
-    for section in step.outline:
-        assert any(section.key_question in text for text in texts), "the works of all sections"
+    for planned in step.outline:
+        assert any(planned.key_question in text for text in texts), "the works of all sections"
     assert not stage.fakes.of("editor")
     assert [claim.id for claim in report.answer] == ["s1.a1"]
     assert not any(section.answer for section in report.sections), "the answer stands once"

@@ -41,7 +41,7 @@ async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode
 async def test_what_the_run_finds_itself_does_not_count_as_imported(stage: Stage) -> None:
     _, _, earlier = await stage.play(a_request())
     follow_up = await evidence_of(stage, earlier)
-    stage.script.answers["writer"] = lambda step: stage.fakes._draft(
+    stage.script.answers["writer"] = lambda step: stage.fakes.drafted(
         step.model_copy(update={"evidence": tuple(reversed(step.evidence))})
     )
     stage.script.search = lambda task: [document(task.source, "later work")]

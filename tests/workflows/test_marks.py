@@ -261,7 +261,7 @@ def marking(stage: Stage, marks: Marks) -> None:
         return cast(AgentSelectionPlan, marks.of("tool_selector", AgentSelectionPlan(tasks=(task,))))
 
     def written(step: Any) -> SectionDraft:
-        draft = fakes._draft(step)
+        draft = fakes.drafted(step)
         texts = tuple(
             part.model_copy(
                 update={

@@ -24,9 +24,9 @@ from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.text.tokens import terms
+from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
-from workflows.rules.budget import needs
 from workflows.rules.dedup import documents_again, merge
 from workflows.rules.payload_limits import shown, without_history
 from workflows.run import RunParts
