@@ -12,7 +12,7 @@ from pathlib import Path
 from activities.settings import Settings
 from client.api import Determinator
 from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
-from client.listing import Filter, Row, matching
+from client.listing import Filter, Listing, Row, matching
 from client.run import Run
 from client.runs.options import SharedOptions
 
@@ -24,7 +24,7 @@ RUNS_AN_HOUR = 20
 """Runs that one user may start within an hour."""
 SIGN_INS_A_MINUTE = 10
 """Attempts to sign in from one address within a minute."""
-LISTED = 100
+LISTED = Listing(limit=100)
 """Runs in the list, the newest."""
 
 
@@ -78,9 +78,10 @@ class Access:
             raise SeveralRuns(name[:100], fitting)
         return fitting[0] if fitting else name
 
-    async def runs(self, user: str) -> list[Row]:
+    async def runs(self, user: str, only: Listing = LISTED) -> list[Row]:
         """Return the runs that the user may see, the newest first."""
-        return await self.client.runs(LISTED, Filter(user=user if self.shared else None))
+        given = only.model_dump(exclude_unset=True)
+        return await self.client.runs(Filter(**given, user=user if self.shared else None))
 
     def forget(self, run_id: str) -> None:
         """Look the run up again at the next request: its server or worker may be another one."""

@@ -31,7 +31,7 @@ from client.configuration import ignored_keys, load_settings
 from client.connection import Connection, Say, configured, open_client, quiet
 from client.embedded.server import keep_alive, serve, start_embedded
 from client.failures import BadInput, Failure, no_such_run
-from client.listing import Filter, Row, description, find_run, list_runs, status_of
+from client.listing import EVERY, Filter, Listing, Row, description, find_run, list_runs, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -319,12 +319,12 @@ class Determinator:
             return []
         return list(dict.fromkeys(await review_ids((await self.connect(worker=False)).client)))
 
-    async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
+    async def runs(self, only: Listing = EVERY) -> list[Row]:
         """Return runs, the newest first. Raises NoConnection."""
         if self.is_new:
             return []
         connection = await self.connect(worker=False)
-        return await list_runs(connection.client, limit=limit, only=only or Filter())
+        return await list_runs(connection.client, Filter(**only.model_dump(exclude_unset=True)))
 
     async def finished(self, name: str = "last", *, whole: bool = True) -> "Finished":
         """Return all that is known of a run that has ended.

@@ -4,14 +4,18 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, Self
 
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.codec import CodecError
-from client.failures import Hint, NoSuchRun, SeveralRuns, no_such_run
-from workflows.modes import WORKFLOW_OF_MODE
+from activities.configuration.declaration import option
+from activities.contracts.evidence import Frozen
+from client.failures import BadInput, Hint, NoSuchRun, SeveralRuns, faults_of, no_such_run, unknown
+from workflows.modes import CHOICES, WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
 
@@ -25,6 +29,9 @@ STATUSES = {
     "timed_out": "TimedOut",
 }
 """Statuses as they are named here, and as the server names them."""
+PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
+"""States that are phases of a running run."""
+State = Literal["running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out"]
 MAX_IDS = 20_000
 """Executions that are read in search of a part of an id."""
 BEFORE_LINES = "0.1"
@@ -63,7 +70,7 @@ async def find_run(client: Client, name: str) -> str:
     A part at the beginning goes over one elsewhere. Raises NoSuchRun.
     """
     if name == "last":
-        rows = await list_runs(client, limit=50)
+        rows = await list_runs(client)
         if not rows:
             raise no_such_run(name)
         return rows[0].run_id
@@ -107,29 +114,68 @@ async def run_ids(client: Client, beginning: str = "") -> list[str]:
     return sorted(ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Filter of a list of runs; None and an empty text mean anything."""
+def _day(value: object) -> object:
+    """Return the beginning of a day in local time, of `2026-03-01`, `today` or `yesterday`."""
+    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    if value in ("today", "yesterday"):
+        return today - timedelta(days=value == "yesterday")
+    try:
+        return datetime.strptime(value, "%Y-%m-%d").astimezone() if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"{value!r} is not a date; write 2026-03-01, today or yesterday") from None
 
-    status: str | None = None
-    """One of `STATUSES`, or a phase of a running run, such as `paused`."""
-    mode: str | None = None
-    text: str = ""
-    """Part of the question or of the id, in any case."""
-    since: datetime | None = None
-    until: datetime | None = None
+
+def _mode(value: str) -> str:
+    if value not in CHOICES:
+        raise ValueError(unknown(value, list(CHOICES)))
+    return CHOICES[value]
+
+
+Day = Annotated[datetime, BeforeValidator(_day, json_schema_input_type=str)]
+
+
+class Listing(Frozen):
+    """What a list of runs is narrowed by: the options, arguments and parameters of every surface."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=False)
+
+    state: Annotated[State | None, option("Only runs in this state.")] = None
+    mode: Annotated[Annotated[str, AfterValidator(_mode)] | None, option("Only runs of this mode.")] = None
+    text: Annotated[
+        str, option("Only runs with this in their question or id."), StringConstraints(strip_whitespace=True)
+    ] = ""
+    since: Annotated[Day | None, option("Only runs started on or after this day.", unit="day")] = None
+    until: Annotated[Day | None, option("Only runs started before or on this day.", unit="day")] = None
+    limit: Annotated[int, option("How many runs at most; default: 20."), Field(ge=1, le=200)] = 20
+
+    @classmethod
+    def read(cls, values: Mapping[str, object]) -> Self:
+        """Return what is asked for, of the values that say something. Raises BadInput."""
+        try:
+            return cls.model_validate({name: value for name, value in values.items() if value is not None})
+        except ValidationError as error:
+            raise BadInput(faults_of(error, "what was asked")) from error
+
+    @property
+    def is_narrow(self) -> bool:
+        return self.model_fields_set - {"limit"} != set()
+
+
+class Filter(Listing):
+    """What is asked for, of the runs of one user; None: of all."""
+
     user: str | None = None
 
     def query(self) -> str:
         """Return the part that the server decides, as a visibility query."""
         parts = [RESEARCH, "ExecutionStatus != 'ContinuedAsNew'"]
-        if self.status is not None:
+        if self.state is not None:
             # only running runs have a phase
-            parts.append(f"ExecutionStatus = '{STATUSES.get(self.status, 'Running')}'")
+            parts.append(f"ExecutionStatus = '{STATUSES.get(self.state, 'Running')}'")
         if self.since is not None:
             parts.append(f"StartTime >= '{self.since.isoformat()}'")
         if self.until is not None:
-            parts.append(f"StartTime < '{self.until.isoformat()}'")
+            parts.append(f"StartTime < '{(self.until + timedelta(days=1)).isoformat()}'")
         return " AND ".join(parts)
 
     def admits(self, row: Row) -> bool:
@@ -138,7 +184,7 @@ class Filter:
             return False
         if self.user is not None and row.user != self.user:
             return False
-        if self.status is not None and self.status not in STATUSES and row.phase != self.status:
+        if self.state in PHASES and row.phase != PHASES[self.state]:
             return False
         wanted = self.text.casefold()
         return wanted in row.question.casefold() or wanted in row.run_id
@@ -147,7 +193,7 @@ class Filter:
 EVERY = Filter()
 
 
-async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> list[Row]:
+async def list_runs(client: Client, only: Filter = EVERY) -> list[Row]:
     """Research runs without their sections, the newest first.
 
     A run that was rewound has several executions under one id: the newest one counts.
@@ -160,7 +206,7 @@ async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> li
         executions.setdefault(execution.id, []).append(execution)
         if only.admits(row := await as_row(execution)):
             rows.setdefault(execution.id, row)
-        if len(rows) >= max(limit, 200):
+        if len(rows) >= max(only.limit, 200):
             break
     for name in [name for name, several in executions.items() if len(several) > 1]:
         newest = await description(client, name)
@@ -170,8 +216,8 @@ async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> li
             if only.admits(row):
                 rows[name] = row
     # the server lists running workflows before closed ones; a list for people is ordered by start time
-    shown = sorted(rows.values(), key=lambda row: row.started, reverse=True)[:limit]
-    if only.status in (None, "running"):
+    shown = sorted(rows.values(), key=lambda row: row.started, reverse=True)[: only.limit]
+    if only.state in (None, "running"):
         return shown
     # of a run that was rewound the server lists earlier executions by the state in which these ended
     present = await asyncio.gather(*(description(client, row.run_id) for row in shown))

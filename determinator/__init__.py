@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from client.api import Determinator as Determinator
     from client.failures import BadInput as BadInput
     from client.failures import Failure as Failure
+    from client.listing import Listing as Listing
     from client.reports.load import RunReport as RunReport
     from client.reports.verify import Verification as Verification
     from client.run import BlockingRun as BlockingRun

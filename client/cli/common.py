@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -64,25 +64,6 @@ def duration(seconds: float) -> str:
         if seconds and seconds % length == 0:
             return f"{seconds / length:g}{letter}"
     return f"{seconds:g}s"
-
-
-class Day(click.ParamType[datetime]):
-    """A day as `2026-03-01`, or `today` or `yesterday`: its beginning in local time."""
-
-    name = "date"
-
-    def convert(
-        self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-        if value in ("today", "yesterday"):
-            return today - timedelta(days=value == "yesterday")
-        try:
-            return datetime.strptime(value, "%Y-%m-%d").astimezone()
-        except ValueError:
-            self.fail(f"{value!r} is not a date; write 2026-03-01, today or yesterday", param, ctx)
 
 
 class Amount(click.FloatRange):

@@ -1,14 +1,14 @@
 """`determinator status`, `list` and `events`: looking at runs."""
 
-from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from activities.contracts.stop_reasons import in_short
-from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
-from client.cli.options import ModeName
-from client.listing import Filter, count_reviews, shortest_name
+from client.cli.common import json_option, on_client, on_run, print_json, print_text, say
+from client.cli.options import options_of
+from client.listing import Listing, count_reviews, shortest_name
 from client.terminal import TEMPORALS_VIEW, plain, show_link, shown, to_stdout
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ NEEDED_BESIDE = 70
 SHORT_ID = 20
 COLUMNS = (("status", 10), ("mode", 12), ("started", 16))
 """Columns of a list between id and question, with their width."""
-PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
-"""States that are phases of a running run."""
-STATES = ("running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out")
 SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no model"}
 
 
@@ -93,44 +90,22 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
 
 
 @click.command("list")
-@click.option("--state", type=Name(STATES), help="Only runs in this state.")
-@click.option("--mode", type=ModeName(), help="Only runs of this mode.")
-@click.option("--text", default="", metavar="TEXT", help="Only runs with this in their question or id.")
-@click.option("--since", type=Day(), metavar="DATE", help="Only runs started on or after this day.")
-@click.option("--until", type=Day(), metavar="DATE", help="Only runs started before or on this day.")
-@click.option(
-    "--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many runs at most."
-)
+@partial(options_of, Listing.model_fields)
 @json_option
 @on_client
-async def list_runs(
-    client: "Determinator",
-    state: str | None,
-    mode: str | None,
-    text: str,
-    since: datetime | None,
-    until: datetime | None,
-    limit: int,
-    as_json: bool,
-) -> None:
+async def list_runs(client: "Determinator", as_json: bool, **given: object) -> None:
     """List runs, the newest first. A run can be named by any unambiguous part of its id."""
-    only = Filter(
-        status=PHASES.get(state, state) if state else None,
-        mode=mode,
-        text=text.strip(),
-        since=since,
-        until=until + timedelta(days=1) if until else None,
-    )
-    rows = await client.runs(limit, only)
+    only = Listing.read(given)
+    rows = await client.runs(only)
     if as_json:
         print_json([as_data(row) for row in rows])
     elif rows:
         show_list(rows)
-    elif only != Filter():
+    elif only.is_narrow:
         say("No run fits; leave out --state, --mode, --text, --since or --until to see more.")
     else:
         say('No runs yet. Start one with `determinator ask "..."`.')
-    if only == Filter() and not as_json and not client.is_new:
+    if not (only.is_narrow or as_json) and not client.is_new:
         reviews = await count_reviews((await client.connect(worker=False)).client)
         if reviews:
             say(f"Reviews are listed by `determinator review list`: {reviews}.")

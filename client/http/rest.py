@@ -19,6 +19,7 @@ from client.access import line_of
 from client.api import EXPECTED
 from client.http.desk import Case, Desk, Once, Question
 from client.http.tokens import Token
+from client.listing import Listing
 from client.messages import MESSAGES, Verb
 from client.reports.load import as_bytes
 from client.run import Run
@@ -38,9 +39,9 @@ def rest(desk: Desk) -> APIRouter:
         return await state_of(await desk.ask(token, body, once))
 
     @router.get("")
-    async def runs(token: Token = reader, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ListedRun]:
+    async def runs(only: Annotated[Listing, Query()], token: Token = reader) -> list[ListedRun]:
         """Return the caller's runs, the newest first."""
-        return [ListedRun.of(row) for row in (await desk.access.runs(token.user))[:limit]]
+        return [ListedRun.of(row) for row in await desk.access.runs(token.user, only)]
 
     @router.get("/{run_id}")
     async def state(case: Case = reading) -> RunState:

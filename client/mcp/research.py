@@ -31,6 +31,7 @@ from activities.report.schema import Report
 from client.access import Folders, folder_of
 from client.api import EXPECTED, Determinator
 from client.failures import BadInput
+from client.listing import Listing
 from client.mcp.answers import (
     CollectedWork,
     ReportAnswer,
@@ -205,6 +206,7 @@ class Research:
     def register(self, server: MCPServer) -> None:
         options = get_type_hints(SharedOptions, include_extras=True)
         planned = {name: options[name] for name in PLANNED}
+        listed = get_type_hints(Listing, include_extras=True)
         changing = (
             taking(self.start_research, options),
             taking(self.change_run, fields_of(TO_RUN.values())),
@@ -213,7 +215,7 @@ class Research:
         reading = (
             *(
                 taking(self.plan_research, planned),
-                self.list_runs,
+                taking(self.list_runs, {name: listed[name] for name in Listing.model_fields}),
                 self.research_status,
                 self.get_report,
             ),
@@ -294,9 +296,9 @@ class Research:
         answered = await self._client.revise(run, action, BY, **fields)
         return await self._answer(answered.report, notes=answered.outcome.notes)
 
-    async def list_runs(self, limit: Annotated[int, Field(ge=1, le=100)] = 20) -> list[ListedRun]:
+    async def list_runs(self, **asked: object) -> list[ListedRun]:
         """Return runs, the newest first, with the id by which the other tools take each."""
-        return [ListedRun.of(row) for row in await self._client.runs(limit)]
+        return [ListedRun.of(row) for row in await self._client.runs(Listing.read(asked))]
 
     async def research_status(
         self, ctx: Context, run: AnyRun = "last", wait_seconds: Seconds = 0

@@ -194,7 +194,7 @@ class StagedClient:
     async def run(self, _name: str) -> StagedRun:
         return self.staged
 
-    async def runs(self, _limit: int, _given: Filter) -> list[Row]:
+    async def runs(self, _given: Filter) -> list[Row]:
         return [await self.staged.row()]
 
 
