@@ -66,11 +66,12 @@ def rest(desk: Desk) -> APIRouter:
         case: Case = reading,
         form: Annotated[str, Query(alias="format", max_length=50)] = "md",
         length: Length | None = None,
+        version: Annotated[int | None, Query(ge=1)] = None,
     ) -> Response:
-        """Its report in a format; while it runs, as it stands."""
+        """Its report in a format, the latest version of it; while it runs, as it stands."""
         if form not in FORMATS:
             raise HTTPException(400, f"there is no format {form}; there are {', '.join(FORMATS)}")
-        document = (await case.run.draft()).at_length(length)
+        document = (await case.run.version(version)).at_length(length)
         headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
         body = await asyncio.to_thread(as_bytes, document, form)  # a PDF takes seconds, and others wait
         return Response(body, media_type=FORMATS[form].media_type, headers=headers)

@@ -343,13 +343,14 @@ class Research:
         self,
         run: AnyRun = "last",
         length: Annotated[Length | None, Field(description="Of its Markdown; none: as it was asked")] = None,
+        version: Annotated[int | None, Field(ge=1, description="None: the latest")] = None,
     ) -> ReportAnswer:
         """Return the report of a run: its claims, each with verbatim quotes and the works they are from.
 
         While the run goes on it is the report as it stands, marked as a draft.
         """
         handle = await self._client.run(run)
-        return await self._answer((await handle.draft()).at_length(length))
+        return await self._answer((await handle.version(version)).at_length(length))
 
     async def _answer(self, report: Report, notes: Sequence[str] = ()) -> ReportAnswer:
         markdown = await asyncio.to_thread(render, report, "md")
