@@ -217,9 +217,4 @@ async def open_runs(client: Client, queue: str) -> list[str]:
         return listed
     # the list lags: a run that ended a moment ago may still be in it
     described = [await description(client, run_id) for run_id in listed]
-    return [
-        workflow_execution_description.id
-        for workflow_execution_description in described
-        if workflow_execution_description
-        and workflow_execution_description.status == WorkflowExecutionStatus.RUNNING
-    ]
+    return [run.id for run in described if run and run.status == WorkflowExecutionStatus.RUNNING]

@@ -126,8 +126,20 @@ async def start(
         if before is None and not (has_report and await has_report(run_id)):
             request = request.replace(indexed=indexed or request.indexed or await register_attributes(client))
             try:
-                marks = {"user": user or user_name(), "address": address}
-                await _start(client, signed(request, run_id, key), run_id, task_queue, **marks)
+                await launch(
+                    client,
+                    WORKFLOW_OF_MODE[request.mode],
+                    signed(request, run_id, key),
+                    run_id,
+                    task_queue,
+                    request.question,
+                    request.mode,
+                    user or user_name(),
+                    run_attributes("" if private else request.question, request.mode, request.profile)
+                    if request.indexed
+                    else None,
+                    address,
+                )
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return Started(run_id, attached=False, earlier=earlier)
@@ -149,26 +161,6 @@ def refuse_older(row: Row, *, ended: bool = False) -> None:
     """
     if (ended or row.status == "running") and row.line not in ("", release_line()):
         raise OlderRun(row.run_id, row.line)
-
-
-async def _start(
-    client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str, address: str
-) -> None:
-    """Raise WorkflowAlreadyStartedError when the id was used meanwhile."""
-    private = client.data_converter.payload_codec is not None
-    attributes = run_attributes("" if private else request.question, request.mode, request.profile)
-    await launch(
-        client,
-        WORKFLOW_OF_MODE[request.mode],
-        request,
-        run_id,
-        task_queue,
-        request.question,
-        request.mode,
-        user,
-        attributes if request.indexed else None,
-        address,
-    )
 
 
 async def launch(
