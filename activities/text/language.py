@@ -3,14 +3,13 @@
 Languages are ISO 639-1 codes. A text too short to tell has none.
 """
 
-import hashlib
+import lzma
 import re
 from array import array
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile
@@ -43,7 +42,6 @@ STEMMERS = frozenset({
 OTHERS = frozenset({"bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh"})
 """Further languages that are told apart; their words are compared as they stand."""
 SAME = {"wuu": "zh", "yue": "zh", "nb": "no", "nn": "no"}
-LANGUAGES = STEMMERS | OTHERS | SAME.keys()
 
 
 @lru_cache(maxsize=2048)
@@ -92,54 +90,40 @@ def _classified(text: str) -> tuple[str, float]:
 
 @cache
 def _identifier() -> "LanguageIdentifier | None":
-    """Return what tells languages; None where there is no room to unpack its model."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    """Return what tells languages; None where there is no room for its model.
 
-    of = hashlib.sha256(" ".join((version("py3langid"), *sorted(LANGUAGES))).encode()).hexdigest()
-    place = user_cache("languages") / f"{of[:16]}.npz"
+    It is kept unpacked, for every process: to unpack it takes most of a second."""
+    from py3langid.langid import MODEL_DIR, MODEL_FILE
+
+    place = user_cache("languages") / f"{version('py3langid')}.npz"
     with suppress(OSError, KeyError, ValueError, BadZipFile):  # not there yet, or damaged
-        return _unpacked(place)
+        return _opened(place)
     try:
-        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        for former in place.parent.glob("*.npz"):
+            former.unlink()
+        write_whole(place, lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes()))
+        return _opened(place)
     except OSError as error:
-        hint = "free 70 MB in the folder for temporary files, or name another one in TMPDIR"
+        hint = f"free 70 MB for {place.parent}, or name another folder in DETERMINATOR_CACHE"
         log.warning("languages_not_told", error=str(error), hint=hint)
         return None
-    identifier.set_languages(sorted(LANGUAGES & set(identifier.nb_classes)))
-    with suppress(OSError):
-        _keep_unpacked(identifier, place)
-    return identifier
 
 
-def _unpacked(place: Path) -> "LanguageIdentifier":
-    """Read a model that was written unpacked. Raises OSError, KeyError, ValueError, BadZipFile."""
+def _opened(place: Path) -> "LanguageIdentifier":
+    """Open an unpacked model for our languages. Raises OSError, KeyError, ValueError, BadZipFile."""
     import numpy as np
     from py3langid.langid import LanguageIdentifier
 
-    with place.open("rb") as file, np.load(file) as arrays:
-        moves, rows = (array(code, arrays[name].tobytes()) for name, code in (("moves", "I"), ("rows", "I")))
-        classes, outputs = arrays["classes"].tolist(), arrays["outputs"].tolist()
-        likelihoods, priors = arrays["likelihoods"], arrays["priors"]
-    return LanguageIdentifier(likelihoods, priors, classes, moves, outputs, norm_probs=True, tk_row=rows)
-
-
-def _keep_unpacked(identifier: "LanguageIdentifier", place: Path) -> None:
-    """Write a model of our languages unpacked: each process would take most of a second to unpack it."""
-    import numpy as np
-
-    data = BytesIO()
-    np.savez(
-        data,
-        likelihoods=identifier.nb_ptc,
-        priors=identifier.nb_pc,
-        classes=np.array(identifier.nb_classes),
-        moves=np.asarray(identifier.tk_nextmove, dtype=np.uint32),
-        rows=np.asarray(identifier.tk_row, dtype=np.uint32),
-        outputs=np.asarray(identifier.tk_output, dtype=np.int32),
-    )
-    write_whole(place, data.getbuffer())
-    for former in set(place.parent.glob("*.npz")) - {place}:
-        former.unlink(missing_ok=True)
+    with place.open("rb") as file, np.load(file) as model:
+        moves, rows = (
+            array(row.dtype.char, row.tobytes()) for row in (model["nextmove"], model["nextmove_row"])
+        )
+        classes, outputs = model["classes"].tolist(), model["out_feat"].tolist()
+        identifier = LanguageIdentifier(
+            model["ptc"], model["pc"], classes, moves, outputs, norm_probs=True, tk_row=rows
+        )
+    identifier.set_languages(sorted({*STEMMERS, *OTHERS, *SAME}.intersection(classes)))
+    return identifier
 
 
 def stemmer(language: str) -> "Stemmer.Stemmer | None":

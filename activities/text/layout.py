@@ -67,10 +67,11 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
             words = text[line]
             follows, opens = place + 1 < len(joined), words.rstrip().endswith(":")
             below = text[joined[place + 1]] if follows else ""
+            is_under = _ITEM.match(below) or ": " in below or len(below) > MAX_HEADING  # no more of the same
             ended = place == 0 or text.endswith(_STOPPED[:3], 0, joined[place - 1].stop)
             if (
                 _MARKED_HEADING.match(words)
-                or (place == 0 and follows and not opens and _is_heading(words) and _is_under(below))
+                or (place == 0 and follows and not opens and _is_heading(words) and is_under)
                 or (ended and "\n" in below and (_is_heading(words) or _is_numbered_heading(words, (below,))))
             ):
                 heading = head = bare(words)
@@ -131,11 +132,6 @@ def _depth(line: str) -> int:
     """Tell how many parts the number has with which a line begins; 0 for none."""
     match = _NUMBER.match(line)
     return len(match[1].split(".")) if match else 0
-
-
-def _is_under(line: str) -> bool:
-    """Tell whether a line stands under a heading: an item, a field or prose, and no more of the same."""
-    return bool(_ITEM.match(line)) or ": " in line or len(line) > MAX_HEADING
 
 
 def _columns(text: str, lines: Sequence[slice]) -> str:

@@ -107,8 +107,10 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     if not documents:
         return []
     corpus = _Corpus(documents)
-    by_sentence = corpus.by_sentence(question)
-    by_whole = corpus.by_whole(question) if by_words is None else np.array(by_words, np.float64)
+    by_sentence = corpus.by_words(corpus.of_sentences, question)
+    by_whole = (
+        corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words, np.float64)
+    )
     (likeness,) = corpus.likeness([question], [by_whole])
     scores, relevance = corpus.closeness(question, by_whole, likeness)
     joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
@@ -136,7 +138,7 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[
     if not documents:
         return [(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
-    by_whole = [corpus.by_whole(text) for text in texts]
+    by_whole = [corpus.by_words(corpus.of_wholes, text) for text in texts]
     return [*map(corpus.closeness, texts, by_whole, corpus.likeness(texts, by_whole))]
 
 
@@ -240,19 +242,13 @@ class _Corpus:
             TITLE_TIMES * words(d.title, language_in(d)) + words(d.facts.get("mesh", "")) for d in documents
         ]
         self._wholes = [[*title, *chain(*row)] for title, row in zip(titles, self._word_rows, strict=True)]
-        self._of_wholes = Index(self._wholes)
+        self.of_wholes = Index(self._wholes)
 
     @cached_property
-    def _of_sentences(self) -> Index:
-        return Index(list(chain.from_iterable(self._word_rows)))
+    def of_sentences(self) -> Index:
+        return Index([*chain.from_iterable(self._word_rows)])
 
-    def by_whole(self, text: str) -> Scores:
-        return self._by_words(self._of_wholes, text)
-
-    def by_sentence(self, text: str) -> Scores:
-        return self._by_words(self._of_sentences, text)
-
-    def _by_words(self, index: Index, text: str) -> Scores:
+    def by_words(self, index: Index, text: str) -> Scores:
         scores = index.scores(asked_words(text, self.languages))
         return scores + OTHER_NAMES * index.scores(other_words(text))
 
@@ -283,7 +279,7 @@ class _Corpus:
         chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
         titles = [self._documents[n].title for n in chosen]
         further = set(chosen)
-        by_sentence = [self.by_sentence(text) for text in texts]
+        by_sentence = [self.by_words(self.of_sentences, text) for text in texts]
         count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(chosen)) if len(texts) == 1 else 1
         places: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for n, title in zip(chosen, titles, strict=True):

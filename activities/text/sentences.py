@@ -102,9 +102,11 @@ def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = "
         has_letters = any(map(str.isalpha, plain))
         return has_letters and min_chars(plain) <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
     says = own and _SAYS.search(plain)
+    # in scripts without blanks two characters are about a word
+    words = len(plain.split()) + (0 if plain.isascii() else sum(map(is_unspaced, plain)) // 2)
     return (
         min_chars(plain) <= len(plain) <= MAX_SENTENCE
-        and _words(plain) >= (MIN_WORDS_SAID if says else MIN_WORDS)
+        and words >= (MIN_WORDS_SAID if says else MIN_WORDS)
         and not plain.endswith(("?", ":", "...", "\uff1f", "\uff1a"))
         and plain[0] not in ",;)]}"
         and not (_ORDER if own else _JUNK).search(plain)
@@ -112,11 +114,6 @@ def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = "
         and not plain.isupper()
         and (_open(plain) <= 0 or not _CLOSES.match(after))  # cut within a bracket
     )
-
-
-def _words(plain: str) -> int:
-    """Count words by blanks; in scripts without them two characters are about a word."""
-    return len(plain.split()) + (0 if plain.isascii() else sum(map(is_unspaced, plain)) // 2)
 
 
 @lru_cache(maxsize=512)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import Literal, NamedTuple, cast
 
 import marisa_trie
@@ -96,12 +96,8 @@ class Names(NamedTuple):
         """Return a key without salts and forms at its ends.
 
         Empty when nothing else is there."""
-        words = name_key.split()
-        while words and words[-1] in self.salts:
-            words.pop()
-        while words and words[0] in self.salts:
-            words.pop(0)
-        return " ".join(words)
+        words = [*dropwhile(self.salts.__contains__, name_key.split())]
+        return " ".join([*dropwhile(self.salts.__contains__, reversed(words))][::-1])
 
 
 @cache
@@ -173,8 +169,6 @@ def key(name: str) -> str:
     """Return the comparison form of a whole name.
 
     Empty for a name without a letter or digit."""
-    if name.isascii() and "'" not in name:  # nearly every name; without possessive endings
-        return " ".join(map(word_key, _PIECE.findall(name)))
     return " ".join(piece.key for piece in pieces(name))
 
 

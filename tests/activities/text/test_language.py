@@ -165,7 +165,7 @@ def test_the_model_of_languages_is_unpacked_once_for_every_process(
     forget()
     assert language_of(CHINESE) == "zh"
     assert [(file, file.stat().st_size)] == [(each, size) for each in (tmp_path / "languages").iterdir()]
-    monkeypatch.setattr("lzma.open", None)  # what unpacks it
+    monkeypatch.setattr("lzma.decompress", None)  # what unpacks it
     forget()
     assert (language_of(GERMAN), language_of(HINDI)) == ("de", "hi")
 
@@ -177,7 +177,7 @@ def test_without_room_to_unpack_the_model_no_language_is_told(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setenv("DETERMINATOR_CACHE", str(tmp_path))
-    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    monkeypatch.setattr("tempfile.mkstemp", full)
     assert language_of(GERMAN) == ""
     monkeypatch.undo()
     forget()
