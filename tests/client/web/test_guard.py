@@ -191,5 +191,11 @@ def test_programs_are_answered_in_the_same_process_by_their_tokens_and_so_is_who
     assert browser.get("/", params={"token": TOKEN}).status_code == 200
     assert [row["run"] for row in browser.get("/runs").json()] == [RUN]
     assert browser.get("/runs", headers={"authorization": "Bearer wrong"}).status_code == 401
+    for asked, status in (
+        ({"state": "running", "since": "today"}, 200),
+        ({"mode": "fast"}, 400),
+        ({"user": "eve"}, 400),
+    ):
+        assert browser.get("/runs", params=asked).status_code == status, asked
     evil = {"origin": "https://evil.example"}
     assert browser.post(f"/runs/{RUN}/pause", headers=evil).status_code == 403
