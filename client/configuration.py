@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import EnvSettingsSource
+from pydantic_settings import EnvSettingsSource, SettingsError
 
 from activities.configuration.declaration import declared, did_you_mean, nearest, variable_of
+from activities.configuration.file import ConfigError
 from activities.configuration.question import SourceFilters
 from activities.credentials import carried_by
 from activities.proxies import proxy_fault
-from activities.settings import Settings, file_settings, secret_variables
+from activities.settings import Settings, config_path, file_settings, secret_variables
 from client.failures import BadInput, BadSettings, unknown
 
 OTHER_VARIABLES = tuple(
@@ -98,18 +99,12 @@ NAMED_KEYS = 12
 """Keys of those that do not hold, in the line about them."""
 
 
-def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
+def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401 - values of any setting
     """Return the configuration in force; flags go over it.
 
     The key of the environment goes to an address of this machine only where that address is configured too:
     whoever listens at one that a flag names is not known. Raises BadInput.
     """
-    from pydantic import ValidationError
-    from pydantic_settings import SettingsError
-
-    from activities.configuration.file import ConfigError
-    from activities.settings import Settings
-
     values = {name: value for name, value in overrides.items() if value is not None}
     try:
         try:
@@ -164,8 +159,6 @@ def ignored_keys() -> str:
 
     Empty when there is nothing. Raises ConfigError, OSError.
     """
-    from activities.settings import config_path, file_settings
-
     path = str(config_path())
     keys = list(
         dict.fromkeys(place.removeprefix(path).partition(" ")[2] for place in file_settings().ignored)
@@ -182,7 +175,6 @@ def ignored_keys() -> str:
 
 def source_names() -> list[str]:
     """Return the sources: built-in ones, those of plugins and of `[mcp.NAME]`. Raises ConfigError."""
-    from activities.settings import file_settings
     from activities.sources.names import source_names as installed
 
     configured = file_settings().values.get("mcp")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from client.failures import BadInput
+from client.failures import BadInput, faults_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -79,8 +79,6 @@ class Verb:
     def read(self, values: Mapping[str, object]) -> "Message | None":
         """Return its content, of the values that say something. Raises BadInput."""
         from pydantic import ValidationError
-
-        from client.failures import faults_of
 
         content: Any = self.model
         values = {name: value for name, value in values.items() if value is not None}

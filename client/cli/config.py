@@ -17,7 +17,7 @@ from activities.credentials import without_credentials
 from activities.settings import CONFIG_FILE, Settings, config_path, user_config_path
 from client.cli.common import duration, json_option, load_settings, print_json, print_text
 from client.cli.options import default_of
-from client.configuration import origins, unknown_variables
+from client.configuration import is_secret, origins, unknown_variables
 from client.failures import BadInput
 from client.terminal import harmless
 from workflows.modes import TABLE
@@ -136,8 +136,6 @@ DEFAULT = "default"
 
 def visible(settings: Settings) -> dict[str, object]:
     """Return the settings with secrets as `set` or nothing, and addresses without what they may carry."""
-    from client.configuration import is_secret
-
     shown: dict[str, object] = {}
     for name, value in settings:
         if is_secret(name, value) and value is not None:

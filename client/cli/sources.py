@@ -20,7 +20,7 @@ from client.runs.destinations import available
 from client.runs.request import filters, read_graph
 from client.terminal import plain, plain_table, to_stdout
 from workflows.graph.library import builtin, builtin_names
-from workflows.graph.validation import title_of
+from workflows.graph.validation import mermaid, title_of
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -135,8 +135,6 @@ def show(name: str, as_: str) -> None:
     """Draw a graph: a built-in one or a file."""
     definition = read_graph(name)
     if as_ == "mermaid":
-        from workflows.graph.validation import mermaid
-
         click.echo(mermaid(definition))
     elif as_ == "json":
         print_json(definition)
