@@ -120,16 +120,9 @@ async def _ask(
     client: Client, name: str, argument: Frozen, kind: type[T], info: SourceInfo, summary: str
 ) -> T:
     """One activity on the queue of an API. Raises SourceError, and RPCError when the server is away."""
-    options: dict[str, Any] = {**policy.source_call(SECONDS, summary, None)}
     try:
-        answer: T = await client.execute_activity(
-            name,
-            argument,
-            id=f"{name.replace('_', '-')}-{uuid.uuid4()}",
-            task_queue=info.queue or "",
-            result_type=kind,
-            **options,
-        )
+        options = policy.source_call(SECONDS, summary, None)
+        return await alone(client, name, argument, kind, info.queue or "", options)
     except ActivityFailureError as error:
         raise _failure(error, info) from error
     except RPCError as error:
@@ -139,6 +132,16 @@ async def _ask(
             f"{info.title} is asked at the rate of the whole fleet, and this Temporal server cannot run an "
             "activity without a workflow; upgrade it, or search in a run (determinator ask)"
         ) from error
+
+
+async def alone(
+    client: Client, name: str, argument: object, kind: type[T], queue: str, options: policy.Options
+) -> T:
+    """Run an activity without a workflow. Raises ActivityFailureError, RPCError."""
+    given: dict[str, Any] = {**options, "task_queue": queue, "result_type": kind}
+    answer: T = await client.execute_activity(
+        name, argument, id=f"{name.replace('_', '-')}-{uuid.uuid4()}", **given
+    )
     return answer
 
 

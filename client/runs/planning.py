@@ -3,8 +3,7 @@
 The question is read and outlined by a worker, each as an activity of its own, and nothing is searched.
 """
 
-import uuid
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 from temporalio.client import ActivityFailureError, Client
@@ -17,6 +16,7 @@ from activities.contracts.step import Role, StepAnswer
 from activities.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
 from activities.roles.allowances import allowance_of
 from client.failures import Failure
+from client.runs.fleet import alone
 from workflows.context import number_sections
 from workflows.modes import AUTO, Available, offered
 from workflows.steps import policy
@@ -50,19 +50,10 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
     """Read and outline a question on the workers of a queue, without a library. Raises Failure, RPCError."""
 
     async def act(name: str, kind: type[Output], step: object, options: policy.Options) -> Output:
-        arguments: dict[str, Any] = {**options}
         try:
-            answer: Output = await client.execute_activity(
-                name,
-                step,
-                id=f"{UNNAMED}-{uuid.uuid4()}",
-                task_queue=task_queue,
-                result_type=kind,
-                **arguments,
-            )
+            return await alone(client, name, step, kind, task_queue, options)
         except ActivityFailureError as error:
             raise Failure(f"the question could not be planned: {error.cause}") from error
-        return answer
 
     auto = request.profile == AUTO
     prepared = await act(
