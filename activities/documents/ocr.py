@@ -129,7 +129,9 @@ def _open(data: bytes) -> "Image":
         from PIL import Image, UnidentifiedImageError
     try:
         picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF"))
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+    except UnidentifiedImageError as error:
+        raise Unreadable("it is no picture of PNG, JPEG or TIFF") from error
+    except (OSError, SyntaxError, ValueError) as error:
         raise Unreadable(f"it cannot be read as a picture: {error}") from error
     if picture.width * picture.height > MAX_PIXELS:
         raise Unreadable(f"it has more than {MAX_PIXELS:,} pixels")

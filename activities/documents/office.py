@@ -1,4 +1,4 @@
-"""Documents of office programs, tables, e-books and LaTeX source as quotable text.
+"""Documents of office programs, tables and e-books as quotable text.
 
 Most are zip archives of XML. They are read in the processes of `activities.documents.readers`
 only, whose limits on memory and time end an archive that unpacks without end. The libraries are imported when
@@ -13,7 +13,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from lxml import etree
@@ -25,22 +25,10 @@ from activities.documents.html_page import html_text, html_tree, shown_in
 from activities.documents.text import Text, Unreadable, behind_extra, from_pages
 from activities.messages import counted
 
-if TYPE_CHECKING:
-    from pylatexenc.latexwalker import LatexWalker
-
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
 OF_THE_LIBRARY = frozenset({"python-docx", "Steve Canny", "openpyxl"})
 """Names that the libraries' own templates give as the author."""
-_TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
-"""What stands for citations and references of LaTeX source."""
-_LATEX_WORDS = re.compile(r"(?:[^\W_]+[ ,.;:()]{0,2}(?!\s))+")
-"""Letters that stand for themselves; no macro takes them for its argument."""
-_TEX_WORD = re.compile(
-    r"\\(?:(?:re)?newcommand\*?[ \t]{0,9}\{?|def[ \t]{0,9})\\([A-Za-z]+)(?:\})?[ \t]{0,9}\{([^{}]{0,200})\}"
-)
-"""The definition of a command without arguments: its name, what it stands for."""
-_TEX_COMMAND = re.compile(r"(?<!\\)\\([A-Za-z]+)(?:\{\}|[ \t]*)")
 _OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -135,9 +123,13 @@ def read_xlsx(data: bytes) -> Text:
         layout = book.get_sheet_layout(sheet.name)
         hidden = {row for row, _, is_hidden in layout["row_heights"] if is_hidden}
         columns = {column for column, _, is_hidden in layout["column_widths"] if is_hidden}
+        values = grid["value"][:MAX_ROWS].tolist()
+        for top, left, bottom, right in book.get_sheet_merged_ranges(sheet.name):
+            for row in values[top + 1 : bottom + 1] if left == right else ():
+                row[left] = values[top][left]
         rows = [
             [_shown(value) for column, value in enumerate(row) if column not in columns]
-            for number, row in enumerate(grid["value"][:MAX_ROWS].tolist())
+            for number, row in enumerate(values)
             if number not in hidden
         ]
         if dropped or count > MAX_ROWS:
@@ -234,64 +226,6 @@ def read_epub(data: bytes) -> Text:
         meta={key: value for key, value in meta.items() if value},
         paged=False,
     )
-
-
-def read_tex(data: bytes) -> Text:
-    """Return the body of a LaTeX document, or the whole of a part of one; formulas as text shows them."""
-    with behind_extra("LaTeX source", "office"):
-        from pylatexenc.latex2text import LatexNodes2Text
-        from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
-
-    nodes, _, _ = _latex_walker(_with_own_words(decode(data))).get_latex_nodes()
-    words = LatexNodes2Text(keep_comments=False)
-    environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
-    body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
-    fields: dict[str, str] = {}
-    authors: list[str] = []
-    for node in (*nodes, *body):
-        if isinstance(node, LatexMacroNode) and node.macroname in ("title", "author", "date"):
-            arguments = [a for a in (node.nodeargd.argnlist if node.nodeargd else ()) if a is not None]
-            if arguments and node.macroname == "author":
-                whole = arguments[-1].latex_verbatim().removeprefix("{").removesuffix("}")
-                authors += [words.latex_to_text(name) for name in re.split(r"\\and\b|,|;", whole)]
-            elif arguments:
-                fields.setdefault(node.macroname, " ".join(words.nodelist_to_text(arguments[-1:]).split()))
-    heads = ("title", "author", "maketitle")
-    plain = [n for n in body if not (isinstance(n, LatexMacroNode) and n.macroname in heads)]
-    text = _TEX_MARKS.sub("", words.nodelist_to_text(plain))
-    return from_pages(
-        [re.sub(r"[ \t]+", " ", text)],
-        title=fields.get("title", ""),
-        authors=tuple(folded for name in authors if (folded := " ".join(name.split()))),
-        meta={"date": fields["date"]} if fields.get("date") else {},
-        paged=False,
-    )
-
-
-def _with_own_words(source: str) -> str:
-    """Return a source with the words that its own commands stand for (`\\newcommand{\\drug}{x}`)."""
-    words = {match[1]: match[2] for match in _TEX_WORD.finditer(source)}
-    return _TEX_COMMAND.sub(lambda match: words.get(match[1], match[0]), _TEX_WORD.sub("", source))
-
-
-def _latex_walker(source: str) -> "LatexWalker":
-    """Return a parser of LaTeX that takes words at once, and not letter by letter as the library does."""
-    from pylatexenc.latexwalker import LatexToken, LatexWalker
-
-    class Walker(LatexWalker):  # type: ignore[misc]  # pylatexenc ships no types
-        def get_token(
-            self,
-            pos: int,
-            include_brace_chars: Sequence[tuple[str, str]] | None = None,
-            environments: bool = True,
-            **more: object,
-        ) -> LatexToken:
-            words = _LATEX_WORDS.match(self.s, pos) if environments and not include_brace_chars else None
-            if words is not None:
-                return LatexToken(tok="char", arg=words[0], pos=pos, len=len(words[0]), pre_space="")
-            return super().get_token(pos, include_brace_chars, environments, **more)
-
-    return Walker(source)
 
 
 def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:

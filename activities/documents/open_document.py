@@ -38,7 +38,7 @@ _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, 
 _RTF_TOKEN = re.compile(r"\\([a-z]+)(-?\d+)? ?|\\'[0-9a-f]{2}|\\.|[{}]|[^\\{}]+", re.DOTALL)
 _RTF_PLACES = {"super": "sup", "up": "sup", "sub": "sub", "dn": "sub", "nosupersub": "", "plain": ""}
 _RTF_HIDING = ("deleted", "v", "annotation")
-_RTF_NOTE = re.compile(r"\{\\footnote(?![a-z]) ?")
+_RTF_ABOUT = re.compile(r"\{\\(title|author) ([^{}]*)\}")
 
 
 def read_odt(data: bytes) -> Text:
@@ -94,10 +94,11 @@ def _attributes(element: etree._Element) -> dict[str, str]:
 
 
 def read_rtf(data: bytes) -> Text:
-    """Read rich text, its footnotes where they are referred to."""
+    """Read rich text, its footnotes behind it."""
     with behind_extra("rich text", "office"):
         from striprtf.striprtf import rtf_to_text
-    source = _rtf_as_shown(_RTF_NOTE.sub("{ ", decode(data)))
+    source, notes = _rtf_as_shown(decode(data))
+    about = {match[1]: rtf_to_text(f"{{\\rtf1 {match[2]}}}").strip() for match in _RTF_ABOUT.finditer(source)}  # type: ignore[no-untyped-call]
     blocks: list[str] = []
     rows: list[list[str]] = []
     for line in [*rtf_to_text(source).split("\n"), ""]:  # type: ignore[no-untyped-call]
@@ -107,15 +108,26 @@ def read_rtf(data: bytes) -> Text:
         blocks.append("\n".join(tables.from_rows(rows).lines()))
         blocks.append(line)
         rows = []
-    return from_pages(["\n\n".join(filter(None, blocks))], paged=False)
+    blocks += (rtf_to_text(f"{{\\rtf1 {note}}}").strip() for note in notes)  # type: ignore[no-untyped-call]
+    author = about.get("author", "")
+    return from_pages(
+        ["\n\n".join(filter(None, blocks))],
+        title=about.get("title", ""),
+        authors=(author,) if author else (),
+        paged=False,
+    )
 
 
-def _rtf_as_shown(source: str) -> str:
-    """Return rich text without its hidden words, its super- and subscripts as characters.
+def _rtf_as_shown(source: str) -> tuple[str, list[str]]:
+    """Return rich text without its hidden words, its super- and subscripts as characters, and its footnotes.
 
     Both hold to the end of their group, or until a word with 0 ends them.
     """
-    shown: list[str] = []
+    text_shown: list[str] = []
+    shown = text_shown
+    notes: list[list[str]] = []
+    depth = 0
+    """Groups that are open where the footnote began."""
     states = [("", False)]
     for token in _RTF_TOKEN.finditer(source):
         text, word, is_on = token[0], token[1], token[2] != "0"
@@ -124,6 +136,13 @@ def _rtf_as_shown(source: str) -> str:
             states.append(states[-1])
         elif text == "}":
             del states[max(1, len(states) - 1) :]
+            if shown is not text_shown and len(states) < depth:
+                shown = text_shown
+        elif word == "footnote":
+            depth = len(states)
+            notes.append([])
+            shown = notes[-1]
+            continue
         elif word in _RTF_PLACES:
             states[-1] = (_RTF_PLACES[word] if is_on else "", hidden)
         elif word in _RTF_HIDING:
@@ -134,4 +153,4 @@ def _rtf_as_shown(source: str) -> str:
             shown.append(text)
         elif not hidden:
             shown.append(script(text, place) if place and text[0] != "\\" else text)
-    return "".join(shown)
+    return "".join(text_shown), ["".join(note) for note in notes]

@@ -62,7 +62,9 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     except pypdfium2.PdfiumError as error:
         locked = "password" in str(error).lower()
         raise Unreadable(
-            "it is locked with a password" if locked else f"it cannot be read as a PDF: {error}"
+            "it is locked with a password; save it without one"
+            if locked
+            else f"it cannot be read as a PDF: {error}"
         ) from error
     until = time.process_time() + seconds
     pages: list[Page] = []
@@ -70,11 +72,13 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     letters = 0
     try:
         count = len(document)
+        if document.get_formtype():
+            document.init_forms()
         for number in range(min(count, MAX_PAGES)):
             if time.process_time() > until or letters > MAX_CHARS:
                 break
             try:
-                pages.append(read_page(document[number]))
+                pages.append(read_page(document, number))
             except pypdfium2.PdfiumError:
                 broken.append(number + 1)
                 pages.append(Page([], [], 0.0))

@@ -43,6 +43,8 @@ _LEADERS = re.compile(r"(?:\.\s?){5,}\s*\S{0,8}$|(?:\u2026\s?){2,}\s*\S{0,8}$")
 _ITEM = re.compile(
     r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2219\u00b7*\u2013-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+\S"
 )
+_FIELD = re.compile(r"[^\W\d_][^.:;\u3002\uff1a]{0,40}[:\uff1a](?:\s|$)")
+"""A label in a form, with its value."""
 _END = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", ".\u201d", '."', ".)", "?\u201d", "!\u201d")
 _STOP = re.compile(
     r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
@@ -389,6 +391,8 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
+    if _FIELD.match(above.text) and _FIELD.match(line.text):
+        return True
     return fits and bool(_STOP.search(above.text)) and not line.text[:1].islower()
 
 

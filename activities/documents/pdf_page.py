@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from activities.documents.blocks import script
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage
+    from pypdfium2 import PdfDocument, PdfPage
 
 GAP = 0.8
 """Empty space between words of one run at most, in heights of a letter."""
@@ -32,6 +32,8 @@ MIN_DRAWN = 8
 MIN_SIDE = 40.0
 """Shorter side of a figure in points."""
 MAX_RULES = 1_000
+_DRAWN_NOTES = (3, 13, 20)
+"""Annotations of which a viewer shows the words on the page: free text, stamps and the fields of forms."""
 RULE = 3.0
 """Thickness of a rule at most."""
 NO_LETTER = "\u00ad"
@@ -182,10 +184,20 @@ class Page:
     """The lines that are drawn across or down."""
 
 
-def read_page(page: "PdfPage") -> Page:
-    """Read a page and close it. Raises PdfiumError."""
+def read_page(document: "PdfDocument", number: int) -> Page:
+    """Read a page with the values of its form. Raises PdfiumError."""
+    import pypdfium2.raw as pdfium
+
+    page = document[number]
     try:
         figures, rules = _drawings(page)
+        notes = map(
+            partial(pdfium.FPDFPage_GetAnnot, page.raw), range(pdfium.FPDFPage_GetAnnotCount(page.raw))
+        )
+        if any(pdfium.FPDFAnnot_GetSubtype(note) in _DRAWN_NOTES for note in islice(notes, MAX_OBJECTS)):
+            pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+            page.close()
+            page = document[number]
         runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
         if runs and runs[0].mirrored:
             figures, rules = (list(map(_mirrored, boxes)) for boxes in (figures, rules))

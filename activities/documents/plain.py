@@ -15,6 +15,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from activities.documents.encodings import decode, decoded
 from activities.documents.html_page import html_text
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
+from activities.messages import counted
 
 if TYPE_CHECKING:
     from email.message import MIMEPart
@@ -51,6 +52,10 @@ def read_mail(data: bytes) -> Text:
     messages = [message, *(part for part in message.walk() if part.get_content_maintype() == "message")]
     shown = [words for part in messages if (words := _message(part))]
     text, cut = tidied("\n\n".join(shown))
+    names = [name for part in message.walk() if (name := part.get_filename())]
+    if names:
+        unread = f"{counted(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
+        cut = "; ".join(filter(None, (cut, unread)))
     sent = letter_head(text)
     return Text(not_empty(text), sent.title, sent.authors, sent.meta, cut)
 

@@ -7,21 +7,18 @@ is dropped without a word: what cannot be read is set aside.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from activities.documents.blocks import script
+from activities.documents.latex import latex_text
 from activities.documents.markup import plain
 from activities.documents.text import behind_extra
 from activities.sources.library.records import SetAside
 
 if TYPE_CHECKING:
     from bibtexparser.model import Block, Entry
-    from pylatexenc.latex2text import LatexNodes2Text
-    from pylatexenc.macrospec import LatexContextDb
 
 ATTACHMENTS = "attachments"
 """The field of a record with the paths of the files that hold the work, as the entry has them."""
@@ -30,26 +27,6 @@ _BIBTEX = {
     **dict.fromkeys(("journal", "journaltitle", "booktitle", "howpublished", "publisher"), "venue"),
 }
 """Field of BibTeX or BibLaTeX -> field of a record."""
-_MACROS = {
-    "textless": "<",
-    "textgreater": ">",
-    "textbar": "|",
-    "textminus": "\u2212",
-    "micro": "µ",
-    "pounds": "£",
-    "copyright": "©",
-    "textle": "≤",
-    "textge": "≥",
-    "EUR": "€",
-    "euro": "€",
-    "textunderscore": "_",
-    "textquotedbl": '"',
-}
-"""Macros that exports write and the library does not know -> what they stand for."""
-_DOLLAR = re.compile(r"(?<!\\)\$")
-_WORD_OF_TEXT = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
-_BARE = re.compile(r"(?<!\\)((?:\\\\)*)([%$#&])")
-"""A sign that LaTeX would take for its own, and that is text in data."""
 _TAG_LINE = re.compile(r"^([A-Z][A-Z0-9])(?:  -| -|  \u2013)(?: (.*)|)$")
 
 
@@ -92,9 +69,9 @@ def _bibtex_record(entry: "Entry") -> JsonValue:
     fields: dict[str, list[str]] = {}
     for field in entry.fields:
         fields.setdefault(field.key.lower(), []).append(str(field.value))
-    abstracts = dict.fromkeys(filter(None, map(_latex, fields.pop("abstract", ()))))
+    abstracts = dict.fromkeys(filter(None, map(latex_text, fields.pop("abstract", ()))))
     record: dict[str, JsonValue] = {
-        "title": _latex(fields.get("title", [""])[0]),
+        "title": latex_text(fields.get("title", [""])[0]),
         "abstract": "\n\n".join(abstracts),
     }
     for name, target in _BIBTEX.items():
@@ -102,7 +79,7 @@ def _bibtex_record(entry: "Entry") -> JsonValue:
         if target == "url":
             values = [re.sub(r"\\([%_&#~])", r"\1", value) for value in values]
         else:
-            values = list(map(_latex, values))
+            values = list(map(latex_text, values))
         if value := next(filter(None, values), ""):
             record.setdefault(target, value)
     if "arxiv" in " ".join((*fields.get("archiveprefix", ()), *fields.get("eprinttype", ()))).casefold():
@@ -130,97 +107,9 @@ def _people(field: str) -> Iterator[str]:
         try:
             parts = parse_single_name_into_parts(name.strip(), strict=False)
         except InvalidNameError:
-            yield _latex(name)
+            yield latex_text(name)
             continue
-        yield " ".join(filter(None, map(_latex, (*parts.first, *parts.von, *parts.last, *parts.jr))))
-
-
-def _latex(value: str) -> str:
-    """Return the text that a value in LaTeX stands for; what is no LaTeX or a known macro is text."""
-    if not re.search(r"[\\{}$~^]|--|``|''|[<&]", value):
-        return " ".join(value.split())
-    value = re.sub(r"^~(?=\S)", r"{\\textasciitilde}", value)
-    pieces, end = [], 0
-    for start, stop in _formulas(value):
-        pieces += [_as_text(value[end:start]), _with_subscripts(value[start:stop])]
-        end = stop
-    source = "".join((*pieces, _as_text(value[end:])))
-    reader, context = _reader()
-    text = " ".join(reader.latex_to_text(source, tolerant_parsing=True, latex_context=context).split())
-    text = re.sub(
-        r"(?<=[\w)\]])\^(?:\{([^{}]*)\}|([-\u2212+]?\d+))", lambda m: script(m[1] or m[2], "sup"), text
-    )
-    return plain(text.replace("{", "").replace("}", ""))
-
-
-def _as_text(piece: str) -> str:
-    """Text outside formulas: a bare `%` and the like are escaped, and `~5` is about five."""
-    escaped = _BARE.sub(r"\1\\\2", piece)
-    return re.sub(r"(?<=[\s(\[])~(?=\S)", r"{\\textasciitilde}", escaped)
-
-
-def _formulas(value: str) -> Iterator[tuple[int, int]]:
-    """Where formulas stand, between two dollars. `$5 and $6` is none: it has words, or blanks at its ends."""
-    dollars = [match.start() for match in _DOLLAR.finditer(value)]
-    place = 0
-    while place < len(dollars) - 1:
-        start, stop = dollars[place], dollars[place + 1] + 1
-        body = value[start + 1 : stop - 1]
-        bare = re.sub(r"\{[^{}]*\}", "", body)
-        if re.search(r"\\text(?!(?:rm|bf|it|sf|tt|normal)?\b)[a-z]", body):
-            place += 1  # a macro that no formula has
-            continue
-        signs = bool(re.search(r"[\\^_{=<>]", body))
-        formal = signs or not (re.search(r"\s", body) or value[stop : stop + 1].isdigit())
-        if body and body == body.strip() and formal and not _WORD_OF_TEXT.search(bare):
-            yield start, stop
-            place += 1
-        place += 1
-
-
-def _with_subscripts(formula: str) -> str:
-    return re.sub(r"_(?:\{(\w+)\}|(\w))", lambda match: script(match[1] or match[2], "sub"), formula)
-
-
-@cache
-def _reader() -> "tuple[LatexNodes2Text, LatexContextDb]":
-    """Return what makes text of LaTeX, and the macros with arguments that it knows."""
-    from pylatexenc import latexencode
-    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
-    from pylatexenc.latexwalker import get_default_latex_context_db as get_default_parsing_context
-    from pylatexenc.macrospec import MacroSpec
-
-    macros = dict(_MACROS)
-    for rule in (
-        *latexencode.get_builtin_conversion_rules("defaults"),
-        *latexencode.get_builtin_conversion_rules("unicode-xml"),
-    ):
-        for code, written in rule.rule.items() if isinstance(rule.rule, dict) else ():
-            if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", written):
-                macros.setdefault(match[1], chr(code))
-    # `\\textalpha` is `\\alpha` outside a formula
-    macros |= {
-        f"text{name}": sign
-        for name, sign in macros.items()
-        if not name.startswith("text") and f"text{name}" not in macros
-    }
-    context = get_default_latex_context_db()
-    specs = [MacroTextSpec(name, simplify_repl=sign.replace("%", "%%")) for name, sign in macros.items()]
-    scripts = [
-        MacroTextSpec("textsuperscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sup")),
-        MacroTextSpec("textsubscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sub")),
-    ]
-    context.add_context_category("exports", macros=[*scripts, *specs], prepend=True)
-    context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"\\{node.macroname} "))
-    parsed = get_default_parsing_context()
-    with_argument = [MacroSpec(name, "{") for name in ("textsuperscript", "textsubscript")]
-    parsed.add_context_category("exports", macros=with_argument, prepend=True)
-    return LatexNodes2Text(latex_context=context, keep_comments=True, strict_latex_spaces=False), parsed
-
-
-def _scripted(node: object, reader: "LatexNodes2Text", kind: str) -> str:
-    arguments = getattr(getattr(node, "nodeargd", None), "argnlist", None) or ()
-    return script(str(reader.nodelist_to_text([a for a in arguments if a is not None])), kind)
+        yield " ".join(filter(None, map(latex_text, (*parts.first, *parts.von, *parts.last, *parts.jr))))
 
 
 def ris_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:

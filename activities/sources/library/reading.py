@@ -10,6 +10,7 @@ import json
 import os
 import re
 import stat
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice, pairwise
 from pathlib import Path, PurePosixPath
@@ -20,13 +21,13 @@ from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.documents.encodings import decode, decoded, decoded_page
 from activities.documents.html_page import read_own_html
+from activities.documents.latex import read_tex
 from activities.documents.ocr import read_picture, read_scanned_pdf
 from activities.documents.office import (
     read_docx,
     read_epub,
     read_pptx,
     read_table,
-    read_tex,
     read_xlsx,
     table_rows,
 )
@@ -42,7 +43,9 @@ from activities.sources.publication import year_of
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
-"""Bytes of an unpacked `.gz`: a small file may unpack to terabytes."""
+"""Bytes of what a file unpacks to: a small one may unpack to terabytes."""
+MAX_BEFORE_PDF = 1024
+"""Bytes that may stand before the mark of a PDF."""
 MAX_PART_CHARS = 200_000
 """Characters of one document: some eighty pages. A longer file is as many documents as it has parts of this
 size, since of one document only the beginning is split into sentences, and of its sentences some are
@@ -130,12 +133,15 @@ def _or_set_aside(documents: Iterator[Evidence | SetAside], name: str) -> Iterat
 
 def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind, data, note = kind_of(name), _bytes(path), ""
-    if not data:
-        raise Unreadable("it is empty")
     if data.startswith(b"%PDF-") and kind != ".pdf":
         raise Unreadable("it is a PDF under another ending; name it .pdf")
-    if kind in ZIPPED and not data.startswith(b"PK"):
+    if (kind in ZIPPED and not data.startswith(b"PK")) or (
+        kind == ".pdf" and b"%PDF-" not in data[:MAX_BEFORE_PDF]
+    ):
         raise Unreadable(f"it is no {kind} file; open it in its program and save it as {kind}")
+    if kind in ZIPPED:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _limited(sum(part.file_size for part in archive.infolist()))
     if kind.endswith(PACKED):
         data, kind = _unpack(data), kind.removesuffix(PACKED)
     if kind in TEXTS:
@@ -265,6 +271,8 @@ def _bytes(path: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Unreadable("it is not a regular file")
         data = file.read(MAX_FILE_BYTES + 1)
+    if not data:
+        raise Unreadable("it is empty")
     if len(data) > MAX_FILE_BYTES:
         raise Unreadable(f"it is larger than {MAX_FILE_BYTES >> 20} MiB")
     return data
@@ -290,9 +298,13 @@ def _lines(text: str, name: str) -> Iterator[JsonValue | SetAside]:
 def _unpack(data: bytes) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
         unpacked = packed.read(MAX_UNPACKED_BYTES + 1)
-    if len(unpacked) > MAX_UNPACKED_BYTES:
-        raise Unreadable(f"it unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB")
+    _limited(len(unpacked))
     return unpacked
+
+
+def _limited(size: int) -> None:
+    if size > MAX_UNPACKED_BYTES:
+        raise Unreadable(f"it unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB")
 
 
 def _whole(text: Text, name: str, path: Path) -> Evidence:

@@ -306,10 +306,13 @@ def test_the_title_of_writer_is_a_paragraph_of_that_style() -> None:
 
 def test_rich_text_is_read_without_what_is_deleted_or_hidden() -> None:
     source = (
-        rb"{\rtf1\ansi\ansicpg1252 The b\'f6at is {\super 3} m{\deleted  not}{\v  never} long."
-        rb"{\footnote By echo.}\par}"
+        rb"{\rtf1\ansi\ansicpg1252{\info{\title The d\'f6ck}{\author Ann Lee}}"
+        rb"The b\'f6at is {\super 3} m{\deleted  not}{\v  never} long{\footnote{\super 1} By {\b echo}.}"
+        rb" and wide.\par}"
     )
-    assert read_rtf(source).text == "The b\u00f6at is \u00b3 m long. By echo."
+    read = read_rtf(source)
+    assert read.text == "The b\u00f6at is \u00b3 m long and wide.\n\n\u00b9 By echo."
+    assert (read.title, read.authors) == ("The d\u00f6ck", ("Ann Lee",))
     raised = (
         rb"{\rtf1\ansi {\rtlch \ltrch\up8\fs14 3}10{\rtlch \ltrch\up8\fs14 6} cells, CO{\dn6 2}, "
         rb"\up6 2\up0 1{\v0  left}{\rtlch\v  never {\b said\u8217?}}}"
@@ -328,8 +331,9 @@ def test_a_kind_that_is_not_read_says_as_what_to_save_it(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        *((f"empty{kind}", b"", "it is empty") for kind in (".txt", ".pdf", ".docx", ".jsonl", ".html")),
+        *((f"empty{kind}", b"", "it is empty") for kind in (".txt", ".pdf", ".docx", ".jsonl", ".png")),
         ("paper.txt", b"%PDF-1.7", "it is a PDF under another ending; name it .pdf"),
+        ("page.pdf", b"<p>Hi</p>", "it is no .pdf file; open it in its program and save it as .pdf"),
         ("page.docx", b"<p>Hi</p>", "it is no .docx file; open it in its program and save it as .docx"),
     ],
 )

@@ -197,10 +197,10 @@ def test_letters_that_a_font_of_tex_leaves_unnamed_are_read() -> None:
     assert _character(2) == "\u2010"
 
 
-def drawn(content: str, fonts: str = "/F1 5 0 R", more: str = "") -> str:
+def drawn(content: str, fonts: str = "/F1 5 0 R", more: str = "", form: str = "") -> str:
     """Return the text of one page with this content; F1 is Helvetica."""
     objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Catalog /Pages 2 0 R {form} >>",
         "<< /Kids [3 0 R] /Count 1 >>",
         f"<< /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << {fonts} >> >> >>",
         f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
@@ -360,6 +360,29 @@ def test_lines_of_scripts_without_blanks_are_joined_without_one(lines: tuple[str
 def test_letters_that_lean_are_no_labels() -> None:
     content = at(50, 700, "The boats that") + "BT /F1 10 Tf 1 0 0.33 1 122 700 Tm (lie here) Tj ET\n"
     assert drawn(content + at(165, 700, "are old.")) == "The boats that lie here are old."
+
+
+def test_the_values_of_a_form_and_what_is_written_on_a_page_are_read() -> None:
+    def note(kind: str, height: int, more: str) -> str:
+        place = f"/Rect [150 {height} 400 {height + 16}] /DA (/F1 10 Tf 0 g)"
+        return f"<< /Type /Annot /Subtype /{kind} {place} {more} >>"
+
+    notes = (
+        note("Widget", 696, "/FT /Tx /T (boat) /V (Alma Grande)"),
+        note("Widget", 676, "/FT /Ch /Ff 131072 /T (berth) /V (A4 north) /Opt [(A4 north) (B12 south)]"),
+        note("FreeText", 600, "/Contents (Approved until 2027)"),
+        note("Text", 560, "/Contents (A remark that opens by a click)"),
+    )
+    places = " ".join(f"{number} 0 R" for number in range(6, 10))
+    form = f"/AcroForm << /Fields [{places}] /DA (/F1 10 Tf 0 g) /DR << /Font << /F1 5 0 R >> >> >>"
+    page = f"/F1 5 0 R >> >> /Annots [{places}] /Unused << /None << "
+    labels = at(50, 700, "Name of the boat:") + at(50, 680, "Berth:") + at(50, 640, "The fee is due in May.")
+    assert drawn(labels, page, "---".join(notes), form).split("\n\n") == [
+        "Name of the boat: Alma Grande",
+        "Berth: A4 north",
+        "The fee is due in May.",
+        "Approved until 2027",
+    ]
 
 
 def test_a_row_without_a_first_cell_is_a_row() -> None:

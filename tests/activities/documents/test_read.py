@@ -6,7 +6,7 @@ import pytest
 import typst
 
 from activities.documents.html_page import read_html, read_own_html
-from activities.documents.office import read_tex
+from activities.documents.latex import read_tex
 from activities.documents.pdf import read_pdf
 from activities.documents.plain import read_mail, read_plain
 
@@ -71,6 +71,35 @@ def test_the_commands_that_a_latex_source_defines_are_the_words_they_stand_for()
     )
     assert text.title == "On Farvexil"
     assert " ".join(text.text.split()) == "Farvexil helped forty of the women, and Farvexil Deaths fell."
+
+
+def test_tables_notes_and_programs_of_latex_are_read_as_they_are_printed() -> None:
+    text = read_tex(
+        rb"\title{Tides\thanks{Paid by the port.}}\author{Ann Lee\footnote{Of Ports}}"
+        rb"\newcommand{\mean}[1]{mean of #1}\begin{document}\maketitle\section{How it was done}"
+        rb"The \mean{tides} was 10$^{3}$ mm\footnote{By gauge.} \citet{lee} at sea."
+        rb"\begin{table}\caption{Tides by month}\begin{tabular}{lr}\hline Month & Mean \\ \hline"
+        rb" May & 2.6 \\ June & 2.8 \\ \hline\end{tabular}\end{table}"
+        rb"\begin{verbatim}gauge --start\end{verbatim}\end{document}"
+    )
+    assert (text.title, text.authors) == ("Tides", ("Ann Lee",))
+    assert [" ".join(part.split(" ")) for part in text.text.split("\n\n")] == [
+        "How it was done",
+        "The mean of tides was 10\u00b3 mm at sea.",
+        "Tides by month",
+        "Month: May; Mean: 2.6\nMonth: June; Mean: 2.8",
+        "gauge --start",
+        "Of Ports",
+        "By gauge.",
+    ]
+
+
+def test_the_attachments_of_a_message_are_named() -> None:
+    message = EmailMessage()
+    message["From"], message["To"] = "ann@a.example", "bo@a.example"
+    message.set_content("The fees are attached.")
+    message.add_attachment(b"Boat;Fee\n", maintype="text", subtype="csv", filename="fees.csv")
+    assert read_mail(bytes(message)).cut == "1 attachment not read, save beside it: fees.csv"
 
 
 def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -> None:

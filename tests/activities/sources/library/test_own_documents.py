@@ -16,8 +16,8 @@ import typst
 from activities.contracts.evidence import Evidence
 from activities.documents.office import read_epub
 from activities.documents.text import Unreadable
-from activities.sources.library import files
-from activities.sources.library.reading import MAX_PART_CHARS, _parts
+from activities.sources.library import files, reading
+from activities.sources.library.reading import MAX_PART_CHARS, SetAside, _parts, read_file
 from tests.libraries import Collection, read_folder
 from tests.security.test_reading import shared_stream_pdf
 
@@ -83,6 +83,15 @@ def test_a_workbook_is_read_sheet_by_sheet_and_a_day_has_no_time(tmp_path: Path)
     sheet.title = "Fleet"
     sheet.append(["plate", "driver", "inspection"])
     sheet.append(["HH-A 12", "Keller", datetime(2026, 9, 1)])  # noqa: DTZ001 - a workbook knows no zones
+    book.save(tmp_path / "fleet.xlsx")
+    sheet.merge_cells("B2:B3")
+    sheet.append(["HH-B 7", None, "none"])
+    book.save(tmp_path / "fleet.xlsx")
+    assert (
+        read(tmp_path)["fleet.xlsx"].text.split("\n")[-1] == "plate: HH-B 7; driver: Keller; inspection: none"
+    )
+    sheet.unmerge_cells("B2:B3")
+    sheet.delete_rows(3)
     book.save(tmp_path / "fleet.xlsx")
     assert (
         read(tmp_path)["fleet.xlsx"].text == "Fleet\n\nplate: HH-A 12; driver: Keller; inspection: 2026-09-01"
@@ -252,6 +261,10 @@ def test_a_document_that_unpacks_without_end_is_set_aside(
         for name, data in parts.items():
             bomb.writestr(name, data)
     assert [item.name for item in read_folder(tmp_path).set_aside] == ["bomb.docx"]
+    monkeypatch.setattr(reading, "MAX_UNPACKED_BYTES", 1 << 20)
+    (aside,) = read_file(b"", str(path), path.name)
+    assert isinstance(aside, SetAside)
+    assert aside.reason == "it unpacks to more than 1 MiB"
 
 
 def test_a_pdf_without_a_named_title_has_the_one_it_prints(tmp_path: Path) -> None:

@@ -1,0 +1,275 @@
+"""LaTeX as the text that it stands for: whole documents, and the values of a bibliography (pylatexenc)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from activities.documents import tables
+from activities.documents.blocks import script
+from activities.documents.encodings import decode
+from activities.documents.markup import plain
+from activities.documents.text import Text, behind_extra, from_pages
+
+if TYPE_CHECKING:
+    from pylatexenc.latex2text import LatexNodes2Text
+    from pylatexenc.latexwalker import LatexWalker
+    from pylatexenc.macrospec import LatexContextDb
+
+_MACROS = {
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textminus": "\u2212",
+    "micro": "µ",
+    "pounds": "£",
+    "copyright": "©",
+    "textle": "≤",
+    "textge": "≥",
+    "EUR": "€",
+    "euro": "€",
+    "textunderscore": "_",
+    "textquotedbl": '"',
+}
+"""Macros that exports write and the library does not know -> what they stand for."""
+_DOLLAR = re.compile(r"(?<!\\)\$")
+_WORD_OF_TEXT = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+_BARE = re.compile(r"(?<!\\)((?:\\\\)*)([%$#&])")
+"""A sign that LaTeX would take for its own, and that is text in data."""
+_SUPERSCRIPT = re.compile(r"(?<=[\w)\]])\^(?:\{([^{}]*)\}|([-\u2212+]?\d+))")
+_LETTERS = re.compile(r"(?:[^\W_]+[ ,.;:()]{0,2}(?!\s))+")
+"""Letters that stand for themselves; no macro takes them for its argument."""
+_DEFINITION = re.compile(
+    r"\\(?:(?:re)?newcommand\*?[ \t]{0,9}\{?|def[ \t]{0,9})\\([A-Za-z]+)(?:\})?[ \t]{0,9}"
+    r"(?:\[\d\][ \t]{0,9})?\{([^{}]{0,200})\}"
+)
+"""The definition of a command: its name, what it stands for."""
+_COMMAND = re.compile(r"(?<!\\)\\([A-Za-z]+)(?:((?:\{[^{}]{1,200}\}){1,4})|\{\}|[ \t]*)")
+_HEADINGS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "caption")
+_LEFT_OUT = (
+    *("title", "author", "date", "maketitle", "thanks", "label", "ref", "eqref", "pageref"),
+    *("cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear"),
+    *("autocite", "parencite", "textcite", "footcite"),
+)
+"""Commands that a text goes on without: what stands elsewhere, and what only a run of LaTeX knows."""
+_TABLES = ("tabular", "tabular*", "longtable", "array")
+_RULES = ("hline", "toprule", "midrule", "bottomrule", "cline", "endhead")
+
+
+def read_tex(data: bytes) -> Text:
+    """Return the body of a LaTeX document, or the whole of a part of one; formulas as text shows them."""
+    with behind_extra("LaTeX source", "office"):
+        from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
+
+        reader = _document_reader()
+    nodes, _, _ = _walker(_with_own_words(decode(data))).get_latex_nodes()
+    environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
+    body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
+    fields: dict[str, str] = {}
+    authors: list[str] = []
+    for node in (*nodes, *body):
+        if isinstance(node, LatexMacroNode) and node.macroname in ("title", "author", "date"):
+            value = _argument(node, reader)
+            if node.macroname == "author":
+                authors += (" ".join(name.split()) for name in re.split(r"\\and\b|[,;]", value))
+            else:
+                fields.setdefault(node.macroname, " ".join(value.split()))
+    text = _with_superscripts(reader.nodelist_to_text(body))
+    return from_pages(
+        [re.sub(r"[ \t]+", " ", text), "\n\n".join(reader.notes)],
+        title=fields.get("title", ""),
+        authors=tuple(filter(None, authors)),
+        meta={"date": fields["date"]} if fields.get("date") else {},
+        paged=False,
+    )
+
+
+def _document_reader() -> Any:  # noqa: ANN401 - pylatexenc ships no types
+    """Return what makes text of the nodes of a document; its footnotes are in `notes`."""
+    from pylatexenc.latex2text import (
+        EnvironmentTextSpec,
+        LatexNodes2Text,
+        MacroTextSpec,
+        get_default_latex_context_db,
+    )
+
+    notes: list[str] = []
+
+    def note(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
+        notes.append(" ".join(_argument(node, l2tobj).split()))
+        return ""
+
+    def heading(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
+        return f"\n\n{' '.join(_argument(node, l2tobj).split())}\n\n"
+
+    context = get_default_latex_context_db()
+    context.add_context_category(
+        "documents",
+        macros=[
+            *(MacroTextSpec(name, simplify_repl="") for name in (*_LEFT_OUT, *_RULES)),
+            *(MacroTextSpec(name, simplify_repl=heading) for name in _HEADINGS),
+            MacroTextSpec("and", simplify_repl="\\and "),
+            MacroTextSpec("footnote", simplify_repl=note),
+        ],
+        environments=[
+            *(EnvironmentTextSpec(name, simplify_repl=_table) for name in _TABLES),
+            *(EnvironmentTextSpec(name, simplify_repl=_as_it_is) for name in ("verbatim", "lstlisting")),
+        ],
+        prepend=True,
+    )
+    reader = LatexNodes2Text(latex_context=context, keep_comments=False)
+    reader.notes = notes
+    return reader
+
+
+def _argument(node: Any, reader: Any) -> str:  # noqa: ANN401 - as above
+    arguments = [a for a in (node.nodeargd.argnlist if node.nodeargd else ()) if a is not None]
+    return str(reader.nodelist_to_text(arguments[-1:]))
+
+
+def _table(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
+    """Return a table as lines with its cells behind their headings."""
+    rows: list[list[list[Any]]] = [[[]]]
+    for part in node.nodelist:
+        if getattr(part, "macroname", "") == "\\":
+            rows.append([[]])
+        elif getattr(part, "specials_chars", "") == "&":
+            rows[-1].append([])
+        else:
+            rows[-1][-1].append(part)
+    cells = ([l2tobj.nodelist_to_text(cell) for cell in row] for row in rows)
+    return "\n\n{}\n\n".format("\n".join(tables.from_rows(cells).lines()))
+
+
+def _as_it_is(node: Any) -> str:  # noqa: ANN401 - as above
+    inside = node.latex_verbatim().partition("}")[2].rpartition("\\end")[0]
+    return f"\n\n{inside}\n\n"
+
+
+def _with_own_words(source: str) -> str:
+    """Return a source with what its own commands stand for (`\\newcommand{\\drug}{x}`)."""
+    words = {match[1]: match[2] for match in _DEFINITION.finditer(source)}
+
+    def shown(match: re.Match[str]) -> str:
+        if match[1] not in words:
+            return f"\\{match[1]}{_COMMAND.sub(shown, match[0][len(match[1]) + 1 :])}"
+        text, more = words[match[1]], match[2]
+        for number, argument in enumerate(more[1:-1].split("}{") if more else (), start=1):
+            if f"#{number}" not in text:
+                return f"{text}{more}"
+            text = text.replace(f"#{number}", argument)
+        return text
+
+    return _COMMAND.sub(shown, _DEFINITION.sub("", source))
+
+
+def _walker(source: str) -> "LatexWalker":
+    """Return a parser of LaTeX that takes words at once, and not letter by letter as the library does."""
+    from pylatexenc.latexwalker import LatexToken, LatexWalker, get_default_latex_context_db
+    from pylatexenc.macrospec import MacroSpec
+
+    class Walker(LatexWalker):  # type: ignore[misc]  # pylatexenc ships no types
+        def get_token(
+            self,
+            pos: int,
+            include_brace_chars: Sequence[tuple[str, str]] | None = None,
+            environments: bool = True,
+            **more: object,
+        ) -> LatexToken:
+            words = _LETTERS.match(self.s, pos) if environments and not include_brace_chars else None
+            if words is not None:
+                return LatexToken(tok="char", arg=words[0], pos=pos, len=len(words[0]), pre_space="")
+            return super().get_token(pos, include_brace_chars, environments, **more)
+
+    context = get_default_latex_context_db()
+    context.add_context_category("documents", macros=[MacroSpec("thanks", "{")], prepend=True)
+    return Walker(source, latex_context=context)
+
+
+def latex_text(value: str) -> str:
+    """Return the text that a value in LaTeX stands for; what is no LaTeX or a known macro is text."""
+    if not re.search(r"[\\{}$~^]|--|``|''|[<&]", value):
+        return " ".join(value.split())
+    value = re.sub(r"^~(?=\S)", r"{\\textasciitilde}", value)
+    pieces, end = [], 0
+    for start, stop in _formulas(value):
+        pieces += [_as_text(value[end:start]), _with_subscripts(value[start:stop])]
+        end = stop
+    source = "".join((*pieces, _as_text(value[end:])))
+    reader, context = _reader()
+    text = " ".join(reader.latex_to_text(source, tolerant_parsing=True, latex_context=context).split())
+    return plain(_with_superscripts(text).replace("{", "").replace("}", ""))
+
+
+def _as_text(piece: str) -> str:
+    """Text outside formulas: a bare `%` and the like are escaped, and `~5` is about five."""
+    escaped = _BARE.sub(r"\1\\\2", piece)
+    return re.sub(r"(?<=[\s(\[])~(?=\S)", r"{\\textasciitilde}", escaped)
+
+
+def _formulas(value: str) -> Iterator[tuple[int, int]]:
+    """Where formulas stand, between two dollars. `$5 and $6` is none: it has words, or blanks at its ends."""
+    dollars = [match.start() for match in _DOLLAR.finditer(value)]
+    place = 0
+    while place < len(dollars) - 1:
+        start, stop = dollars[place], dollars[place + 1] + 1
+        body = value[start + 1 : stop - 1]
+        bare = re.sub(r"\{[^{}]*\}", "", body)
+        if re.search(r"\\text(?!(?:rm|bf|it|sf|tt|normal)?\b)[a-z]", body):
+            place += 1  # a macro that no formula has
+            continue
+        signs = bool(re.search(r"[\\^_{=<>]", body))
+        formal = signs or not (re.search(r"\s", body) or value[stop : stop + 1].isdigit())
+        if body and body == body.strip() and formal and not _WORD_OF_TEXT.search(bare):
+            yield start, stop
+            place += 1
+        place += 1
+
+
+def _with_superscripts(text: str) -> str:
+    return _SUPERSCRIPT.sub(lambda match: script(match[1] or match[2], "sup"), text)
+
+
+def _with_subscripts(formula: str) -> str:
+    return re.sub(r"_(?:\{(\w+)\}|(\w))", lambda match: script(match[1] or match[2], "sub"), formula)
+
+
+@cache
+def _reader() -> "tuple[LatexNodes2Text, LatexContextDb]":
+    """Return what makes text of LaTeX, and the macros with arguments that it knows."""
+    from pylatexenc import latexencode
+    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
+    from pylatexenc.latexwalker import get_default_latex_context_db as get_default_parsing_context
+    from pylatexenc.macrospec import MacroSpec
+
+    macros = dict(_MACROS)
+    for rule in (
+        *latexencode.get_builtin_conversion_rules("defaults"),
+        *latexencode.get_builtin_conversion_rules("unicode-xml"),
+    ):
+        for code, written in rule.rule.items() if isinstance(rule.rule, dict) else ():
+            if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", written):
+                macros.setdefault(match[1], chr(code))
+    # `\\textalpha` is `\\alpha` outside a formula
+    macros |= {
+        f"text{name}": sign
+        for name, sign in macros.items()
+        if not name.startswith("text") and f"text{name}" not in macros
+    }
+    context = get_default_latex_context_db()
+    specs = [MacroTextSpec(name, simplify_repl=sign.replace("%", "%%")) for name, sign in macros.items()]
+    scripts = [
+        MacroTextSpec("textsuperscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sup")),
+        MacroTextSpec("textsubscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sub")),
+    ]
+    context.add_context_category("exports", macros=[*scripts, *specs], prepend=True)
+    context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"\\{node.macroname} "))
+    parsed = get_default_parsing_context()
+    with_argument = [MacroSpec(name, "{") for name in ("textsuperscript", "textsubscript")]
+    parsed.add_context_category("exports", macros=with_argument, prepend=True)
+    return LatexNodes2Text(latex_context=context, keep_comments=True, strict_latex_spaces=False), parsed
+
+
+def _scripted(node: object, reader: "LatexNodes2Text", kind: str) -> str:
+    arguments = getattr(getattr(node, "nodeargd", None), "argnlist", None) or ()
+    return script(str(reader.nodelist_to_text([a for a in arguments if a is not None])), kind)
