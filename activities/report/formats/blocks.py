@@ -23,7 +23,7 @@ MOST_NAMED = 4
 """Works of a sentence, or quotes of a work in it, of which each quote is named by its letter."""
 MIN_SPAN = 3
 """Works that follow each other from which their marks are one."""
-_NUMBER = re.compile(r"[\d.,\s$%]*")
+_NUMBER = re.compile(r"[\d.,\s$\u20ac\u00a3%*+\u2212-]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,23 +162,23 @@ def _turn(word: "Document") -> None:
 
 def _table(word: "Document", block: page.Table) -> None:
     """Add a table as wide as the text; a wide one is on a sheet of its own that lies on its side."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.shared import Pt
 
     if block.wide:
         _turn(word)
-    if block.caption:
-        word.add_paragraph(block.caption, style="Caption")
     table = word.add_table(rows=0, cols=len(block.head), style="Light Grid Accent 1")
     head = [page.Cell((page.Run(name),)) for name in block.head]
     for row in (head, *block.rows):
-        for cell, text in zip(table.add_row().cells, row, strict=True):
+        for cell, text, kind in zip(table.add_row().cells, row, block.columns, strict=True):
             paragraph = cell.paragraphs[0]
             _line(paragraph, tuple(map(_plain, text.parts)))
+            paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT if kind == "number" else None
             for run in paragraph.runs:
                 run.font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
     _fit(word, table, block.shares)
-    word.add_paragraph()
+    word.add_paragraph(block.caption, style="Caption" if block.caption else None)
     if block.wide:
         _turn(word)
 

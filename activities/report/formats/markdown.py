@@ -120,7 +120,8 @@ def _link(text: str, url: str | None) -> str:
 
 
 def _table(table: page.Table) -> str:
-    return pipe_table(table.head, ([_cell(cell) for cell in row] for row in table.rows))
+    numbers = [place for place, kind in enumerate(table.columns) if kind == "number"]
+    return pipe_table(table.head, ([_cell(cell) for cell in row] for row in table.rows), numbers)
 
 
 def _cell(cell: page.Cell) -> str:

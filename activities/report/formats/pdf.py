@@ -48,6 +48,6 @@ def _data(value: object) -> object:
         if isinstance(value, page.Run):
             made["url"] = sent_url(value.url)
         if isinstance(value, page.Table):
-            made["shares"] = value.shares
+            made |= {"shares": value.shares, "columns": value.columns}
         return {"is": type(value).__name__.lower()} | made
     return [_data(item) for item in value] if isinstance(value, tuple) else value

@@ -6,7 +6,7 @@ image, a heading or markup of the report.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Identifiers
@@ -53,10 +53,11 @@ def escape_markdown(text: str, *, linked: bool = False, inline: bool = False) ->
     return _BLOCK_START.sub(lambda m: f"{m[1] or ''}\\{m[2] or m[4]}", line)
 
 
-def pipe_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Write a table in Markdown; the fields of its rows are escaped already."""
+def pipe_table(head: Iterable[str], rows: Iterable[Iterable[str]], numbers: Collection[int] = ()) -> str:
+    """Write a table in Markdown, with fields that are escaped already. `numbers`: columns of figures."""
     lines = [[escape_markdown(name) for name in head]]
-    lines += [["---"] * len(lines[0]), *([*row] for row in rows)]
+    rules = ["---:" if place in numbers else "---" for place in range(len(lines[0]))]
+    lines += [rules, *([*row] for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in lines)
 
 

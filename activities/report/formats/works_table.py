@@ -29,8 +29,8 @@ WIDE = 7
 """Columns that a sheet of paper holds upright."""
 MAX_WORDS = 12
 """Words of a finding in the table."""
-_CLAUSE = re.compile(r"(?:[^,.;:()\[\]\u3002\uff0c\uff1b\uff1a]|[.,:](?=\S))*")
-"""Up to a sign that ends a clause; one within a number or a name ends none."""
+_CLAUSE = re.compile(r"(?:[^,.;:()\[\]\u3002\uff0c\uff1b\uff1a]|[.,:](?=\S))+")
+"""A clause: up to a sign that ends it; one within a number or a name ends none."""
 
 
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
@@ -109,12 +109,15 @@ def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:
 
 
 def whole_clause(text: str, sentence: str) -> str:
-    """Return words of a sentence with the rest of their clause; empty where that is too long for a table."""
+    """Return the clauses that hold words of a sentence; empty where they are too long for a table."""
     text, sentence = normalise(text), normalise(sentence)
     place = sentence.find(text)
     if place >= 0:
-        rest = _CLAUSE.match(sentence, place + len(text))
-        text += rest.group().rstrip() if rest and text[-1:].isalnum() else ""
+        end = place + len(text)
+        held = [
+            part.span() for part in _CLAUSE.finditer(sentence) if part.start() < end and place < part.end()
+        ]
+        text = sentence[min(place, *(a for a, _ in held)) : max(end, *(b for _, b in held))].strip()
     words = text.split()
     # of a script without blanks two characters are about a word
     length = len(words) if len(words) > 1 else len(text) // 2

@@ -356,13 +356,13 @@ def test_the_run_is_told_at_the_end_in_a_few_lines_and_folded_where_that_is_poss
 @pytest.mark.parametrize(
     ("finding", "sentence", "shown"),
     [
-        ("falls were rarer", "In both groups falls were rarer.", "falls were rarer"),
+        ("falls were rarer", "In both groups falls were rarer.", "In both groups falls were rarer"),
         (
             "falls were rarer in",
             "Here falls were rarer in women, but not in men.",
-            "falls were rarer in women",
+            "Here falls were rarer in women",
         ),
-        ("the dose fell to", "At last the dose fell to 3.5 mg.", "the dose fell to 3.5 mg"),
+        ("the dose fell to", "At last the dose fell to 3.5 mg.", "At last the dose fell to 3.5 mg"),
         ("33 had one in the", f"33 had one in the {'very ' * 12} old group.", ""),
         ("13% (4 of", "It was 13% (4 of 31, P = 0.2) in one.", ""),
         ("\u75bc\u75db\u51cf\u8f7b", "\u75bc\u75db\u51cf\u8f7b\u3002", "\u75bc\u75db\u51cf\u8f7b"),
