@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
 from activities.report.formats import words
+from activities.report.formats.blocks import Cite, Mark
 from activities.report.formats.prose import absent, notice, numbers_of, summary_of, unanswered
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, ended
@@ -137,9 +138,9 @@ def _reservations(report: Report) -> tuple[str, ...]:
 
 def with_references(claim: AnswerClaim) -> str:
     """Word `A claim. [1, 3]`, of a row `Month, kWh: May, 412 [1]`."""
-    mark = f" [{', '.join(map(str, claim.references))}]" if claim.references else ""
+    mark = Cite(tuple(map(Mark, claim.references))).text
     under = f"{claim.under.rstrip(':')}: " if claim.under else ""
-    return f"{under}{claim.text}{mark}"
+    return " ".join(filter(None, (f"{under}{claim.text}", mark)))
 
 
 def _searched(searches: Iterable[SearchRecord]) -> str:

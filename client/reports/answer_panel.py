@@ -11,7 +11,7 @@ from rich.text import Text
 
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import counted
-from activities.report.formats.references import best_url
+from activities.report.formats.references import best_url, file_of
 from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
@@ -86,10 +86,11 @@ def answer_parts(
 
 
 def work_line(work: Reference) -> str:
-    """`[1] A title (2007, pmid:1)`, with its address in place of a name that only this program knows."""
+    """`[1] A title (2007, pmid:1)`, with its file or address for a name that only this program knows."""
     address = best_url(work) if work.evidence_id.startswith(("url:", "doc:")) else None
-    facts = ", ".join(filter(None, (str(work.year or ""), address or work.evidence_id)))
-    return f"[{work.number}] {work.title} ({facts})"
+    place = file_of(work) or address or work.evidence_id
+    facts = ", ".join(filter(None, (str(work.year or ""), place if place != work.title else "")))
+    return f"[{work.number}] {work.title}{f' ({facts})' if facts else ''}"
 
 
 def _listed(lines: Sequence[str], bulleted: bool) -> list[Text | Table | Padding]:

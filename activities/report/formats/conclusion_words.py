@@ -212,9 +212,9 @@ def differs(conclusion: Conclusion) -> str:
         return ""
     if conclusion.by_effects == OTHER_SIDE.get(conclusion.direction):
         text = _("The numbers alone point the other way: {direction}.")
-    elif conclusion.pooled is None or 2 * len(conclusion.pooled.works) <= sum(
-        work.counted for work in conclusion.works
-    ):
+    elif conclusion.pooled is None:
+        text = _("Most of the participants are in works with another result: {direction}.")
+    elif 2 * len(conclusion.pooled.works) <= sum(work.counted for work in conclusion.works):
         return ""
     elif conclusion.by_effects == "no_difference":
         text = _("The pooled interval includes no effect; the direction is that of single works.")

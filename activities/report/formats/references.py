@@ -81,12 +81,12 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
         title, venue = venue, ""
     kind = _(reference.design) if reference.evidence_type == "document" else ""
     place = ended(", ".join(filter(None, (venue, kind, date_of(reference)))))
-    warnings = alerts()
+    warnings, file = alerts(), file_of(reference)
     parts: list[page.Part] = [
         page.Run(ended(authors_line(reference.authors))),
         page.Run(ended(title), url=best_url(reference)),
         page.Run(place),
-        page.Run(_file_name(reference, f"{title} {venue}")),
+        page.Run(f"({file})" if file and file not in f"{title} {venue}" else ""),
         *(page.Run(text, url=url) for text, url in links),
         page.Run(_("Also published as") if twins else ""),
         page.Cite(tuple(page.Mark(number) for number in twins)),
@@ -120,10 +120,9 @@ def local_url(reference: Reference) -> str | None:
     return quote(url, safe=":/%-._~") if url.isprintable() else None
 
 
-def _file_name(reference: Reference, named: str) -> str:
-    """Name the file of a document, which only this machine can open; empty where its title or place does."""
-    name = clean(unquote(urlsplit(local_url(reference) or "").path).rsplit("/", 1)[-1])
-    return "" if not name or name in named else f"({name})"
+def file_of(reference: Reference) -> str:
+    """Name the file of a document, which only this machine can open; empty for a work of another source."""
+    return clean(unquote(urlsplit(local_url(reference) or "").path).rsplit("/", 1)[-1])
 
 
 def place_in(reference: Reference, page: int) -> str:
