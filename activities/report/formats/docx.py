@@ -110,8 +110,9 @@ def _quote(word: "Document", quote: page.Quote) -> None:
     from docx.shared import Pt
 
     letter = f"{quote.letter}: " if quote.letter else ""
-    run = word.add_paragraph(style="Quote").add_run(f"{letter}\u201c{quote.text}\u201d{quote.behind}")
-    run.font.size = Pt(SMALL_POINTS)
+    paragraph = word.add_paragraph(style="Quote")
+    paragraph.paragraph_format.space_after = Pt(2)
+    paragraph.add_run(f"{letter}\u201c{quote.text}\u201d{quote.behind}").font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:
@@ -178,7 +179,7 @@ def _table(word: "Document", block: page.Table) -> None:
                 run.font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
     _fit(word, table, block.shares)
-    word.add_paragraph(block.caption, style="Caption" if block.caption else None)
+    word.add_paragraph(style="Caption" if block.caption else None).add_run(block.caption).bold = False
     if block.wide:
         _turn(word)
 

@@ -431,7 +431,6 @@ class _Page:
         if report.length != "full":
             return
         yield from _text(words.flow_text(report))
-        yield from _text(words.sources_line(report))
         yield from _text(words.computations(report))
         yield from _text(words.spent(report))
         yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))
@@ -440,7 +439,6 @@ class _Page:
 
     def _rows(self) -> Iterator[Block]:
         report, method = self.report, self.report.methodology
-        yield from _text(words.estimated(report))
         if report.words.graded:
             yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
         why = {work.evidence_id: clean(work.reason) for work in report.judgements}

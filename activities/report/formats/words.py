@@ -1,16 +1,13 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import (
     MODEL_SILENT,
     Claim,
     SearchRecord,
-    SourceKind,
     Statement,
     Vigilance,
-    kind_of_source,
 )
 from activities.contracts.prepare import PART as CONTINUES
 from activities.contracts.publish import Action, Decision, Dispute, IterationUse
@@ -377,16 +374,6 @@ def spent(report: Report) -> str:
     )
 
 
-def estimated(report: Report) -> str:
-    """Set the working time beside the estimate before the run; empty without one."""
-    method = report.methodology
-    if method.estimate is None:
-        return ""
-    return _("Working time: {seconds} s. Estimate before the run: {estimate}.").format(
-        seconds=number(round(method.seconds)), estimate=method.estimate.replace(models=()).text
-    )
-
-
 def kicker(report: Report) -> str:
     """Word `Research report, 21 November 2026`."""
     return _("Research report, {date}").format(date=day(clean(report.generated_at)))
@@ -439,29 +426,6 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
         )
         for use in (*method.spent_by, rest)
     )
-
-
-def sources_line(report: Report) -> str:
-    """Word `Cited works by source: PubMed 3, Europe PMC 1; by kind: peer reviewed 3`."""
-    if not report.references or not report.words.graded:
-        return ""
-    by_source = Counter(source_title(reference.source) for reference in report.references)
-    by_kind = Counter(
-        _(SOURCE_KINDS[kind_of_source(reference.evidence_type)]) for reference in report.references
-    )
-    sources, kinds = (
-        ", ".join(f"{name} {number(count)}" for name, count in counted.most_common())
-        for counted in (by_source, by_kind)
-    )
-    return _("Cited works by source: {sources}; by kind: {kinds}.").format(sources=sources, kinds=kinds)
-
-
-SOURCE_KINDS: Mapping[SourceKind, str] = {
-    "peer_reviewed": N_("peer reviewed"),
-    "trials": N_("registered trials"),
-    "preprints": N_("preprints"),
-    "other": N_("other"),
-}
 
 
 def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]:
