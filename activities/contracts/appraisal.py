@@ -31,6 +31,8 @@ CertaintyReason = Literal[
     "under_concern",
 ]
 """Why a certainty is not higher, as the checked fields show it."""
+Doubt = Literal["how_done", "inconsistent", "indirect", "imprecise", "selective"]
+"""The domains of GRADE in which a model finds a body of evidence wanting, beyond what fields show."""
 
 
 Figures = dict[str, str]
@@ -81,7 +83,8 @@ class Proposed(Frozen):
     comparator: str = ""
     direction: ConclusionDirection
     certainty: Certainty
-    reasons: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    """Why the certainty is not higher."""
     excludes: bool | None = None
     """Whether a difference that matters is excluded; None where the model does not say."""
     plural: bool = False

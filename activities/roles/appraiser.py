@@ -17,6 +17,7 @@ from activities.contracts.appraisal import (
     AppraiseInput,
     Certainty,
     ConclusionDirection,
+    Doubt,
     EffectDirection,
     Proposed,
     StudyEffect,
@@ -26,9 +27,8 @@ from activities.contracts.judge import Refused
 from activities.report.formats.conclusion_words import line as in_one_line
 from activities.report.strength import facts_of
 from activities.roles.fields import Loose, OneSentence, OneWork, SentenceLabels, Text, Texts, Truth, limits
-from activities.roles.prompt import clip
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, lines, one_of, refusal, supports
+from activities.roles.validation import cited, line, one_of, refusal, supports
 from activities.roles.works import compose_works
 
 MAX_EFFECTS = 40
@@ -87,7 +87,7 @@ class ConclusionAnswer(Loose):
     direction: Text = ""
     excludes: Truth = None
     certainty: Text = ""
-    reasons: Texts = limits(items=3, length=120, default_factory=list)
+    doubts: Texts = limits(items=3, length=30, default_factory=list)
     plural: Truth = None
     asked: Truth = None
 
@@ -102,6 +102,7 @@ def render(step: AppraiseInput, documents: Sequence[Evidence], room: int) -> Pro
     prompt.choices["effects.direction"] = get_args(EffectDirection)
     prompt.choices["conclusions.direction"] = get_args(ConclusionDirection)
     prompt.choices["conclusions.certainty"] = get_args(Certainty)
+    prompt.choices["conclusions.doubts"] = get_args(Doubt)
     return prompt
 
 
@@ -181,7 +182,7 @@ def _proposed(row: ConclusionAnswer) -> Proposed | None:
         comparator=line(row.comparator, MAX_NAME_CHARS),
         direction=direction,
         certainty=certainty,
-        reasons=lines((clip(text, 160) for text in row.reasons), 3, 160),
+        doubts=tuple(dict.fromkeys(filter(None, (one_of(text, get_args(Doubt)) for text in row.doubts)))),
         excludes=row.excludes,
         plural=bool(row.plural),
         asked=row.asked is not False,

@@ -21,6 +21,7 @@ from activities.contracts.appraisal import (
     CertaintyReason,
     Conclusion,
     ConclusionDirection,
+    Doubt,
     PooledFigure,
 )
 from activities.contracts.effects import MEASURE_NAMES, Interval
@@ -146,6 +147,13 @@ REASONS: Mapping[CertaintyReason, str] = {
     "no_numbers": N_("no study gives an effect with a confidence interval"),
     "under_concern": N_("an expression of concern has been published about a study"),
 }
+DOUBTS: Mapping[Doubt, str] = {
+    "how_done": N_("how the studies were done"),
+    "inconsistent": N_("studies disagree"),
+    "indirect": N_("other people, groups or outcomes than asked about"),
+    "imprecise": N_("too few people or events, or wide intervals"),
+    "selective": N_("results that were left out"),
+}
 
 
 def _excludes_what_matters(conclusion: Conclusion) -> bool:
@@ -230,7 +238,12 @@ def reasons(conclusion: Conclusion) -> str:
     by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
     further = by_code - CERTAINTIES.index(conclusion.certainty)
     steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in conclusion.concerns]
-    steps += [_down(_("the model's own judgement"), further)] if further else []
+    if further:
+        doubts = conclusion.proposed.doubts if conclusion.proposed else ()
+        judged = _("as the model judges")
+        steps.append(
+            _down(f"{judged}: {listed(_(DOUBTS[doubt]) for doubt in doubts)}" if doubts else judged, further)
+        )
     return ended(_sentence(": ".join(filter(None, (_(LEVELS[conclusion.certainty]), "; ".join(steps))))))
 
 

@@ -103,9 +103,10 @@ def test_a_number_that_no_sentence_has_is_left_out_and_a_null_result_is_an_effec
 
 def test_only_words_of_grade_are_proposed() -> None:
     good: dict[str, object] = {"outcome": "mortality", "direction": "not enough data"}
-    good |= {"certainty": "Very low", "reasons": ["One."]}
+    good |= {"certainty": "Very low", "doubts": ["Imprecise", "Nobody was blinded.", "how done"]}
     (proposed,) = appraised(conclusions=(good, {**good, "certainty": "sure"})).proposed
     assert (proposed.direction, proposed.certainty) == ("not_enough_data", "very_low")
+    assert proposed.doubts == ("imprecise", "how_done")
 
 
 def test_numbers_turned_round_in_words_do_not_contradict_a_direction() -> None:
