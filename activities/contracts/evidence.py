@@ -460,8 +460,8 @@ class Sentence(Frozen):
     """A sentence with what supports it. One on several works has a support for each."""
 
     id: str = ""
-    """Given once it is written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1`, `x1` and
-    `m1` in the answer, summary and mechanism of the report."""
+    """Given once it is written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1` and `m1`
+    in the answer and mechanism of the report."""
     text: str
     """All that it says; of a row of a table `heading: field; heading: field`, of an item of a list
     `lead: words`."""

@@ -44,7 +44,7 @@ SentenceState = Literal["stands", "ask", "refused", "out"]
 """`ask`: a second reader is asked, and until one has said yes it does not stand. `refused`: it does not, and
 its quote is printed in its place. `out`: its writer left it out."""
 SentenceKind = ClaimKind | Literal["transition", "translation"]
-"""`transition`: it leads into a section and states nothing. `translation`: its one quote in the language of
+"""`transition`: a heading, which states nothing. `translation`: its one quote in the language of
 the report."""
 
 
@@ -260,11 +260,11 @@ class Verdicts(Frozen):
 class EditedSentence(DraftClaim):
     """A sentence of the editor, with an id that names its place.
 
-    `a1` is of the answer, `x1` of the summary, `m1` of the mechanism, and `s2.lead` leads into a section.
+    `a1` is of the answer, `m1` of the mechanism.
     """
 
     claims: tuple[str, ...] = ()
-    """Ids of the sentences it rests on; none for one that leads into a section."""
+    """Ids of the sentences it rests on."""
 
 
 class EditInput(StepContext):
@@ -297,11 +297,8 @@ class EditInput(StepContext):
 class Edited(Frozen):
     title: str = ""
     answer: tuple[EditedSentence, ...] = ()
-    """The direct answer to the run's question, two to five sentences; of a report of several sections."""
-    executive_summary: tuple[EditedSentence, ...] = ()
+    """The direct answer to the run's question, of a report whose sections were written apart."""
     mechanism: tuple[EditedSentence, ...] = ()
-    transitions: dict[str, EditedSentence] = Field(default_factory=dict)
-    """Section id -> the sentence that leads into it."""
     repeated: tuple[tuple[str, str], ...] = ()
     """(id of a sentence, id of another one that says it already): the first is removed."""
     contradictions: tuple[tuple[str, str], ...] = ()
@@ -310,7 +307,7 @@ class Edited(Frozen):
 
     @property
     def sentences(self) -> tuple[EditedSentence, ...]:
-        return (*self.answer, *self.executive_summary, *self.mechanism, *self.transitions.values())
+        return (*self.answer, *self.mechanism)
 
     def changed(self, change: Callable[[EditedSentence], EditedSentence | None]) -> "Edited":
         """Return what the editor wrote with what `change` makes of each sentence; None leaves it out."""
@@ -318,11 +315,7 @@ class Edited(Frozen):
         def each(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
             return tuple(new for sentence in sentences if (new := change(sentence)) is not None)
 
-        leads = {
-            name: new for name, sentence in self.transitions.items() if (new := change(sentence)) is not None
-        }
-        parts = {name: each(getattr(self, name)) for name in ("answer", "executive_summary", "mechanism")}
-        return self.model_copy(update={**parts, "transitions": leads})
+        return self.replace(answer=each(self.answer), mechanism=each(self.mechanism))
 
 
 class ExtractInput(StepContext):

@@ -112,12 +112,10 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     report = Report(
         **head,
         executive_summary="",
-        summary=edit.summary,
         mechanism=edit.mechanism,
         reservations=tuple(checks.reservations.values()),
         sections=tuple(
             section.replace(
-                lead=edit.leads.get(section.id, ""),
                 answer=section.answer if several else (),
                 # without a claim it is not complete, however its research ended
                 status="partial" if planned.status == "complete" and not section.claims else planned.status,

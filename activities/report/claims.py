@@ -8,7 +8,7 @@ Invariants:
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 
 from activities.contracts.evidence import (
@@ -285,10 +285,7 @@ def judged_works(
 class CheckedEdit:
     title: str = ""
     answer: tuple[Claim, ...] = ()
-    summary: tuple[Claim, ...] = ()
     mechanism: tuple[Claim, ...] = ()
-    leads: Mapping[str, str] = field(default_factory=dict)
-    """Section id -> the sentence that leads into it."""
 
 
 def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
@@ -299,9 +296,7 @@ def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
     return CheckedEdit(
         title=clean(edited.title),
         answer=_printed(edited.answer, claims, checks),
-        summary=_printed(edited.executive_summary, claims, checks),
         mechanism=_printed(edited.mechanism, claims, checks, in_place=False),
-        leads=_leads(edited.transitions, checks),
     )
 
 
@@ -360,16 +355,3 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> Non
             paragraphs=tuple(ids for _, ids in left),
             headings=tuple(heading for heading, _ in left),
         )
-
-
-def _leads(transitions: Mapping[str, EditedSentence], checks: Checks) -> dict[str, str]:
-    leads: dict[str, str] = {}
-    for section in checks.sections:
-        lead = transitions.get(section.id)
-        if lead is None or not section.claims:
-            continue
-        if lead.state == "stands":
-            leads[section.id] = clean(lead.text)
-        else:
-            checks.drop_refused([refused(lead, "summary")], section.id)
-    return leads

@@ -57,9 +57,6 @@ def changed(
         edited = edited.changed(lambda sentence: next(iter(on(sentence)), None))
         edited = edited.replace(
             title=revised.title or edited.title,
-            transitions={
-                n: sentence for n, sentence in edited.transitions.items() if n not in revised.sections
-            },
             repeated=tuple(pair for pair in edited.repeated if not gone & set(pair)),
             contradictions=tuple(pair for pair in edited.contradictions if not gone & set(pair)),
         )

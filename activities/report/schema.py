@@ -100,8 +100,6 @@ class ReportSection(Frozen):
     id: str
     title: str
     key_question: str
-    lead: str = ""
-    """The sentence of the editor that leads into the section; it adds no fact."""
     answer: tuple[Claim, ...] = ()
     """The direct answer to the key question, in a report of several sections."""
     markdown: str
@@ -181,7 +179,6 @@ class Report(Head, ReportParts):
     answer: tuple[Claim, ...] = ()
     """The direct answer, in the model's order; empty without a model."""
     executive_summary: str
-    summary: tuple[Claim, ...] = ()
     mechanism: tuple[Claim, ...] = ()
     """The mechanism of the disease, where the profile asks for it."""
     reservations: tuple[str, ...] = ()
@@ -209,7 +206,6 @@ class Report(Head, ReportParts):
     def sentences(self) -> Iterator[Claim]:
         """Everything that is stated with a quote, in the order of the page."""
         yield from self.answer
-        yield from self.summary
         yield from self.mechanism
         for section in self.sections:
             yield from section.answer
@@ -219,7 +215,6 @@ class Report(Head, ReportParts):
         """Apply `change` to each sentence."""
         return self.replace(
             answer=tuple(map(change, self.answer)),
-            summary=tuple(map(change, self.summary)),
             mechanism=tuple(map(change, self.mechanism)),
             sections=tuple(section.changed(change) for section in self.sections),
         )

@@ -1,4 +1,4 @@
-"""Editor: title, answer, summary, mechanism and transitions of a report whose claims are checked.
+"""Editor: title, answer and mechanism of a report whose sections were written apart and are checked.
 
 It adds no fact. The gate lets a sentence stand whose clauses follow the claims it names; a second reader is
 asked about others, and in place of one that falls its claims are printed. A claim is removed as a repetition
@@ -24,7 +24,7 @@ from activities.verification import gate
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
-MAX_SENTENCES = {"answer": 9, "executive_summary": 6, "mechanism": 5}
+MAX_SENTENCES = {"answer": 9, "mechanism": 5}
 MAX_CLAIM_CHARS = 400
 """Characters of a claim in the prompt."""
 MAX_TEXT_CHARS = 400
@@ -37,11 +37,6 @@ TASK = "Edit the report. Answer with JSON."
 class SentenceAnswer(Loose):
     text: Text = limits(length=MAX_TEXT_CHARS, default="")
     rests_on: ClaimLabels = limits(items=12, default_factory=list)
-
-
-class TransitionAnswer(Loose):
-    section: Text = limits(length=20, default="")
-    text: Text = limits(length=200, default="")
 
 
 class RepeatedAnswer(Loose):
@@ -57,9 +52,7 @@ class PairAnswer(Loose):
 class EditAnswer(Loose):
     title: Text = limits(length=140, default="")
     answer: list[SentenceAnswer] = limits(items=MAX_SENTENCES["answer"], default_factory=list)
-    executive_summary: list[SentenceAnswer] = limits(items=6, default_factory=list)
     mechanism: list[SentenceAnswer] = limits(items=5, default_factory=list)
-    transitions: list[TransitionAnswer] = limits(items=10, default_factory=list)
     repeated: list[RepeatedAnswer] = limits(items=20, default_factory=list)
     contradictions: list[PairAnswer] = limits(items=10, default_factory=list)
 
@@ -73,7 +66,7 @@ def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple
 def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     wanted = "the disease mechanism is asked for" if step.asks_mechanism else "no mechanism is asked for"
     several = step.wants_answer
-    answered = "write the answer too" if several else "leave answer and summary empty"
+    answered = "write the answer too" if several else "leave the answer empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
     conclusions_text = concluded(step.concluded) if several else ""
     frame = compose("editor", step, room=room, inputs=[conclusions_text], task=task)
@@ -97,7 +90,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     prompt = compose("editor", step, room=room, inputs=inputs, task=task)
     unread = len(claims) + len(answers) - len(shown)
     notes = (Statement.of("not_edited", sentences=unread),)
-    choices = {"ClaimLabel": tuple(shown), "transitions.section": tuple(step.claims)}
+    choices = {"ClaimLabel": tuple(shown)}
     return replace(prompt, claims=shown, choices=choices, notes=notes if unread else ())
 
 
@@ -122,9 +115,7 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
     edited = Edited(
         title=_title(step, answer.title, refused),
         answer=sentences(answer.answer, "answer", "a") if several else (),
-        executive_summary=sentences(answer.executive_summary, "executive_summary", "x") if several else (),
         mechanism=sentences(answer.mechanism, "mechanism", "m") if step.asks_mechanism else (),
-        transitions=_transitions(step, answer.transitions),
         repeated=_repeated(answer.repeated, claims, {name for pair in contradictions for name in pair}),
         contradictions=contradictions,
     )
@@ -166,17 +157,6 @@ def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
         return text
     refused.append(refusal("summary", text, decision.refusal or "adds_to_claims"))
     return step.title
-
-
-def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[str, EditedSentence]:
-    """Accept sentences that lead into sections, one a section."""
-    sentences: dict[str, EditedSentence] = {}
-    for answer in written:
-        text, section = sentence_text(answer.text), answer.section.strip()
-        if text and section in step.claims and section not in sentences:
-            lead = EditedSentence(id=f"{section}.lead", text=text, kind="transition")
-            sentences[section] = gate.decided(lead, gate.transition(text, _outline(step)))
-    return sentences
 
 
 def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:

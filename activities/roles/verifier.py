@@ -35,7 +35,7 @@ TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
 MARKS: dict[SentenceKind, str] = {
     "missing": " (says what no work has)",
     "reservation": " (a reservation)",
-    "transition": " (a heading, or leads into a section)",
+    "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
 }
 """Behind the label of a sentence that is more than a finding."""

@@ -292,10 +292,8 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     words = line(text, MAX_HEADING_CHARS).rstrip(".: ")
     if not words:
         return None
-    question_texts = [prompt.question, step.title]
-    decision = gate.title(words, question_texts)
     claim = DraftClaim(text=words, kind="transition")
-    return gate.decided(claim, decision if decision.stands else gate.transition(words, question_texts))
+    return gate.decided(claim, gate.heading(words, [prompt.question, step.title]))
 
 
 def _near_misses(written: Iterable[Rested], prompt: Prompt) -> tuple[DraftClaim, ...]:

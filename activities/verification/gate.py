@@ -260,15 +260,12 @@ def title(text: str, passages: Sequence[str]) -> Decision:
     return STANDS if problem is None else Decision("refused", problem)
 
 
-def transition(text: str, passages: Sequence[str]) -> Decision:
-    """Decide on a sentence that leads into a section.
-
-    A question in words of the question and the outline states nothing; about another sentence a second reader
-    is asked."""
+def heading(text: str, passages: Sequence[str]) -> Decision:
+    """Decide on words above a block: about those that the question does not have a second reader is asked."""
     problem = _leading_problem(text, passages)
-    if problem is None and text.rstrip().endswith(("?", "\uff1f")):
+    if problem is None:
         return STANDS
-    return ASK if problem is None or problem.code == "adds_to_claims" else Decision("refused", problem)
+    return ASK if problem.code == "adds_to_claims" else Decision("refused", problem)
 
 
 def _leading_problem(text: str, passages: Sequence[str]) -> Statement | None:

@@ -27,8 +27,7 @@ def spoken_text(report: Report) -> str:
     """Join title, answer or conclusions, and summary, each once, without the numbers of references."""
     concluded = " ".join(line for part in parts_of(report) for line in part.lines(report))
     answer = " ".join(claim.text for claim in report.answer) or concluded
-    summary = " ".join(claim.text for claim in report.summary) or report.executive_summary
-    parts = (report.title, answer, summary)
+    parts = (report.title, answer, report.executive_summary)
     texts = dict.fromkeys(" ".join(_MARKUP.sub(" ", _NUMBERS.sub("", part)).split()) for part in parts)
     return "\n\n".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
 

@@ -172,8 +172,6 @@ class _Page:
             blocks += part.lead(report, self.quotes)
         # the certainty of a conclusion is that of the answer below it
         blocks += self._prose(("", answered), kind="answer", graded=not self.concludes)
-        if not report.answer or report.length == "full":
-            blocks += self._prose(("", report.summary))
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
@@ -329,7 +327,6 @@ class _Page:
         if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
-        yield from _text(clean(section.lead))
         yield from prose
         for place, passage in enumerate(section.passages, start=1):
             yield self._passage(passage, f"{section.id}-p{place}")

@@ -87,9 +87,9 @@ def absent(report: Report) -> str:
 
 
 def summary_of(report: Report) -> tuple[Claim, ...]:
-    """Return the editor's summary, else first claims of the sections in turn, or passages."""
-    if report.summary or report.answer:
-        return report.summary
+    """Return first claims of the sections in turn, or passages, where nothing answers."""
+    if report.answer:
+        return ()
     if report.written_by == "extractive":
         return tuple(claim for section in report.sections for claim in section.claims)[:FIRST_CLAIMS]
     longest = max((len(section.claims) for section in report.sections), default=0)
@@ -110,17 +110,13 @@ def unanswered(report: Report) -> str:
 
 
 def summary_text(report: Report) -> str:
-    """Write the answer and the summary, or why there is none."""
+    """Write the answer, else the first claims, or why there is none."""
     numbers = numbers_of(report.references)
     why = escape_markdown(unanswered(report))
     if why and not any(report.claims()):
         return " ".join(filter(None, (escape_markdown(notice(report)), why)))
     answer = " ".join(claim_text(claim, numbers) for claim in report.answer)
-    summary = summary_of(report)
-    if report.summary:
-        rest = " ".join(claim_text(claim, numbers) for claim in summary)
-    else:
-        rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary)
+    rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary_of(report))
     return "\n\n".join(filter(None, (why, escape_markdown(notice(report)), answer, rest)))
 
 

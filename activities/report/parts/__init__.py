@@ -118,7 +118,7 @@ def leaves_open(report: Report) -> bool:
 
 def cited_quotes(report: Report) -> Iterator[Support]:
     """Every quote of a reference, whatever rests on it or shows it, in the order of the page."""
-    for claim in (*report.answer, *report.summary, *report.mechanism):
+    for claim in (*report.answer, *report.mechanism):
         yield from claim.support
     for section in report.sections:
         for claim in (*section.answer, *section.claims):
