@@ -312,9 +312,7 @@ def sensible(asked: Asked) -> Reply:
         "editor": {
             "title": question,
             "answer": _edited(claims, 2),
-            "executive_summary": _edited(claims, 3),
             "mechanism": [],
-            "transitions": [],
             "repeated": [],
             "contradictions": [],
         },
@@ -432,9 +430,7 @@ LIES = {
         {"claim": "C999", "supported": "yes", "reason": ""},
         {"claim": "C1", "supported": "of course"},
     ],
-    "executive_summary": [{"text": "Wonderpill cures all.", "rests_on": ["C1"]}],
     "mechanism": [{"text": "Wonderpill acts on all receptors.", "rests_on": ["C1"]}],
-    "transitions": [{"section": "s1", "text": "Wonderpill is next."}, {"section": "s99", "text": "On."}],
     "repeated": [{"claim": f"C{n}", "repeats": "C1"} for n in range(1, 100)],
     "contradictions": [{"one": "C1", "other": "C1"}, {"one": "C77", "other": "C1"}],
     "rows": [

@@ -52,6 +52,11 @@ def changed(
         for section in step.sections
         if section.section.id not in revised.sections
     ]
+    answers = [section.draft for section in step.sections if section.draft.answer]
+    if len(answers) == 1 and sections and not any(section.draft.answer for section in sections):
+        # the only answer is that of the report and outlives its section
+        answer = answers[0].changed(on).answer
+        sections[0] = sections[0].replace(draft=sections[0].draft.replace(answer=answer))
     edited = step.edited
     if edited is not None:
         edited = edited.changed(lambda sentence: next(iter(on(sentence)), None))

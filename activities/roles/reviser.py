@@ -105,7 +105,10 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         if reworded.claim in prompt.claims
     }
     gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
-    gone |= {sentence.id for sentence in step.sentences if sentence.id.partition(".")[0] in sections}
+    answering = {s.id for s in step.sentences if s.id.partition(".")[2].startswith("a")}
+    if len({name.partition(".")[0] for name in answering}) > 1:
+        answering = set()  # of the sections, each with its own: that of the report stays with none of them
+    gone |= {s.id for s in step.sentences if s.id.partition(".")[0] in sections and s.id not in answering}
 
     def decide(claim: DraftClaim) -> Decision:
         return gate.sentence(

@@ -242,9 +242,9 @@ async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(sta
     def edit(step: EditInput) -> Edited:
         said = step.claims["s1"][0]
         own = EditedSentence(
-            id="x1", text="Mortality was lower.", claims=(said.id,), support=said.support, state="ask"
+            id="a1", text="Mortality was lower.", claims=(said.id,), support=said.support, state="ask"
         )
-        return Edited(executive_summary=(own,))
+        return Edited(answer=(own,))
 
     stage.script.answers["writer"] = write
     stage.script.answers["editor"] = edit
@@ -255,12 +255,12 @@ async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(sta
     _, report, _ = await stage.play(a_request("deep"))
     *_, read = (call.step for call in stage.fakes.of("verifier"))
     assert isinstance(read, VerifyInput)
-    assert [one.id for one in read.sentences] == ["s1.1", "s2.1", "x1"]
+    assert [one.id for one in read.sentences] == ["s1.1", "s2.1", "a1"]
     assert len([step for step in drafts_of(stage) if step.failed]) == 1
     assert [(one.text, one.stands_by) for one in report.claims()] == [
         ("Metformin lowered mortality.", "reader")
     ]
-    assert [(one.text, one.stands_by) for one in report.summary] == [("Mortality was lower.", "reader")]
+    assert [(one.text, one.stands_by) for one in report.answer] == [("Mortality was lower.", "reader")]
     check = report.verification
     assert (check.by_reader, check.by_quote, check.reader) == (1, 0, "same_model")
 

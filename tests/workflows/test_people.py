@@ -328,9 +328,7 @@ async def test_only_the_candidates_that_were_chosen_are_reported_and_written_abo
 
     stage.script.answers["writer"] = write
     stage.script.answers["editor"] = lambda step: Edited(
-        executive_summary=tuple(
-            EditedSentence(text=claim.text, claims=(claim.id,)) for claim in step.claims["s1"]
-        )
+        answer=tuple(EditedSentence(text=claim.text, claims=(claim.id,)) for claim in step.claims["s1"])
     )
     run = await at_the_candidates(stage)
     proposed = len(stage.fakes.of("hypothesis_generator"))

@@ -144,13 +144,13 @@ def test_the_editor_removes_repetition_and_never_the_last_claim() -> None:
 
 
 def test_in_place_of_a_sentence_of_the_editor_that_falls_its_claims_are_printed() -> None:
-    gone = edited("x1", "Nobody died.", "s1.9")
-    fallen = edited("x2", "Infection is cured.", "s1.1", "s1.2", state="refused")
-    open_still = edited("x3", "Infection is rarer.", "s1.1", state="ask")
-    report = build_report(step(edited=Edited(executive_summary=(gone, fallen, open_still))), WORKS)
+    gone = edited("a1", "Nobody died.", "s1.9")
+    fallen = edited("a2", "Infection is cured.", "s1.1", "s1.2", state="refused")
+    open_still = edited("a3", "Infection is rarer.", "s1.1", state="ask")
+    report = build_report(step(edited=Edited(answer=(gone, fallen, open_still))), WORKS)
     assert ("Nobody died.", "rests_on_dropped") in refusals(report, "summary")
     assert ("Infection is rarer.", "not_read") in refusals(report, "summary")
-    assert [(claim.id, claim.text) for claim in report.summary] == [
+    assert [(claim.id, claim.text) for claim in report.answer] == [
         ("s1.1", "Wound infection fell from 11% to 4%."),
         ("s1.2", "Patients left a day earlier."),
     ]

@@ -97,7 +97,6 @@ def edited(name: str, text: str, *claims: str, **more: object) -> EditedSentence
 
 EDITED = Edited(
     title="Laparoscopic and open surgery",
-    executive_summary=(edited("x1", "Wound infection fell to 4%.", "s1.1"),),
     mechanism=(edited("m1", "Infection fell by 55%.", "s1.1", state="refused", problem=FALSE),),
 )
 STEP = publish_input(

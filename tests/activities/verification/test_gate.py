@@ -138,14 +138,13 @@ def test_a_finding_is_copied_or_its_sentence_is_shown() -> None:
     assert gate.finding("Morbidity was lowest", [MORBIDITY]).state == "ask"
 
 
-def test_a_title_adds_nothing_and_a_lead_in_is_read_unless_it_asks() -> None:
+def test_a_title_adds_nothing_and_a_heading_is_read_where_it_adds() -> None:
     known = ["Does metformin slow dementia?", "Harms"]
     assert gate.title("Metformin and dementia: harms", known).stands
     assert not gate.title("Metformin is superior in dementia", known).stands
-    assert gate.transition("Does metformin harm?", known).stands
-    for lead in ("Metformin slows dementia.", "The next section considers harms."):
-        assert gate.transition(lead, known).state == "ask"
-    assert gate.transition("IL-6 comes next.", known).state == "refused"
+    assert gate.heading("Harms of metformin", known).stands
+    assert gate.heading("Metformin is superior", known).state == "ask"
+    assert gate.heading("IL-6 comes next", known).state == "refused"
 
 
 def test_the_quotes_that_a_reader_names_stand_where_they_carry_more() -> None:

@@ -19,7 +19,7 @@ from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
 from activities.profiles.loader import load_profile
-from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, SentenceAnswer, TransitionAnswer
+from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, SentenceAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.fields import Loose
 from activities.roles.judge import JudgeAnswer, WorkAnswer
@@ -182,10 +182,8 @@ def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
         sentence = SentenceAnswer(text=lie, rests_on=rests)
         answer = EditAnswer(
             title=lie,
-            answer=[sentence],
-            executive_summary=[sentence, SentenceAnswer(text=lie, rests_on=["C9"])],
+            answer=[sentence, SentenceAnswer(text=lie, rests_on=["C9"])],
             mechanism=[sentence],
-            transitions=[TransitionAnswer(section="s1", text=lie)],
             repeated=[RepeatedAnswer(claim="C2", repeats="C1")],
             contradictions=[PairAnswer(one="C1", other="C9")],
         )
