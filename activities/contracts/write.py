@@ -220,6 +220,8 @@ class WriteInput(StepContext):
     """Paragraphs with sentences that were refused: these, and those that lean on them, are to be written once
     more, under their ids, and nothing else. The answer has them in one paragraph; refused ones that the
     writer leaves out are `out`."""
+    computed: tuple[str, ...] = ()
+    """What the other sentences of a text with refused ones compute."""
     report_to: str = ""
     """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 

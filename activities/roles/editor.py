@@ -140,7 +140,8 @@ def _sentence(
         support=tuple(dict.fromkeys(support for claim in named for support in claim.support)),
         claims=tuple(dict.fromkeys(claim.id for claim in named)),
     )
-    return gate.decided(sentence, gate.edited(text, named, step.question))
+    about = "\n".join((step.question, *step.concluded))  # whose figures no claim has
+    return gate.decided(sentence, gate.edited(text, named, about))
 
 
 def _outline(step: EditInput) -> list[str]:

@@ -48,6 +48,8 @@ class Prompt:
     values it may have."""
     stated: tuple[str, ...] = ()
     """What code computed from all works, whose figures an answer may have."""
+    results: tuple[str, ...] = ()
+    """Computations that other sentences of the same text show."""
     works_room: int = 0
     """Tokens that the works were given."""
     notes: tuple[Statement | str, ...] = ()

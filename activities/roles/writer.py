@@ -88,8 +88,10 @@ WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
 MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
-MAX_COMPUTED = 4
+MAX_COMPUTED = 12
 """Computations that one sentence shows."""
+MAX_PASSES = 4
+"""Times that sentences are decided on, since one may be computed of what another one shows."""
 MAX_REWORDING_CHARS = 1_500
 """Characters of a work that are shown: what the sentences quote, its neighbours, and what is nearest."""
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
@@ -218,6 +220,22 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
     refused: list[Refused] = []
+    for _ in range(MAX_PASSES):  # a total is computed of rows, and a sentence of the total
+        draft = _draft(step, prompt, answer, refused := [])
+        if (results := _results(draft.claims)) == prompt.results:
+            break
+        prompt = replace(prompt, results=results)
+    lost = sum(entry.kind == "claim" for entry in refused)
+    notes = (Statement.of("uncited", sentences=lost),) if lost else ()
+    return Accepted(draft.replace(refused=tuple(refused)), notes)
+
+
+def _results(claims: Iterable[DraftClaim]) -> tuple[str, ...]:
+    """Return the computations of sentences that code let pass, each once."""
+    return tuple(dict.fromkeys(row for claim in claims if claim.state != "refused" for row in claim.computed))
+
+
+def _draft(step: WriteInput, prompt: Prompt, answer: DraftAnswer, refused: list[Refused]) -> SectionDraft:
     direct = _claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs: list[DraftParagraph] = []
     names = [section.id for section in step.outline]
@@ -228,21 +246,17 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
             heading = _heading(block.heading, step, prompt)
             paragraphs.append(DraftParagraph(claims=claims, heading=heading, section=section))
     reservations = _reservations(answer.reservations, prompt)
-    draft = SectionDraft(
+    return SectionDraft(
         title=_title(answer.title, step, prompt),
         answer=direct,
         paragraphs=tuple(paragraphs),
         reservations=reservations,
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
-        refused=tuple(refused),
         settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
         works_room=prompt.works_room,
         translations=_translations(step, answer, prompt),
         near_misses=_near_misses(answer.near_misses, prompt),
     )
-    lost = sum(entry.kind == "claim" for entry in refused)
-    notes = (Statement.of("uncited", sentences=lost),) if lost else ()
-    return Accepted(draft, notes)
 
 
 def _claims_of(
@@ -377,7 +391,10 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         step.replace(prompt=prompt_text("rewording")),
         [document for document in documents if document.evidence_id in named],
         room=room,
-        inputs=["Paragraphs:\n" + fenced("claims", "\n".join(rows))],
+        inputs=[
+            listed("Computed in the same text", step.computed, 40, 160),
+            "Paragraphs:\n" + fenced("claims", "\n".join(rows)),
+        ],
         named=named,
         task=TASK_AGAIN,
         chars=MAX_REWORDING_CHARS,
@@ -385,7 +402,13 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
     unasked = dict.fromkeys(("sentences.kind", "sentences.lead", "sentences.begins"), ())
     choices = {**prompt.choices, **unasked, "ClaimLabel": tuple(labels)}
     return replace(
-        prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer, stated=step.concluded
+        prompt,
+        choices=choices,
+        claims=labels,
+        notes=(),
+        answer=AgainAnswer,
+        stated=step.concluded,
+        results=step.computed,
     )
 
 
@@ -403,7 +426,14 @@ def checked(
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
     about = "\n".join((prompt.question, *prompt.stated))
     decision = gate.sentence(
-        claim.text, claim.kind, claim.support, documents, about, shown=shown, is_row=claim.is_row
+        claim.text,
+        claim.kind,
+        claim.support,
+        documents,
+        about,
+        shown=shown,
+        results=prompt.results,
+        is_row=claim.is_row,
     )
     return gate.decided(claim, decision)
 

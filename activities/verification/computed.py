@@ -28,7 +28,7 @@ WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
 FACTORS = WHOLES | frozenset(map(Decimal, (7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
 """What units convert by: days, months, hours, weeks, minutes, thousands; only for products and quotients."""
-MAX_EXPRESSION_CHARS = 300
+MAX_EXPRESSION_CHARS = 600
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
 _OPERAND = re.compile(r"(?<![^-+*/()=])[^-+*/()=\d]*+\d[^-+*/()=]*")
@@ -48,37 +48,58 @@ class NotAnExpressionError(ValueError):
 
 
 def computed_from(
-    text: str, expressions: Sequence[str], quotes: Sequence[str], works: Sequence[str]
+    text: str,
+    expressions: Sequence[str],
+    quotes: Sequence[str],
+    works: Sequence[str],
+    results: Sequence[str] = (),
 ) -> tuple[tuple[str, ...], str]:
     """Return the computations by which numbers that no work states follow, and the first that does not.
 
-    `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives.
-    `works`: all that the cited works say, and the question."""
+    `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives, as it
+    is rounded. `works`: all that the cited works say, and the question. `results`: computations that other
+    sentences of the text show, which are computed with as well."""
     missing = [*missing_numbers(text, works)]
-    if not missing or not expressions:
+    if not missing or not (expressions or results):
         return (), missing[0].shown if missing else ""
     operands = [number for quote in quotes for number in figures(quote)]
     stated = {value for number in operands for value in number.values}
     days = {mention.day for work in works for mention in _dates(work)}
+    sources = {figure: line for line in results for figure in figures(line.rpartition("=")[2])}
+    operands += sources
+    for expression in expressions:
+        rest = [shown for shown in expressions if shown != expression]
+        operands += [
+            figure
+            for figure in figures(_shown(expression))
+            if any(_given(shown, figure, operands, days) for shown in rest)
+        ]
     made: dict[date, str] = {}
     """Date that no work has -> the expression that gives it."""
     for expression in expressions:
-        results = _results(expression, operands, days)
-        made.update((value, _shown(expression)) for value in results if isinstance(value, date))
+        values = _results(expression, operands, days)
+        made.update((value, _shown(expression)) for value in values if isinstance(value, date))
         days.update(made)
-        operands += [part for value in results for part in figures(_printed(value))]
+        operands += [part for value in values for part in figures(_printed(value))]
     holding: dict[str, None] = {}
     for number in missing:
         gives = ((shown, _given(shown, number, operands, days)) for shown in expressions)
         way, printed = next(((shown, given) for shown, given in gives if given), ("", ""))
         if not way:
-            return (), number.shown
+            line = next((line for figure, line in sources.items() if figure.values & number.values), "")
+            if not line:
+                return (), number.shown
+            holding[line] = None
+            continue
         derived = [f"{source} = {day}" for day, source in made.items() if day in {d.day for d in _dates(way)}]
         holding.update(dict.fromkeys(derived))
         for operand in figures(_shown(way)):
             others = (shown for shown in expressions if shown != way and not operand.values & stated)
             if source := next((other for other in others if _given(other, operand, operands, days)), None):
                 holding[f"{_shown(source)} = {operand.shown}"] = None
+            elif not operand.values & stated:
+                lines = [line for figure, line in sources.items() if figure.values & operand.values]
+                holding.update(dict.fromkeys(lines[:1]))
         holding[f"{_shown(way)} = {printed}"] = None
         operands.append(number)  # what was computed may be computed with
         stated |= number.values

@@ -92,12 +92,13 @@ def sentence(
     about: str = "",
     *,
     shown: Sequence[str] = (),
+    results: Sequence[str] = (),
     is_row: bool = False,
 ) -> Decision:
     """Decide on a sentence of a draft, an item of a list or a row of a table.
 
     `documents`: what its writer was shown. `about`: question and plan, whose names and numbers it may have.
-    `shown`: the computations that its writer shows. `is_row`: it may be longer, and ends without a stop."""
+    `shown`: the computations that its writer shows; `results`: those of its other sentences. `is_row`: it may be longer, and ends without a stop."""
     plain = normalise(text)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")
@@ -115,7 +116,7 @@ def sentence(
     works = [*quotes, *(whole(documents[name]) for name in cited if name in documents), about]
     if (problem := _exact(plain, works, works, len(cited), numbers=False)) is not None:
         return problem
-    computed, missing = computed_from(plain, shown, quotes, works)
+    computed, missing = computed_from(plain, shown, quotes, works, results)
     if missing and not _counts(missing, len(cited)):
         return refused("number_not_computed" if shown else "number_missing", number=missing)
     return Decision("ask", computed=computed)

@@ -41,6 +41,8 @@ MAX_BACKGROUND_ITEMS = 12
 """Items beside those that answer that a writer may use."""
 JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
+COMPUTED_ROOM = 20 * 1024
+"""Bytes of computations that those who write once more are shown."""
 REWORD_ROOM = 60 * 1024
 """Bytes of sentences that are written once more, or read, in one call for the whole report."""
 
@@ -164,6 +166,16 @@ class WritingSteps(RunPart):
             **self.context.step_inputs(question=self.context.run_question),
             evidence=self._cited(claim for paragraph in failed for claim in paragraph.claims),
             failed=failed,
+            computed=within(
+                dict.fromkeys(
+                    row
+                    for draft in drafts.values()
+                    for claim in draft.claims
+                    if claim.state != "refused"
+                    for row in claim.computed
+                ),
+                COMPUTED_ROOM,
+            ),
             concluded=self.concluded(),
         )
         new = await self.models.execute(WRITE, step)

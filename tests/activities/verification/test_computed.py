@@ -108,5 +108,36 @@ def test_days_are_counted_between_dates_that_the_works_have(
     assert bool(missing) is not bool(computed)
 
 
+ROWS = ("7,754.40 * 7.5 / 100 * 49 / 365 = 78.08", "19,754.40 * 7.5 / 100 * 5 / 365 = 20.30")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "computed"),
+    [
+        ("Interest is 98.38.", ["20.30 + 78.08"], ["20.30 + 78.08 = 98.38"]),
+        ("Interest is 98.39.", ["20.30 + 78.08"], []),
+        ("Of it 78.08 are from February.", [], ["7,754.40 * 7.5 / 100 * 49 / 365 = 78.08"]),
+        ("Interest is 98.37.", ["20.30 + 78.07"], []),
+        ("With 98.38 of interest 2,078.38 are due.", ["20.30 + 78.08", "1,980.00 + 98.38"],
+         ["20.30 + 78.08 = 98.38", "1,980.00 + 98.38 = 2,078.38"]),
+        # rounded as another expression of the same sentence prints it
+        ("Half a year and a quarter bear 119.33.",
+         ["1,980.00 * 8 / 100 * 183 / 365", "1,980.00 * 8 / 100 * 92 / 365", "79.41 + 39.92"], []),
+        ("Two thirds of 1,980.00 pounds and 14 days of it are 660.27.",
+         ["1,980.00 * 8 / 100 / 14", "11.31 * 8"], []),
+        ("The share is 11.31, and 22.62 twice.", ["1,980.00 * 8 / 100 / 14", "11.31 + 11.31"],
+         ["1,980.00 * 8 / 100 / 14 = 11.31", "11.31 + 11.31 = 22.62"]),
+    ],
+)  # fmt: skip
+def test_a_total_is_the_sum_of_its_rows_as_they_are_printed(
+    text: str, shown: list[str], computed: list[str]
+) -> None:
+    """Also of those that other sentences of the text compute, whose computation is then shown."""
+    made, missing = computed_from(text, shown, DATED, DATED, ROWS)
+    assert [row for row in made if row not in ROWS or row in computed] == computed
+    assert bool(missing) is not bool(computed)
+    assert set(ROWS) <= set(made) or not (computed and shown and "20.30" in shown[0])
+
+
 def test_a_sentence_without_a_number_of_its_own_needs_no_computation() -> None:
     assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == ((), "")
