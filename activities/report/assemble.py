@@ -151,7 +151,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
     """Choose the direct answer: the only one that was written with sections, or the editor's.
 
     A section of which the editor's answer says nothing adds the first sentence of its own. Where nothing
-    is left, and no conclusion begins the answer, the works do not settle the question.
+    is left, and no conclusion begins the answer, the report says so.
     """
     if step.written_by == "extractive":
         return ()
@@ -170,7 +170,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
         and any(section.claims for section in checks.sections)
         and any(planned.draft.answer for planned in step.sections)
     ):
-        return (Claim(id="a1", text=sentence(Statement.of("not_settled")), kind="missing"),)
+        return (Claim(id="a1", text=sentence(Statement.of("answer_not_confirmed")), kind="missing"),)
     return answer
 
 

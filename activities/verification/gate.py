@@ -98,7 +98,8 @@ def sentence(
     """Decide on a sentence of a draft, an item of a list or a row of a table.
 
     `documents`: what its writer was shown. `about`: question and plan, whose names and numbers it may have.
-    `shown`: the computations that its writer shows; `results`: those of its other sentences. `is_row`: it may be longer, and ends without a stop."""
+    `shown`: the computations that its writer shows; `results`: those of its other sentences. `is_row`: it may
+    be longer, and ends without a stop."""
     plain = normalise(text)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")

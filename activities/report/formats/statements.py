@@ -505,7 +505,9 @@ WORDING: Mapping[str, Wording] = {
     "not_in_work": N_("the work does not say it"),
     "direction_of_numbers": N_("its numbers point in the opposite direction"),
     "dispute_upheld": N_("{by} disputed it ({reason}), and the dispute was upheld"),
-    "not_settled": N_("The works that were found do not settle the question."),
+    "answer_not_confirmed": N_(
+        "The sentence that answered the question could not be confirmed; what was confirmed stands below."
+    ),
     "repeats_claim": N_("it repeats sentence {claim}"),
     "leans_on_refused": N_("the sentence before it, on which it depends, did not pass the checks"),
     "rests_on_dropped": N_("it rests on a sentence that did not pass the checks"),

@@ -172,16 +172,16 @@ def test_each_section_has_a_sentence_in_the_answer_of_the_report() -> None:
     ]
 
 
-def test_an_answer_of_which_nothing_is_left_says_that_the_question_is_not_settled() -> None:
+def test_an_answer_of_which_nothing_is_left_says_that_it_was_not_confirmed() -> None:
     first = quoting("Nobody compared them.", kind="missing", state="ask")
     rest = quoting("It was a day shorter.", ("pmid:11", STAY))
     draft = SectionDraft(answer=(first, rest), paragraphs=DRAFT.paragraphs)
     report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
     (answer,) = report.answer
     assert (answer.kind, answer.support) == ("missing", ())
-    assert "do not settle the question" in answer.text
+    assert "could not be confirmed" in answer.text
     for name in EVERY_FORMAT:
-        assert "do not settle the question" in words_of(report, name)
+        assert "could not be confirmed" in words_of(report, name)
     assert faults(report, WORKS) == []
 
 
