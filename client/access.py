@@ -80,8 +80,8 @@ class Access:
 
     async def runs(self, user: str, only: Listing = LISTED) -> list[Row]:
         """Return the runs that the user may see, the newest first."""
-        given = only.model_dump(exclude_unset=True)
-        return await self.client.runs(Filter(**given, user=user if self.shared else None))
+        fields = only.model_dump(exclude_unset=True)
+        return await self.client.runs(Filter(**fields, user=user if self.shared else None))
 
     def forget(self, run_id: str) -> None:
         """Look the run up again at the next request: its server or worker may be another one."""

@@ -93,9 +93,9 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
 @partial(options_of, Listing.model_fields)
 @json_option
 @on_client
-async def list_runs(client: "Determinator", as_json: bool, **given: object) -> None:
+async def list_runs(client: "Determinator", as_json: bool, **asked: object) -> None:
     """List runs, the newest first. A run can be named by any unambiguous part of its id."""
-    only = Listing.read(given)
+    only = Listing.read(asked)
     rows = await client.runs(only)
     if as_json:
         print_json([as_data(row) for row in rows])

@@ -138,9 +138,9 @@ async def alone(
     client: Client, name: str, argument: object, kind: type[T], queue: str, options: policy.Options
 ) -> T:
     """Run an activity without a workflow. Raises ActivityFailureError, RPCError."""
-    given: dict[str, Any] = {**options, "task_queue": queue, "result_type": kind}
+    arguments: dict[str, Any] = {**options, "task_queue": queue, "result_type": kind}
     answer: T = await client.execute_activity(
-        name, argument, id=f"{name.replace('_', '-')}-{uuid.uuid4()}", **given
+        name, argument, id=f"{name.replace('_', '-')}-{uuid.uuid4()}", **arguments
     )
     return answer
 
