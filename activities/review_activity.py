@@ -10,7 +10,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from temporalio import activity
 
@@ -24,40 +24,34 @@ from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
 from activities.review.archive import Archive, lines
 from activities.review.bias import FIELDS
-from activities.review.decisions import LETTERS, OPEN, Decision, Marks, resting_on
+from activities.review.decisions import LETTERS, OPEN, Decision, Marks, ScreenedStage, resting_on
 from activities.review.extraction import Extraction, FieldDecision, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
 from activities.review.records import Merge, Records, added, part
-from activities.review.state import ReviewReport
+from activities.review.state import ReviewReport, ReviewState, study_key
 from activities.review.steps import (
     Added,
     AddRecords,
     Amended,
-    AmendStep,
     ExtractDataInput,
     KeepStep,
     Planned,
-    PlanStep,
-    PublishStep,
     ReadDone,
     ReadStage,
     ReadStep,
-    RecordRefs,
     RecordsStep,
-    Sampled,
-    SampleStep,
     ScreenedBatch,
     ScreenInput,
     SettledFields,
-    SettleStep,
+    StateStep,
     TellStep,
 )
 from activities.roles.allowances import allowance_of
 from activities.settings import Settings
 
 if TYPE_CHECKING:
-    from activities.review.ranking import Ranker
+    from activities.review.rounds import Ranker
     from activities.roles.runner import RoleThinker
 
 ROLES: dict[ReadStage, Role] = {
@@ -121,20 +115,23 @@ class ReviewActivities:
             return Added(records=key, total=total, given=labelled, new=total - len(before.records))
 
     @activity.defn
-    async def draw_review_sample(self, step: SampleStep) -> Sampled:
-        """Draw the records that a person labels blind."""
+    async def draw_review_sample(self, step: StateStep) -> list[int]:
+        """Draw the records that a person labels blind; none for two people, unless they are asked for."""
         async with reporting_errors():
             with needs_extra():
                 from activities.review.rounds import draw_sample, sample_size
-            size = sample_size(step.total, step.half_width) if step.records is None else step.records
-            return Sampled(numbers=tuple(sorted(draw_sample(step.total, size, step.seed))))
+            protocol, total = step.state.protocol, step.state.total
+            size = protocol.calibration.records
+            if size is None:
+                size = sample_size(total, protocol.calibration.half_width) if protocol.models else 0
+            return sorted(draw_sample(total, size, step.run_id))
 
     @activity.defn
-    async def look_up_records(self, step: RecordsStep) -> RecordRefs:
+    async def look_up_records(self, step: RecordsStep) -> list[EvidenceRef]:
         """Look up records by their numbers."""
         async with reporting_errors(run_id=step.run_id):
             records = (await self._load(step.records)).records
-            return RecordRefs(refs=tuple(records[number] for number in step.numbers))
+            return [records[number] for number in step.numbers]
 
     @activity.defn
     async def read_for_review(self, step: ReadStep) -> ReadDone:
@@ -172,24 +169,32 @@ class ReviewActivities:
             )
 
     @activity.defn
-    async def plan_screening(self, step: PlanStep) -> Planned:
-        """Take in a settled round, and choose what is read next in the order learnt from all decisions."""
+    async def plan_screening(self, step: StateStep) -> Planned:
+        """Take in a settled round, and choose what is read next in the order learnt from all decisions.
+
+        Of screening that has ended only the recall is stated again.
+        """
         async with reporting_errors("screening_not_planned", run_id=step.run_id):
             with needs_extra():
                 from activities.review.rounds import next_round, restated
-            if step.restate:
-                return Planned(
-                    course=await asyncio.to_thread(restated, step.course, step.marks, step.measured)
-                )
-            ranker = await self._ranker(step.records, step.protocol)
+            state, course = step.state, step.state.course
+            assert course is not None
+            first, second = (
+                screener.kind == "model" or screener.name not in state.labellers
+                for screener in state.protocol.screeners
+            )
+            if course.phase == "done":
+                course = await asyncio.to_thread(restated, course, state.titles, (first, second))
+                return Planned(course=course)
+            ranker = await self._ranker(state)
             now, order = await asyncio.to_thread(
                 next_round,
-                step.course,
-                step.marks,
+                course,
+                state.titles,
                 ranker.order,
                 step.run_id,
-                step.measured,
-                read_all=step.read_all,
+                (first, second),
+                read_all=state.protocol.stopping == "read_all",
             )
             return Planned(course=now, order=await self._archive.put_numbers(order))
 
@@ -201,35 +206,45 @@ class ReviewActivities:
             return await self._store.put_bytes(b"".join((*parts, lines(step.decisions))), "jsonl")
 
     @activity.defn
-    async def find_touched_decisions(self, step: AmendStep) -> Amended:
+    async def find_touched_decisions(self, step: StateStep) -> Amended:
         """Open again what rests on criteria that were changed; everything else stands."""
         async with reporting_errors("amendment_not_applied", run_id=step.run_id):
-            decisions = await self._archive.log(step.log)
-            changed = [key.partition(".")[2] for key in step.keys if key.startswith("criteria.")]
-            touched = resting_on(decisions, changed) if changed and "question" not in step.keys else decisions
+            state, keys = step.state, step.state.touched
+            decisions = await self._archive.log(state.log)
+            changed = [key.partition(".")[2] for key in keys if key.startswith("criteria.")]
+            touched = resting_on(decisions, changed) if changed and "question" not in keys else decisions
+            screeners = [screener.name for screener in state.protocol.screeners]
             titles, texts = (
-                _opened(marks, [decision for decision in touched if decision.stage == stage], step.screeners)
-                for stage, marks in (("titles", step.titles), ("full_texts", step.full_texts))
+                _opened(state.marks(stage), [made for made in touched if made.stage == stage], screeners)
+                for stage in get_args(ScreenedStage)
             )
-            again = step.titles.made() + step.full_texts.made() - titles.made() - texts.made()
+            again = state.titles.made() + state.full_texts.made() - titles.made() - texts.made()
             return Amended(titles=titles, full_texts=texts, again=again)
 
     @activity.defn
-    async def settle_fields(self, step: SettleStep) -> SettledFields:
+    async def settle_fields(self, step: StateStep) -> SettledFields:
         """Compare the extractions of each study, and apply what people decided."""
         async with reporting_errors("extraction_not_settled", run_id=step.run_id):
-            fields = asked_fields(await self._archive.get(step.protocol, Protocol))
-            decisions = await self._archive.lines(step.decisions, FieldDecision) + [*step.added]
-            pending = {}
-            for record, keys in step.extracted.items():
+            studies, fields = step.state.studies, asked_fields(step.state.protocol)
+            decisions = await self._archive.lines(studies.decisions, FieldDecision) + studies.decided
+            pending, silent = {}, list[str]()
+            for record, keys in studies.extracted.items():
                 if all(keys):
-                    _, left = await self._archive.settled(fields, record, keys, decisions)
-                    pending[record] = tuple(difference.field.id for difference in left)
-            key = await self._archive.put_lines(decisions)
-            return SettledFields(decisions=key, pending={n: left for n, left in pending.items() if left})
+                    row, left = await self._archive.settled(fields, record, keys, decisions)
+                    pending[record] = tuple(one.field.id for one in left)
+                    silent += [
+                        study_key(record, outcome.label)
+                        for outcome in step.state.protocol.outcomes
+                        if not row.reports(outcome)
+                    ]
+            return SettledFields(
+                decisions=await self._archive.put_lines(decisions),
+                pending={record: left for record, left in pending.items() if left},
+                silent=tuple(silent),
+            )
 
     @activity.defn
-    async def publish_review(self, step: PublishStep) -> ReviewReport:
+    async def publish_review(self, step: StateStep) -> ReviewReport:
         """Count everything, and keep it under the name of the review."""
         async with reporting_errors("review_not_published", run_id=step.run_id):
             return await self._archive.publish(step)
@@ -263,7 +278,6 @@ class ReviewActivities:
             "question": protocol.question.text(),
             "profile": load_profile("general"),
             "model": step.model,
-            "fallbacks": step.fallbacks,
             "allowance": allowance_of(ROLES[step.stage], step.model),
             "evidence": tuple(refs),
             "scope": scope,
@@ -291,20 +305,19 @@ class ReviewActivities:
                 records = await asyncio.to_thread(Records.model_validate_json, data)
             return self._records.put(key, records)
 
-    async def _ranker(self, records: str, protocol: str) -> "Ranker":
-        from activities.review.ranking import Ranker
+    async def _ranker(self, state: ReviewState) -> "Ranker":
+        from activities.review.rounds import Ranker
 
         async with self._ranking:
-            if (cached := self._rankers.get((records, protocol))) is not None:
+            key = state.records, state.protocol_key
+            if (cached := self._rankers.get(key)) is not None:
                 return cached
-            refs = (await self._load(records)).records
-            asked = await self._archive.get(protocol, Protocol)
+            refs = (await self._load(state.records)).records
             texts = [
                 ref.title if isinstance(item, Exception) else f"{item.title}. {item.text}"
                 for ref, item in zip(refs, await self._store.read_all(refs), strict=True)
             ]
-            ranker = await asyncio.to_thread(Ranker, texts, asked.text())
-            return self._rankers.put((records, protocol), ranker)
+            return self._rankers.put(key, await asyncio.to_thread(Ranker, texts, state.protocol.text()))
 
 
 @contextmanager
@@ -321,7 +334,9 @@ def _opened(marks: Marks, touched: Sequence[Decision], screeners: Sequence[str])
     """Return the marks of a stage without the decisions that rest on what was changed."""
     for place, name in enumerate(screeners):
         records = (
-            decision.record for decision in touched if decision.part == "screener" and decision.by == name
+            decision.record
+            for decision in touched
+            if decision.part == "screener" and (decision.by == name or decision.by not in screeners)
         )
         marks = marks.with_screener(place, dict.fromkeys(records, OPEN))
     marks = marks.with_words({decision.record: OPEN for decision in touched if decision.part == "word"})

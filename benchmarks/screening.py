@@ -23,8 +23,7 @@ from statistics import fmean
 import bm25s
 
 from activities.review.decisions import Marks
-from activities.review.ranking import Ranker
-from activities.review.rounds import draw_sample, next_round, restated
+from activities.review.rounds import Ranker, draw_sample, next_round, restated
 from activities.review.state import Course
 from activities.review.stopping import TARGET
 

@@ -22,7 +22,7 @@ from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.state import Flow, ReviewReport, ReviewState, Validation
-from activities.review.steps import PublishStep
+from activities.review.steps import StateStep
 
 M = TypeVar("M", bound=Frozen)
 
@@ -103,7 +103,7 @@ class Archive:
         by_field = {decision.field: decision for decision in decisions if decision.record == record}
         return decided_study(fields, first, second, by_field)
 
-    async def publish(self, step: PublishStep) -> ReviewReport:
+    async def publish(self, step: StateStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""
         state, records = step.state, await self.records(step.state.records)
         log = await self.log(state.log)
@@ -131,7 +131,7 @@ class Archive:
         if data is None:
             return None
         report = ReviewReport.model_validate_json(data)
-        state = (await self.get(report.report, PublishStep)).state
+        state = (await self.get(report.report, StateStep)).state
         return Published(
             run_id,
             report,

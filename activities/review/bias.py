@@ -179,7 +179,7 @@ FIELDS: tuple[AskedField, ...] = tuple(
         label=text,
         kind="choice",
         choices=ANSWERS[:-1] if number in WITHOUT_UNKNOWN else ANSWERS,
-        guesses=("PY", "PN", "NI"),
+        guesses=("PY", "PN", "N" if number in WITHOUT_UNKNOWN else "NI"),
     )
     for number, text in QUESTIONS.items()
 )

@@ -13,7 +13,6 @@ from activities.report.formats.blocks import (
     Chapter,
     Heading,
     Quote,
-    Reference,
     References,
     Run,
     Table,
@@ -24,11 +23,12 @@ from activities.report.formats.blocks import (
     table,
 )
 from activities.report.formats.conclusion_words import differs, direction_words, line, reasons
-from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
+from activities.report.formats.references import listed as listed_work
+from activities.report.formats.text import clean
 from activities.report.strength import TYPE_NAMES
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
 from activities.review.extraction import AGREED
-from activities.review.findings import Findings, Study
+from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.synthesis import Synthesis
 
@@ -45,7 +45,7 @@ def of_studies(findings: Findings) -> Iterator[Chapter]:
 
 def references(findings: Findings) -> Iterator[Block]:
     if findings.studies:
-        yield References(tuple(map(_reference, findings.studies)))
+        yield References(tuple(map(listed_work, findings.studies)))
 
 
 def limitations(findings: Findings, protocol: Protocol) -> list[str]:
@@ -225,15 +225,3 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
     if findings.not_retrieved:
         yield Heading(_("Not retrieved"))
         yield from bullets(findings.not_retrieved)
-
-
-def _reference(study: Study) -> Reference:
-    links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(study.identifiers)]
-    url = safe_url(study.url) or next((link for _, link in links if link), None)
-    parts = (
-        Run(ended(authors_line(study.authors))),
-        Run(ended(clean(study.title)), url=url),
-        Run(ended(str(study.year or ""))),
-        *(Run(text, url=link) for text, link in links),
-    )
-    return Reference(study.number, tuple(part for part in parts if part.text))

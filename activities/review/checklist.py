@@ -63,39 +63,35 @@ def places(published: Published, findings: Findings) -> dict[str, str]:
     """Return what answers an item -> the chapter that holds it, as far as this report does."""
     pools = [synthesis.pool for synthesis in findings.syntheses if synthesis.pool]
     state, protocol, flow = published.state, published.protocol, published.report.flow
-    chapters: dict[str, dict[str, bool]] = {
+    chapters: dict[str, dict[str, object]] = {
         N_("Title"): {"title": "systematic review" in protocol.title.casefold()},
         N_("Protocol"): {
             "question": True,
             "criteria": True,
-            "registration": bool(protocol.registration),
-            "amendments": bool(state.amendments) or state.version == 1,
+            "registration": protocol.registration,
+            "amendments": state.amendments or state.version == 1,
         },
         N_("Studies"): {
-            "fields": bool(protocol.extraction),
-            "extraction": bool(findings.rows),
-            "studies": bool(findings.studies),
+            "fields": protocol.extraction,
+            "extraction": findings.rows,
+            "studies": findings.studies,
         },
         N_("Results by outcome"): {
-            "outcomes": bool(protocol.outcomes),
-            "results": bool(findings.syntheses),
-            "effects": any(
-                work.result for synthesis in findings.syntheses for work in synthesis.conclusion.works
-            ),
-            "pool": bool(pools),
+            "outcomes": protocol.outcomes,
+            "results": findings.syntheses,
+            "effects": [work for row in findings.syntheses for work in row.conclusion.works if work.result],
+            "pool": pools,
             "sensitivity": any(pool.left_out for pool in pools),
             "small_studies": any(pool.small_studies for pool in pools),
         },
         N_("Search (PRISMA-S)"): {
-            "searches": bool(state.searches),
+            "searches": state.searches,
             "queries": any(row.query for row in state.searches),
         },
-        N_("Screening"): {"selection": flow.screened > 0},
-        N_("Flow of records (PRISMA 2020)"): {"flow": flow.given > 0},
-        N_("Full texts"): {
-            "excluded": bool(findings.excluded) or (flow.assessed > 0 and not flow.excluded_full_texts)
-        },
-        N_("Risk of bias"): {"bias": bool(findings.bias)},
+        N_("Screening"): {"selection": flow.screened},
+        N_("Flow of records (PRISMA 2020)"): {"flow": flow.given},
+        N_("Full texts"): {"excluded": findings.excluded or (flow.assessed and not flow.excluded_full_texts)},
+        N_("Risk of bias"): {"bias": findings.bias},
         N_("Limitations"): {"limitations": True},
         N_("Statement on the use of tools"): {"data": True},
     }

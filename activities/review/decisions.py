@@ -105,6 +105,11 @@ class Marks(Compact):
         name = ("first", "second")[place]
         return self.replace(**{name: written(self.of_screener(place), marks)})
 
+    def of_places(self, places: Sequence[int | None]) -> "Marks":
+        """Return the same with the screeners of these places; None: one who has decided nothing."""
+        first, second = (OPEN * self.total if one is None else self.of_screener(one) for one in places)
+        return self.replace(first=first, second=second)
+
     def with_words(self, marks: Mapping[int, str]) -> "Marks":
         return self.replace(words=written(self.words, marks))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import Evidence
 from activities.messages import _
-from activities.report.formats import MissingExtra
+from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import Published
 from activities.review.decisions import Decision, State, latest
@@ -41,10 +41,7 @@ class Names:
 
 
 def files(published: Published, items: Sequence[Evidence], names: Names) -> dict[str, bytes]:
-    """Make every file of an export but the reports: name -> bytes. `items`: the records.
-
-    Raises MissingExtra.
-    """
+    """Make every file of an export but the reports: name -> bytes. `items`: the records."""
     made = {
         "decisions.csv": decisions_csv(published, items, names),
         "decisions-log.csv": log_csv(published, names),
@@ -149,41 +146,28 @@ def extraction_csv(findings: Findings, names: Names) -> bytes:
 
 
 def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
-    """Write every record with its decision as keyword and note. Raises MissingExtra."""
-    try:
-        import rispy
-    except ImportError as error:
-        raise MissingExtra("bibliography") from error
-
-    class Writer(rispy.RisWriter):  # type: ignore[misc]
-        def set_header(self, count: int) -> str:
-            """Write no counter before a record: the format knows none."""
-            return ""
-
+    """Write every record with its decision as keyword and note."""
     reasons = {
-        decision.record: decision.criterion
+        decision.record: f", criterion {decision.criterion}"
         for decision in latest(published.decisions).values()
-        if decision.verdict == "exclude"
+        if decision.verdict == "exclude" and decision.criterion
     }
-    rows = []
-    for number, (item, state) in enumerate(zip(items, final_states(published), strict=True)):
-        reason = reasons.get(number, "") if state == "excluded" else ""
-        row = {
-            "type_of_reference": "JOUR",
-            "id": str(number),
-            "title": item.title,
-            "authors": list(item.authors),
-            "year": str(item.year or ""),
-            "journal_name": item.venue or "",
-            "doi": item.identifiers.doi or "",
-            "accession_number": item.identifiers.pmid or "",
-            "urls": [item.url] if item.url else [],
-            "abstract": item.text,
-            "keywords": [f"determinator:{state}"],
-            "notes": [f"{state}{f', criterion {reason}' if reason else ''}"],
-        }
-        rows.append({name: value for name, value in row.items() if value})
-    return str(rispy.dumps(rows, implementation=Writer)).encode()
+
+    def entry(number: int, item: Evidence, state: State) -> Item:
+        return Item(
+            key=str(number),
+            types=ARTICLE,
+            title=item.title,
+            authors=item.authors,
+            year=str(item.year or ""),
+            venue=item.venue or "",
+            ids=ids_of(item.identifiers, item.url),
+            abstract=item.text,
+            note=f"{state}{reasons.get(number, '') if state == 'excluded' else ''}",
+            keyword=f"determinator:{state}",
+        )
+
+    return ris_of(map(entry, range(len(items)), items, final_states(published)))
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Row]) -> bytes:

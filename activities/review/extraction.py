@@ -149,6 +149,12 @@ class DecidedStudy(Frozen):
         """Return the value of a field; empty where there is none."""
         return next((value.text for value in self.values if value.field == field), "")
 
+    def reports(self, outcome: PooledOutcome) -> bool:
+        """Say whether it reports an outcome: how many people there were, and how allocated, says nothing."""
+        aside = {figure_id(outcome.id, name) for name in ("total", "control_total", "clustered")}
+        figures = {value.field for value in self.values if value.field.startswith(figure_id(outcome.id, ""))}
+        return bool(figures - aside)
+
 
 def is_same(field: AskedField, first: Value | None, second: Value | None) -> bool:
     """Compare two values: numbers by their value, other texts by their words."""

@@ -1,6 +1,8 @@
 """Files that people give to a review: records of other databases, and full texts."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from pydantic import JsonValue
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
 from activities.documents.text import HEAD_CHARS, Unreadable, has_title
+from activities.review.protocol import Columns
 from activities.review.records import NO_ABSTRACT, UnreadableRecords
 from activities.sources.library.files import documents_of, list_folder
 from activities.sources.library.reading import entries_of
@@ -20,15 +23,18 @@ from activities.sources.pubmed import read_record as read_pubmed_record
 PUBMED_XML = ".xml"
 ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
 MAX_FILE_BYTES = 256 * 2**20
+FORMS = {"year": r"(1[89]|20)\d\d", "doi": r"(https?://\S*)?10\.\d{4,9}/\S+", "pmid": r"\d{6,8}"}
+"""Forms by which the columns of a table are told, whatever they are called."""
+NO_COLUMNS = Columns()
 MAX_CHARS = 400_000
 """Characters of a full text that is stored."""
 
 
-def read_records_file(path: Path) -> Iterator[Evidence | SetAside]:
+def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evidence | SetAside]:
     """Read the records of an export (RIS, BibTeX, CSV, JSON, PubMed XML).
 
-    One without an abstract is screened by its title; one without either is set aside. Raises
-    UnreadableRecords.
+    One without an abstract is screened by its title; one without either is set aside. `columns`: headings of
+    a table that are named otherwise. Raises UnreadableRecords.
     """
     kind = path.suffix.casefold()
     if kind not in ENDINGS:
@@ -42,11 +48,32 @@ def read_records_file(path: Path) -> Iterator[Evidence | SetAside]:
     if kind == PUBMED_XML:
         yield from _pubmed(data, path.name)
         return
+    names = {heading: name for name, heading in columns if heading}
     try:
         for number, row in enumerate(entries_of(kind, data, path.name), start=1):
+            if isinstance(row, dict):
+                row = {names.get(key.strip("\ufeff "), key): value for key, value in row.items()}
             yield row if isinstance(row, SetAside) else _record(row, path.name, number)
     except Unreadable as error:
         raise UnreadableRecords(f"{path.name}: {error}") from error
+
+
+def likely_columns(row: Mapping[str, object]) -> str:
+    """Word a guess of the headings of a row as a line of a protocol, which a person corrects.
+
+    The longest text is the abstract, the next one the title; years and identifiers are told by their form.
+    """
+    texts = {heading: str(value or "") for heading, value in row.items()}
+    named = {
+        name: heading
+        for heading, text in texts.items()
+        for name, form in FORMS.items()
+        if re.fullmatch(form, text.strip())
+    }
+    longest = sorted((key for key in texts if key not in named.values()), key=lambda key: -len(texts[key]))
+    named = dict(zip(("abstract", "title"), longest, strict=False)) | named
+    pairs = ", ".join(f"{name} = {json.dumps(key, ensure_ascii=False)}" for name, key in named.items())
+    return f"columns = {{ {pairs} }}"
 
 
 def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
@@ -56,8 +83,11 @@ def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
         titled = isinstance(row, dict) and {key.casefold(): value for key, value in row.items()}
         title = next((titled[key] for key in TITLES if titled and titled.get(key)), None)
         if not isinstance(row, dict) or not isinstance(title, str):
-            has = ", ".join(key for key, value in row.items() if value) if isinstance(row, dict) else "none"
-            return SetAside(f"{name}, record {number}", f"it has no `title`; its fields are {has[:200]}")
+            if not isinstance(row, dict):
+                return SetAside(f"{name}, record {number}", "it has no fields")
+            has, guess = ", ".join(key for key, value in row.items() if value), likely_columns(row)
+            why = f"it has no `title`; its fields are {has[:200]}. Name them above the first table of the "
+            return SetAside(f"{name}, record {number}", f"{why}protocol, such as {guess[:400]}")
     read = read_record(
         {**{k: v for k, v in row.items() if k.casefold() not in TEXTS}, "abstract": title}, name
     )

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from activities.contracts.evidence import Evidence, EvidenceType, Frozen, Identifiers, Support
+from activities.contracts.evidence import Evidence, Frozen, Support, Work, fields_of
 from activities.messages import _
 from activities.report.formats.references import family_first
+from activities.report.schema import Reference
 from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
 from activities.review.decisions import Decision
@@ -13,29 +14,22 @@ from activities.review.extraction import AGREED, AskedField, DecidedStudy, Field
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState
-from activities.review.steps import PublishStep
+from activities.review.steps import StateStep
 from activities.review.synthesis import Synthesis, synthesise
 
 if TYPE_CHECKING:
     from activities.review.archive import Archive
 
 
-class Study(Frozen):
-    """An included study with its reference."""
+class Study(Reference):
+    """An included study."""
 
-    number: int
     record: int
-    evidence_id: str
-    title: str
-    authors: tuple[str, ...] = ()
-    year: int | None = None
-    identifiers: Identifiers = Identifiers()
-    url: str | None = None
-    evidence_type: EvidenceType = "article"
 
     @classmethod
     def of(cls, number: int, record: int, work: Evidence) -> "Study":
-        return cls.model_validate({**dict(work), "number": number, "record": record})
+        about = fields_of(Work, work) | {"authors": work.authors, "venue": work.venue}
+        return cls(number=number, record=record, **about)
 
     @property
     def label(self) -> str:
@@ -99,7 +93,7 @@ class Findings(Frozen):
 
 
 async def findings_of(
-    archive: "Archive", step: PublishStep, records: Records, log: Sequence[Decision]
+    archive: "Archive", step: StateStep, records: Records, log: Sequence[Decision]
 ) -> Findings | None:
     """Put the findings of a review together; None where no full text was sought. Raises StoreError."""
     state, protocol = step.state, step.state.protocol

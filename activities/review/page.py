@@ -96,15 +96,12 @@ def _result(published: Published) -> Iterator[Block]:
             included=number(flow.screened - flow.excluded),
         )
     )
-    if course is None or course.recall is None:
+    if course is None or course.phase != "done":
         yield from paragraph(_("Screening did not end by its rule, so no recall is stated."))
         return
-    recall = percent(course.recall, 1)
-    yield from paragraph(
-        _("At least {recall} of the relevant records were found, with a confidence of 95%.").format(
-            recall=recall
-        )
-    )
+    if course.recall is not None:
+        found = _("At least {recall} of the relevant records were found, with a confidence of 95%.")
+        yield from paragraph(found.format(recall=percent(course.recall, 1)))
     if flow.unread:
         stopped = _(
             "Screening stopped before these records were read: {unread}. The recall rests on a random sample "

@@ -68,6 +68,19 @@ class Criterion(Frozen):
     """`include`: a work has to meet it; `exclude`: one that meets it is left out."""
 
 
+class Columns(Frozen):
+    """The headings that the tables of records have for the fields of a record, where they are others."""
+
+    title: str = ""
+    abstract: str = ""
+    authors: str = ""
+    year: str = ""
+    journal: str = ""
+    keywords: str = ""
+    doi: str = ""
+    pmid: str = ""
+
+
 class SourceQuery(Frozen):
     source: Id
     query: Line
@@ -141,6 +154,7 @@ class Protocol(Frozen):
     sources: tuple[SourceQuery, ...] = ()
     records: tuple[Line, ...] = ()
     """Files of records from other databases (RIS, BibTeX, CSV, PubMed XML), beside the protocol."""
+    columns: Columns = Columns()
     screeners: tuple[Screener, ...] = (Screener(name="first"), Screener(name="second"))
     stopping: Literal["read_all", "recall"] = "recall"
     """`recall`: stop when a recall of 95 % holds with 95 % confidence, by a random sample."""
@@ -251,7 +265,7 @@ def _first_fault(error: ValidationError) -> str:
 
 
 TABLES: tuple[type[Frozen], ...] = (
-    *(Protocol, ReviewQuestion, Criterion, SourceQuery, Screener),
+    *(Protocol, ReviewQuestion, Criterion, Columns, SourceQuery, Screener),
     *(Calibration, ExtractionField, PooledOutcome, Budgets, Living),
 )
 KEYS = sorted({key for table in TABLES for key in table.model_fields})
@@ -289,6 +303,10 @@ def amendment(before: Protocol, after: Protocol, *, version: int, at: str, by: s
 COMMENTS = """
 # Exports of other databases (RIS, BibTeX, CSV, PubMed XML), named from the folder of this file.
 # records = ["embase.ris"]          (above the first [table])
+
+# [columns]                         # where a table has other headings
+# title = "Titel"
+# abstract = "Zusammenfassung"
 
 [calibration]
 half_width = 0.1   # of the interval of each screener's accuracy; or: records = 100

@@ -102,6 +102,8 @@ class FileOfRecords(Frozen):
     records: int = 0
     set_aside: int = 0
     """Records that could not be read."""
+    titles_only: int = 0
+    """Records without an abstract."""
 
 
 class SearchRow(Frozen):
@@ -214,6 +216,8 @@ class StudiesState(Carried):
     """`place/record` -> fields that the extractor reads again, since the protocol changed them."""
     pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
     """Record -> fields on which a person has to decide."""
+    silent: tuple[str, ...] = ()
+    """Results that a study does not report: their risk of bias is not assessed."""
     decided: list[FieldDecision] = Field(default_factory=list)
     """Decisions of people that were not applied yet."""
     decisions: str = ""
@@ -237,7 +241,6 @@ class ReviewState(Carried):
     files: list[FileOfRecords] = Field(default_factory=list)
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """By screener."""
-    fallbacks: list[ModelChoice] = Field(default_factory=list)
     queues: dict[str, str | None] = Field(default_factory=dict)
     prices: dict[str, Price | None] = Field(default_factory=dict)
     unpaywall: bool = False
@@ -322,7 +325,8 @@ class ReviewState(Carried):
     def results(self) -> list[tuple[int, str]]:
         """Return the results whose risk of bias is assessed: record and label of the outcome."""
         outcomes = [outcome.label for outcome in self.protocol.outcomes] or [""]
-        return [(number, outcome) for number in self.included() for outcome in outcomes]
+        every = [(number, outcome) for number in self.included() for outcome in outcomes]
+        return [result for result in every if study_key(*result) not in self.studies.silent]
 
 
 def study_key(record: int, outcome: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Usage
 from activities.contracts.step import StepContext
 from activities.review.decisions import Decision, Marks, Verdict
-from activities.review.extraction import AskedField, FieldDecision
+from activities.review.extraction import AskedField
 from activities.review.protocol import Criterion
 from activities.review.state import Course, ReviewState
 
@@ -49,6 +49,14 @@ class ExtractDataInput(StepContext):
     """The outcome whose risk of bias the fields ask about."""
 
 
+class StateStep(Compact):
+    """A step that looks at the whole state of a review."""
+
+    run_id: str
+    at: str
+    state: ReviewState
+
+
 class AddRecords(Compact):
     """Merge the records of a search or a file into those of the review, or part a copy again."""
 
@@ -78,10 +86,6 @@ class RecordsStep(Compact):
     numbers: tuple[int, ...]
 
 
-class RecordRefs(Compact):
-    refs: tuple[EvidenceRef, ...] = ()
-
-
 class ReadStep(Compact):
     """One call of a model: several records by title and abstract, or one full text for one stage."""
 
@@ -102,7 +106,6 @@ class ReadStep(Compact):
     earlier: str = ""
     """Key of the extraction whose other fields stand."""
     model: ModelChoice
-    fallbacks: tuple[ModelChoice, ...] = ()
     at: str
 
 
@@ -114,20 +117,6 @@ class ReadDone(Compact):
     usage: Usage = Usage()
     model: str = ""
     prompt: str = ""
-
-
-class PlanStep(Compact):
-    """Choose what is read next."""
-
-    run_id: str
-    records: str
-    protocol: str
-    course: Course
-    marks: Marks
-    measured: tuple[bool, bool] = (True, True)
-    read_all: bool = False
-    restate: bool = False
-    """Only the stated recall is computed again."""
 
 
 class Planned(Compact):
@@ -144,28 +133,6 @@ class KeepStep(Compact):
     blobs: tuple[str, ...] = ()
 
 
-class SampleStep(Compact):
-    total: int
-    half_width: float
-    records: int | None = None
-    seed: str
-
-
-class Sampled(Frozen):
-    numbers: tuple[int, ...] = ()
-
-
-class AmendStep(Compact):
-    """Find the decisions that rest on changed criteria."""
-
-    run_id: str
-    keys: tuple[str, ...]
-    log: tuple[str, ...]
-    screeners: tuple[str, ...]
-    titles: Marks
-    full_texts: Marks
-
-
 class Amended(Compact):
     titles: Marks
     full_texts: Marks
@@ -173,29 +140,13 @@ class Amended(Compact):
     """Decisions that are made again."""
 
 
-class SettleStep(Compact):
-    """Compare two extractions of each study, and apply the decisions of people."""
-
-    run_id: str
-    protocol: str
-    extracted: dict[int, tuple[str, ...]]
-    decisions: str = ""
-    added: tuple[FieldDecision, ...] = ()
-
-
 class SettledFields(Frozen):
     decisions: str
     """Key of all decisions so far."""
     pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
     """Record -> fields on which a person has to decide."""
-
-
-class PublishStep(Compact):
-    """Publish what a review has come to."""
-
-    run_id: str
-    at: str
-    state: ReviewState
+    silent: tuple[str, ...] = ()
+    """Results that a study does not report, by `study_key`."""
 
 
 class TellStep(Compact):

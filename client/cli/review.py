@@ -4,7 +4,7 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from activities.messages import counted
 from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput
+from client.reviews.acts import ACTS, Act
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -79,6 +80,41 @@ def verb(
     return declare
 
 
+def command_of(act: Act) -> None:
+    """Declare the command of an act: its arguments, options and flags are those of its method."""
+    options: list[Option] = []
+    pairs = [name for name in act.arguments if (about := act.about(name)) and about.title]
+    for name, parameter in act.arguments.items():
+        about, needed = act.about(name), parameter.default is parameter.empty
+        flag, text = f"--{name.replace('_', '-')}", about.description if about else ""
+        if name == "by":
+            options.append(PERSON if needed else BY)
+        elif name == "record":
+            options.append(RECORD)
+        elif about and about.title:
+            words = f"{about.title}..." if needed else f"[{about.title}]..."
+            options.append(click.argument(name, nargs=-1, required=needed, metavar=words))
+        elif needed:
+            options.append(click.argument(name, type=Filled()))
+        elif parameter.default is False:
+            options.append(click.option(flag, is_flag=True, help=text))
+        elif parameter.default is not None:
+            options.append(click.option(flag, default="", metavar="TEXT", help=text))
+
+    async def do(target: "Review", **values: Any) -> None:  # noqa: ANN401 - what click has read
+        by = values.pop("by", None)
+        values |= {name: _pairs(values[name]) for name in pairs}
+        print_text(act.replied(target, values, await act.do(target, values, by)))
+
+    do.__name__, do.__doc__ = act.name, act.method.__doc__
+    verb(*options, changes=True)(do)
+
+
+for _act in ACTS.values():
+    if _act.name != "decide":  # below: on one record
+        command_of(_act)
+
+
 def show_rows(
     as_json: bool, rows: Sequence[R], shown: Callable[[R], Iterable[tuple[int, str]]], none: str
 ) -> None:
@@ -124,7 +160,7 @@ async def start(client: "Determinator", protocol: Path, as_json: bool) -> None:
     if as_json:
         print_json({"review": started.id, **(seen.model_dump(mode="json") if seen else {})})
     elif seen:
-        show_progress(seen)
+        show_progress(seen, started.id)
     else:
         say(f"its worker is still starting; `determinator review status {started.id}` shows where it stands")
 
@@ -145,30 +181,7 @@ async def status(target: "Review", as_json: bool) -> None:
         print_json({"review": target.id, **seen.model_dump(mode="json")})
         return
     print_text(f"{target.id} ({(await target.row()).status})")
-    show_progress(seen)
-
-
-@verb(BY, changes=True)
-async def approve(target: "Review", by: str) -> None:
-    """Approve what waits: the protocol, that missing full texts are missing, or the report, which ends it."""
-    print_text(f"approved: the {(await target.approve(by=by)).replace('_', ' ')} of {target.id}")
-
-
-def _message(name: str, line: str, done: str) -> None:
-    """Declare the verb that sends a message without content."""
-
-    async def send(target: "Review") -> None:
-        await getattr(target, name)()
-        print_text(f"{target.id} {done}")
-
-    send.__name__, send.__doc__ = name, line
-    verb(changes=True)(send)
-
-
-_message("pause", "Pause a review at its next step.", "pauses at its next step")
-_message("resume", "Resume a review; ask a model that was down, or search, again at once.", "goes on")
-_message("finish", "End screening here; the report says what was not read.", "ends screening")
-_message("cancel", "Stop a review; a report of what there is is still made.", "is being cancelled")
+    show_progress(seen, target.id)
 
 
 @verb(PERSON, changes=True)
@@ -204,13 +217,13 @@ async def _decided(
     return state
 
 
-@verb(FULL_TEXTS, json_option)
-async def conflicts(target: "Review", stage: "ScreenedStage", as_json: bool) -> None:
-    """List the records on which the screeners differ; `decide` or `screen` decides."""
-    rows = await target.conflicts(stage)
+@verb(json_option)
+async def conflicts(target: "Review", as_json: bool) -> None:
+    """List the records and full texts on which the screeners differ; `decide` or `screen` decides."""
+    rows = await target.conflicts()
 
     def shown(task: "Task") -> Iterator[tuple[int, str]]:
-        yield 0, f"{task.record}  {task.work.title}"
+        yield 0, f"{task.record}  {task.work.title}{'' if task.stage == 'titles' else ' (full text)'}"
         for made in task.decisions:
             ground = f" ({made.criterion})" if made.criterion else ""
             yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
@@ -239,13 +252,6 @@ async def overrule(target: "Review", by: str, stage: "ScreenedStage", **made: ob
     """Overrule what was decided on a record."""
     await _decided(target, "word", by, stage, made)
     print_text(f"record {made['record']} is {made['verdict']}d by the word of {by}")
-
-
-@verb(click.argument("key", type=Filled()), BY, changes=True)
-async def part(target: "Review", key: str, by: str) -> None:
-    """Make a record that was merged with another one a record of its own; KEY stands in merged.csv."""
-    await target.part(key, by=by)
-    print_text("it becomes a record of its own at the next step")
 
 
 @verb(json_option)
@@ -301,34 +307,6 @@ async def differences(target: "Review", as_json: bool) -> None:
     show_rows(as_json, rows, shown, "no field waits for a decision")
 
 
-@verb(
-    RECORD,
-    click.argument("field_id", metavar="FIELD", type=Filled()),
-    click.argument("value", type=Filled()),
-    PERSON,
-    click.option("--quote", default="", metavar="TEXT", help="Words of the full text that state the value."),
-    REASON,
-    changes=True,
-)
-async def field(
-    target: "Review", record: int, field_id: str, value: str, by: str, quote: str, reason: str
-) -> None:
-    """Decide on an extracted field: VALUE is first, second, absent, or the value itself."""
-    await target.decide_field(record, field_id, value, by=by, quote=quote, reason=reason)
-    print_text(f"record {record}, {field_id}: {value}")
-
-
-@verb(
-    *(RECORD, click.argument("values", nargs=-1, required=True, metavar="FIELD=VALUE..."), PERSON),
-    changes=True,
-)
-async def extract(target: "Review", record: int, values: tuple[str, ...], by: str) -> None:
-    """Give the data of a study, as the person who is one of the two extractors."""
-    rows = _pairs(values)
-    await target.extract(record, rows, by=by)
-    print_text(f"record {record}: {counted(len(rows), 'field')}")
-
-
 def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
     pairs = {}
     for text in texts:
@@ -359,40 +337,6 @@ async def bias(target: "Review", as_json: bool) -> None:
             yield 2, f"{number} {QUESTIONS[number]} open"
 
     show_rows(as_json, rows, shown, "no risk of bias waits for a decision")
-
-
-@verb(
-    *(RECORD, click.argument("answers", nargs=-1, metavar="QUESTION=ANSWER..."), PERSON),
-    click.option(
-        "--outcome", default="", metavar="TEXT", help="Which outcome; needed where there are several."
-    ),
-    click.option("--several", is_flag=True, help="Some concerns in several domains add up to a high risk."),
-    click.option("--reason", default="", metavar="TEXT", help="Why they do."),
-    click.option("--not-a-trial", is_flag=True, help="The study is no randomised trial: no tool is applied."),
-    changes=True,
-)
-async def assess(
-    target: "Review",
-    record: int,
-    answers: tuple[str, ...],
-    by: str,
-    outcome: str,
-    several: bool,
-    reason: str,
-    not_a_trial: bool,
-) -> None:
-    """Decide on the risk of bias of a result by RoB 2: `1.1=Y 1.2=PN`. What is not answered stands as it was
-    proposed."""
-    from activities.review.bias import JUDGEMENT_NAMES
-
-    made = await target.assess(
-        record, outcome, _pairs(answers), by=by, several=several, reason=reason, not_a_trial=not_a_trial
-    )
-    if made is None:
-        print_text(f"record {record}: no tool is applied")
-        return
-    for title, judged in (*made.judged(), ("Overall", made.overall)):
-        print_text(f"{title}: {JUDGEMENT_NAMES[judged]}")
 
 
 @verb(
@@ -445,11 +389,18 @@ async def waits(target: "Review") -> "ReviewProgress | None":
     return seen
 
 
-def show_progress(seen: "ReviewProgress") -> None:
+def show_progress(seen: "ReviewProgress", name: str) -> None:
+    from client.reviews.tasks import commands
+
     print_text(f"{plain(seen.title)}: {seen.phase}{' (paused)' if seen.paused else ''}")
-    if seen.text:
-        print_text(plain(seen.text))
+    for line in (seen.text, *commands(seen.gate, name)):
+        print_text(plain(line))
     if not seen.total:
+        for file in seen.files:
+            facts = [counted(file.records, "record")]
+            facts += [f"{file.titles_only:,} without an abstract"] if file.titles_only else []
+            facts += [f"{file.set_aside:,} could not be read"] if file.set_aside else []
+            print_text(f"  {plain(file.name)}: {', '.join(facts)}")
         for origin, hits in seen.counted.items():
             print_text(f"  {plain(origin)}: {f'{hits:,} hits' if hits >= 0 else 'not reached'}")
         if seen.estimate:
@@ -458,6 +409,7 @@ def show_progress(seen: "ReviewProgress") -> None:
     facts = [
         f"{counted(seen.total, 'record')}, {seen.settled:,} settled, {seen.included:,} included",
         counted(seen.conflicts, "conflict") if seen.conflicts else "",
+        *(f"{name} has {count:,} to decide" for name, count in seen.awaited.items()),
         f"{seen.labelled} of {seen.sample} labelled" if seen.labelled < seen.sample else "",
         f"recall at least {seen.recall:.1%}" if seen.recall is not None else "",
         f"protocol version {seen.version}" if seen.version > 1 else "",

@@ -12,7 +12,7 @@ from activities.review.decisions import Task as Part
 from activities.review.records import NO_ABSTRACT
 from client.cli.common import print_text, say
 from client.failures import BadInput
-from client.reviews.tasks import Task, screener_place
+from client.reviews.tasks import Task, commands, screener_place
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ async def screen_records(target: "Review", by: str) -> None:
         elif key == "j":
             jump = await read_number("record: ")
             if jump is not None:
-                task = Task(record=jump, kind=task.kind, work=await target.record(jump))
+                task = await target.task(jump, task.kind, task.stage)
         elif key in VERDICTS and await send_decision(target, task, key, by, [rule.id for rule in criteria]):
             done.append(task)
             task = None
@@ -62,7 +62,8 @@ async def next_record(target: "Review", by: str) -> Task | None:
         if waiting := await target.tasks(by, 1):
             return waiting[0]
         if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
-            say(f"nothing waits for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}")
+            further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))
+            say(f"nothing waits for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}{further}")
             return None
         if not look:
             say(f"one moment: {plain(seen.text)}")
@@ -97,7 +98,8 @@ def show_record(task: Task) -> None:
     print_text(plain(work.title))
     facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
     say(plain("; ".join(filter(None, facts))))
-    print_text("" if NO_ABSTRACT in work.facts else plain(work.text))
+    for line in () if NO_ABSTRACT in work.facts else work.text.splitlines():
+        print_text(plain(line))
     for made in task.decisions:
         say(f"  {plain(made.by)}: {made.verdict} {made.criterion} {plain(' / '.join(made.words))}")
 

@@ -4,31 +4,22 @@ decisions. A model that calls them decides for the person whose name it gives.""
 from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
-from pydantic import Field
+from pydantic import Field, JsonValue
 
-from activities.contracts.evidence import Frozen
-from activities.review.decisions import ScreenedStage
-from activities.review.decisions import Task as Part
 from client.api import Determinator
 from client.mcp.answers import clearly
 from client.mcp.research import CHANGES, READS
-from client.reviews.tasks import Task
-from workflows.review.types import Batch
+from client.reviews.acts import ACTS, act_of
+from client.reviews.review import ReviewStatus
 
 AnyReview = Annotated[str, Field(min_length=1, max_length=200, description="A review's id, or `last`")]
 Person = Annotated[str, Field(min_length=1, max_length=80, description="Who decides")]
 
 
-class ReviewAnswer(Frozen):
-    review: str
-    waits_for: str
-    """What it does, or whom it waits for."""
-    total: int
-    settled: int
-    included: int
-    conflicts: int
-    recall: float | None = None
-    records: tuple[Task, ...] = ()
+ACTIONS = "; ".join(
+    f"{act.name} ({', '.join(name for name in act.arguments if name != 'by')})" for act in ACTS.values()
+)
+"""Each action with the fields of its content."""
 
 
 class Reviews:
@@ -37,39 +28,25 @@ class Reviews:
 
     def register(self, server: MCPServer) -> None:
         server.add_tool(clearly(self.review_status), annotations=READS)
-        server.add_tool(clearly(self.review_decide), annotations=CHANGES)
+        server.add_tool(clearly(self.review_change), annotations=CHANGES)
 
     async def review_status(
         self,
         review: AnyReview = "last",
         by: Annotated[str, Field(max_length=80, description="The person whose records are listed")] = "",
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> ReviewAnswer:
+    ) -> ReviewStatus:
         """Where a systematic review stands, and the next records for a person to decide on."""
-        handle = await self._client.review(review)
-        waiting = await handle.tasks(by, limit) if by else []
-        seen = await handle.progress()
-        return ReviewAnswer(
-            review=handle.id,
-            waits_for=seen.text,
-            total=seen.total,
-            settled=seen.settled,
-            included=seen.included,
-            conflicts=seen.conflicts,
-            recall=seen.recall,
-            records=tuple(waiting),
-        )
+        return await (await self._client.review(review)).status(by, limit)
 
-    async def review_decide(
+    async def review_change(
         self,
         review: AnyReview,
+        action: Annotated[str, Field(description=ACTIONS, json_schema_extra={"enum": [*ACTS]})],
         by: Person,
-        decisions: Batch,
-        task: Annotated[
-            Part, Field(description="label: records of the random sample; word: overrule, with a reason")
-        ] = "screener",
-        stage: ScreenedStage = "titles",
-    ) -> tuple[str, ...]:
-        """Decide on records for a person; returns what became of each."""
+        content: Annotated[dict[str, JsonValue] | None, Field(description="Fields of the action")] = None,
+    ) -> ReviewStatus:
+        """Decide for a person on records, fields and risks of bias; approve, pause or end a review."""
         handle = await self._client.review(review)
-        return await handle.decide(decisions, by=by, task=task, stage=stage)
+        await act_of(action).do(handle, content or {}, by)
+        return await handle.status(by)

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import DecisionError, Refused
 from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
+from activities.messages import counted
 from activities.review.archive import Archive, Published
 from activities.review.bias import BiasAssessment, decide
 from activities.review.decisions import Decision, ScreenedStage, latest
@@ -35,7 +36,7 @@ from client.embedded.server import keep_alive
 from client.failures import BadInput, Failure, faults_of
 from client.listing import Row, describe
 from client.reviews.tasks import Task as Task
-from client.reviews.tasks import screener_place, tasks
+from client.reviews.tasks import TaskKind, screener_place, tasks
 from client.runs.query import query
 from client.runs.start import user_name
 from client.version import described
@@ -55,6 +56,15 @@ if TYPE_CHECKING:
     from activities.review.files import Provided
 
 UPDATE_SECONDS = 60.0
+Number = Annotated[int, Field(ge=0)]
+Quote = Annotated[str, Field(description="Words of the full text that state the value.")]
+Why = Annotated[str, Field(description="Why it is so.")]
+Values = Annotated[Mapping[str, str], Field(title="FIELD=VALUE")]
+Answers = Annotated[Mapping[str, str], Field(title="QUESTION=ANSWER")]
+PROPOSED: Mapping[str, str] = {}
+Outcome = Annotated[str, Field(description="Which outcome; needed where there are several.")]
+Several = Annotated[bool, Field(description="Some concerns in several domains add up to a high risk.")]
+NotATrial = Annotated[bool, Field(description="It is no randomised trial: no tool is applied.")]
 
 
 class OpenField(Difference):
@@ -71,6 +81,15 @@ class OpenBias(Frozen):
     title: str
     outcome: str
     proposal: Extraction
+
+
+class ReviewStatus(Frozen):
+    review: str
+    status: str
+    """`running`, `completed`, `cancelled`, ..."""
+    progress: ReviewProgress
+    records: tuple[Task, ...] = ()
+    """Records that wait for the person who asks."""
 
 
 class Review:
@@ -94,6 +113,12 @@ class Review:
     async def progress(self) -> ReviewProgress:
         """Where it stands, and whom it waits for."""
         return await query(self.connection.client, self.id, "progress", ReviewProgress)
+
+    async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
+        """Where it stands, with the next records for a person who is named."""
+        records = tuple(await self.tasks(by, most)) if by else ()
+        status, progress = (await self.row()).status, await self.progress()
+        return ReviewStatus(review=self.id, status=status, progress=progress, records=records)
 
     async def view(self) -> ReviewState:
         """Its whole state. What others decided is in it: a surface that shows records to a screener goes by
@@ -120,16 +145,13 @@ class Review:
         order = await self.archive.numbers(view.orders[-1]) if ordered else []
         waiting = list(tasks(view, by, order))
         chosen = waiting[:most]
-        records = (await self.records(view)).records
         held = latest(await self.decisions(view)) if any(kind == "conflict" for _, kind, _ in chosen) else {}
         return [
             Task(
                 record=number,
                 kind=kind,
                 stage=stage,
-                work=await self.archive.store.get(
-                    records[number] if stage == "titles" else view.studies.texts[number]
-                ),
+                work=await self._work(view, number, stage),
                 decisions=tuple(
                     decision
                     for decision in held.values()
@@ -141,19 +163,26 @@ class Review:
             for at, (number, kind, stage) in enumerate(chosen)
         ]
 
-    async def conflicts(self, stage: ScreenedStage = "titles") -> list[Task]:
-        """List the records on which both screeners have decided and differ, with their decisions."""
-        return [task for task in await self.tasks("", 500) if (task.kind, task.stage) == ("conflict", stage)]
+    async def conflicts(self) -> list[Task]:
+        """List the works on which both screeners have decided and differ, with their decisions."""
+        return [task for task in await self.tasks("", 500) if task.kind == "conflict"]
 
-    async def record(self, number: int) -> Evidence:
-        """Return a record by its number. Raises BadInput."""
-        records = await self.records()
-        if not 0 <= number < len(records.records):
-            raise BadInput(f"there is no record {number}; there are {len(records.records)}, from 0 on")
-        return await self.archive.store.get(records.records[number])
+    async def task(self, number: int, kind: TaskKind = "screen", stage: ScreenedStage = "titles") -> Task:
+        """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""
+        return Task(
+            record=number, kind=kind, stage=stage, work=await self._work(await self.view(), number, stage)
+        )
+
+    async def _work(self, view: ReviewState, number: int, stage: ScreenedStage) -> Evidence:
+        titles = stage == "titles"
+        refs = dict(enumerate((await self.records(view)).records)) if titles else view.studies.texts
+        if number not in refs:
+            there = f"record {number}" if titles else f"full text of record {number}"
+            raise BadInput(f"there is no {there}; there are {len(refs)}{', from 0 on' if titles else ''}")
+        return await self.archive.store.get(refs[number])
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
-        """Approve what waits: the protocol, the full texts that are missing, or the report; return which."""
+        """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
         seen = await self.progress()
         waits = seen.gate
         if waits not in ("protocol", "report", "full_texts") or (gate and gate != waits):
@@ -162,10 +191,11 @@ class Review:
         return waits
 
     async def pause(self) -> None:
+        """Pause a review at its next step."""
         await self._signal("pause")
 
     async def resume(self) -> None:
-        """Resume it, and ask a model that was down again."""
+        """Resume a review; ask a model that was down, or search, again at once."""
         await self._signal("resume")
 
     async def finish(self) -> None:
@@ -173,7 +203,7 @@ class Review:
         await self._signal("finish_now")
 
     async def cancel(self) -> None:
-        """Stop it; a report of what there is is still made."""
+        """Stop a review; a report of what there is is still made."""
         await self.connection.client.get_workflow_handle(self.id).cancel()
 
     async def decide(
@@ -200,13 +230,13 @@ class Review:
         values = {"protocol": protocol, "protocol_key": key, "files": files}
         return (await self.send("amend", Amend, by=by, reason=reason, **values)).text
 
-    async def part(self, blob: str, *, by: str) -> None:
-        """Make a copy that was merged wrongly a record of its own."""
+    async def part(self, key: str, *, by: str) -> None:
+        """Make a record that was merged with another one a record of its own; merged.csv has its key."""
         copies = (await self.records()).copies
-        fitting = [copy.ref.blob for copy in copies if blob in (copy.ref.blob, copy.ref.evidence_id)]
+        fitting = [copy.ref.blob for copy in copies if key in (copy.ref.blob, copy.ref.evidence_id)]
         if len(fitting) != 1:
             raise BadInput(
-                f"{blob[:80]} names {len(fitting)} merged copies; `export` lists them in merged.csv"
+                f"{key[:80]} names {len(fitting)} merged copies; `export` lists them in merged.csv"
             )
         await self.send("part", PartCopy, by=by, blob=fitting[0])
 
@@ -254,17 +284,17 @@ class Review:
         return rows
 
     async def decide_field(
-        self, record: int, field: str, value: str, *, by: str, quote: str = "", reason: str = ""
+        self, record: Number, field: str, value: str, *, by: str, quote: Quote = "", reason: Why = ""
     ) -> None:
-        """Decide on a field: `first`, `second`, `absent`, or the value itself."""
+        """Decide on an extracted field; its value is first, second, absent, or the value itself."""
         if quote:
             _, text = await self._study(record)
             _check_quote(await self.archive.store.get(text), quote)
         values = {"record": record, "field": field, "value": value, "quote": quote, "reason": reason}
         await self.send("decide_field", FieldDecision, by=by, **values)
 
-    async def extract(self, record: int, values: Mapping[str, str], *, by: str) -> None:
-        """Give what a person, as one of the two extractors, read of a study: field -> value."""
+    async def extract(self, record: Number, values: Values, *, by: str) -> str:
+        """Give the data of a study, as the person who is one of the two extractors."""
         view, text = await self._study(record)
         fields = asked_fields(view.protocol)
         with refusals():
@@ -274,6 +304,7 @@ class Review:
         made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(made)
         await self.send("extract", Extracted, by=by, record=record, key=key)
+        return counted(len(rows), "field")
 
     async def open_bias(self) -> list[OpenBias]:
         """Return the results whose risk of bias waits for a person, with what a model proposes."""
@@ -291,17 +322,16 @@ class Review:
 
     async def assess(
         self,
-        record: int,
-        outcome: str,
-        answers: Mapping[str, str],
+        record: Number,
+        answers: Answers = PROPOSED,
         *,
         by: str,
-        several: bool = False,
-        reason: str = "",
-        not_a_trial: bool = False,
+        outcome: Outcome = "",
+        several: Several = False,
+        reason: Why = "",
+        not_a_trial: NotATrial = False,
     ) -> BiasAssessment | None:
-        """Decide on the risk of bias of a result; what is not answered stands as proposed. Without `outcome`
-        it is that of the protocol, where there is one."""
+        """Decide on the risk of bias of a result by RoB 2; what is not answered stands as it was proposed."""
         view, _ = await self._study(record)
         labels = [row.label for row in view.protocol.outcomes]
         outcome = outcome or (labels[0] if len(labels) == 1 else "")
@@ -407,12 +437,13 @@ class BlockingReview(Blocking[Review]):
         return self.held.id
 
     progress = Blocks(Review.progress)
+    status = Blocks(Review.status)
     view = Blocks(Review.view)
     records = Blocks(Review.records)
     decisions = Blocks(Review.decisions)
     tasks = Blocks(Review.tasks)
     conflicts = Blocks(Review.conflicts)
-    record = Blocks(Review.record)
+    task = Blocks(Review.task)
     approve = Blocks(Review.approve)
     pause = Blocks(Review.pause)
     resume = Blocks(Review.resume)

@@ -9,11 +9,11 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from activities.contracts.evidence import EvidenceRef
 from activities.review.archive import Archive
 from activities.review.files import read_records_file
-from activities.review.protocol import Protocol, ProtocolError, read_protocol
-from activities.review.records import UnreadableRecords
+from activities.review.protocol import Columns, Protocol, ProtocolError, read_protocol
+from activities.review.records import NO_ABSTRACT, UnreadableRecords
 from activities.review.state import FileOfRecords
 from activities.sources.library.records import SetAside
-from client.failures import BadInput, SeveralRuns, no_such_run
+from client.failures import BadInput, NoSuchRun, SeveralRuns
 from client.listing import as_row, description, matching
 from client.runs.start import launch, readable_id, user_name
 from workflows.review.types import WORKFLOW, ReviewRequest
@@ -26,7 +26,7 @@ async def read_all(archive: Archive, path: Path) -> tuple[Protocol, str, tuple[F
     """Return a protocol and its files of records, kept in the store. Raises BadInput, StoreError."""
     try:
         protocol = read_protocol(path)
-        files = [await _file(archive, path.parent, name) for name in protocol.records]
+        files = [await _file(archive, path.parent / name, protocol.columns) for name in protocol.records]
     except (ProtocolError, UnreadableRecords) as error:
         raise BadInput(str(error)) from error
     names = [file.name for file in files]
@@ -35,9 +35,8 @@ async def read_all(archive: Archive, path: Path) -> tuple[Protocol, str, tuple[F
     return protocol, await archive.put(protocol), tuple(files)
 
 
-async def _file(archive: Archive, folder: Path, name: str) -> FileOfRecords:
-    path = (folder / name).expanduser()
-    rows = await asyncio.to_thread(lambda: list(read_records_file(path)))
+async def _file(archive: Archive, path: Path, columns: Columns) -> FileOfRecords:
+    rows = await asyncio.to_thread(lambda: list(read_records_file(path, columns)))
     records = [row for row in rows if not isinstance(row, SetAside)]
     if not records:
         why = next((f": {row.reason}" for row in rows if isinstance(row, SetAside)), "")
@@ -46,7 +45,9 @@ async def _file(archive: Archive, folder: Path, name: str) -> FileOfRecords:
     for start in range(0, len(records), AT_ONCE):
         refs += await asyncio.gather(*map(archive.store.put, records[start : start + AT_ONCE]))
     blob = await archive.put_lines(refs)
-    return FileOfRecords(name=path.name, blob=blob, records=len(refs), set_aside=len(rows) - len(refs))
+    counts = {"records": len(refs), "set_aside": len(rows) - len(refs)}
+    titles_only = sum(NO_ABSTRACT in record.facts for record in records)
+    return FileOfRecords(name=path.name, blob=blob, titles_only=titles_only, **counts)
 
 
 async def start_review(
@@ -54,28 +55,19 @@ async def start_review(
 ) -> tuple[str, bool]:
     """Start a review, or join the one of the same protocol that is under way; return its id and whether it
     was joined. Raises RPCError."""
-    number = 1
+    title, by, number = request.protocol.title, user or user_name(), 1
     while True:
-        content = request.protocol.model_dump_json()
-        run_id = readable_id("review", request.protocol.title, content, number)
-        workflow_execution_description = await description(client, run_id)
-        running = (
-            workflow_execution_description is not None
-            and workflow_execution_description.status == WorkflowExecutionStatus.RUNNING
-        )
-        if (
-            workflow_execution_description is not None
-            and running
-            and (not user or (await as_row(workflow_execution_description)).user == user)
-        ):
-            return run_id, True
-        if workflow_execution_description is None:
+        run_id = readable_id("review", title, request.protocol.model_dump_json(), number)
+        before = await description(client, run_id)
+        if before is None:
             try:
-                title, by = request.protocol.title, user or user_name()
                 await launch(client, WORKFLOW, request, run_id, task_queue, title, "review", by)
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return run_id, False
+        running = before.status == WorkflowExecutionStatus.RUNNING
+        if running and (not user or (await as_row(before)).user == user):
+            return run_id, True
         number += 1
 
 
@@ -93,7 +85,7 @@ async def find_review(client: Client, name: str) -> str:
     ids = list(dict.fromkeys(await review_ids(client)))
     fitting = ids[:1] if name == "last" else matching(ids, name)
     if not fitting:
-        raise no_such_run("review" if name == "last" else name)
+        raise NoSuchRun(f"no review is called {name[:100]}; `determinator review list` lists them")
     if len(fitting) > 1:
         raise SeveralRuns(name, fitting)
     return fitting[0]

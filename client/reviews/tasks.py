@@ -4,7 +4,7 @@ Nobody is led by another: a screener is shown records by title and abstract alon
 only once both have decided and differ.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field, computed_field
@@ -14,6 +14,28 @@ from activities.review.decisions import OPEN, Decision, ScreenedStage, conflicts
 from activities.review.state import ReviewState
 
 TaskKind = Literal["label", "screen", "conflict"]
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "protocol": ("approve",),
+    "labels": ("screen --by NAME",),
+    "decisions": ("screen --by NAME", "conflicts"),
+    "model": ("resume",),
+    "budget": ("amend PROTOCOL --reason TEXT",),
+    "full_texts": ("missing", "provide FOLDER", "approve"),
+    "extraction": (
+        "extract RECORD FIELD=VALUE --by NAME",
+        "differences",
+        "field RECORD FIELD VALUE --by NAME",
+    ),
+    "bias": ("bias", "assess RECORD --by NAME"),
+    "report": ("report", "approve"),
+}
+"""Gate -> the commands of people who are waited for; the review stands behind the verb."""
+
+
+def commands(gate: str, review: str) -> list[str]:
+    """Write the commands of a gate as a person types them."""
+    words = (command.partition(" ") for command in COMMANDS.get(gate, ()))
+    return [" ".join(filter(None, ("determinator review", verb, review, rest))) for verb, _, rest in words]
 
 
 class Task(Frozen):

@@ -5,17 +5,19 @@ another's decision on a record before both have decided (`client.reviews.tasks`)
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from activities.review.bias import ANSWER_NAMES, FIELDS, QUESTIONS
+from activities.review.bias import ANSWER_NAMES, FIELDS
 from activities.review.decisions import VERDICTS, Made, ScreenedStage
 from client.access import unknown_run
 from client.failures import BadInput
-from client.reviews.review import Review, Task
+from client.reviews.acts import act_of
+from client.reviews.review import Review
 from client.reviews.tasks import may_open
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
@@ -37,9 +39,7 @@ class Screening:
         router.get("")(self.reviews)
         router.get("/{review_id}")(self.page)
         router.post("/{review_id}/decide")(self.decide)
-        router.post("/{review_id}/approve")(self.approve)
-        router.post("/{review_id}/field")(self.field)
-        router.post("/{review_id}/assess")(self.assess)
+        router.post("/{review_id}/{name}")(self.act)
         return router
 
     async def reviews(self, request: Request) -> Response:
@@ -55,8 +55,8 @@ class Screening:
         asked = request.query_params.get("at", "")
         if asked and not asked.isdigit():
             raise BadInput(f"{asked[:20]!r} is no number of a record")
-        kind = request.query_params.get("kind", "screen")
-        values = await self._values(review, by, int(asked) if asked else None, kind)
+        kind, stage = request.query_params.get("kind", "screen"), stage_of(request.query_params)
+        values = await self._values(review, by, int(asked) if asked else None, kind, stage)
         return await self._shown(request, values)
 
     async def decide(self, request: Request, review_id: str) -> Response:
@@ -68,39 +68,17 @@ class Screening:
             raise HTTPException(400, "choose include, exclude or unsure")
         criterion = text_of(form, "criterion") if verdict == "exclude" else ""
         made = Made(record=number, verdict=verdict, criterion=criterion)
-        stage: ScreenedStage = "full_texts" if text_of(form, "stage") == "full_texts" else "titles"
+        stage = stage_of(form)
         await review.decide([made], by=by, task="label" if kind == "label" else "screener", stage=stage)
+        before = f"{number}.{kind}.{stage}"
         if not is_part(request):
-            return RedirectResponse(self._url(review, by, before=f"{number}.{kind}"), SEE_OTHER)
-        return await self._shown(request, await self._values(review, by) | {"before": f"{number}.{kind}"})
+            return RedirectResponse(self._url(review, by, before=before), SEE_OTHER)
+        return await self._shown(request, await self._values(review, by) | {"before": before})
 
-    async def approve(self, request: Request, review_id: str) -> Response:
-        """Approve what waits."""
-        review, _, by = await self._sent(request, review_id)
-        await review.approve(by=by)
-        return RedirectResponse(self._url(review, by), SEE_OTHER)
-
-    async def field(self, request: Request, review_id: str) -> Response:
-        """Take in a decision on a field on which two extractors differ."""
+    async def act(self, request: Request, review_id: str, name: str) -> Response:
+        """Do what a form says: approve, or decide on a field or on the risk of bias of a result."""
         review, form, by = await self._sent(request, review_id)
-        choice, name = text_of(form, "choice"), text_of(form, "field")
-        value = text_of(form, "value") if choice == "other" else choice
-        quote, reason = text_of(form, "quote"), text_of(form, "reason")
-        await review.decide_field(_record(form), name, value, by=by, quote=quote, reason=reason)
-        return RedirectResponse(self._url(review, by), SEE_OTHER)
-
-    async def assess(self, request: Request, review_id: str) -> Response:
-        """Take in the answers on the risk of bias of a result."""
-        review, form, by = await self._sent(request, review_id)
-        await review.assess(
-            _record(form),
-            text_of(form, "outcome"),
-            {number: answer for number in QUESTIONS if (answer := text_of(form, number))},
-            by=by,
-            several="several" in form,
-            reason=text_of(form, "reason"),
-            not_a_trial="not_a_trial" in form,
-        )
+        await act_of(name).do(review, nested(form), by)
         return RedirectResponse(self._url(review, by), SEE_OTHER)
 
     async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
@@ -112,16 +90,17 @@ class Screening:
         return review, form, by
 
     async def _values(
-        self, review: Review, by: str, number: int | None = None, kind: str = "screen"
+        self,
+        review: Review,
+        by: str,
+        number: int | None = None,
+        kind: str = "screen",
+        stage: ScreenedStage = "titles",
     ) -> dict[str, object]:
         seen, view = await review.progress(), await review.view()
         task = None
-        if number is not None and kind in ("label", "screen"):
-            task = Task(
-                record=number,
-                kind="label" if kind == "label" else "screen",
-                work=await review.record(number),
-            )
+        if number is not None:
+            task = await review.task(number, "label" if kind == "label" else "screen", stage)
         elif by and (waiting := await review.tasks(by, 1)):
             task = waiting[0]
         return {
@@ -172,6 +151,23 @@ class Screening:
         query = {key: value for key, value in ({"by": by} | more).items() if value}
         path = f"/review/{quote(review.id, safe='')}"
         return f"{path}?{urlencode(query)}" if query else path
+
+
+def nested(form: FormData) -> dict[str, object]:
+    """Return what a form says: of inputs with one name the last that is filled in; `a/b` is `b` of `a`."""
+    values: dict[str, object] = {}
+    for name, value in form.multi_items():
+        outer, _, inner = name.partition("/")
+        if inner and value:
+            values[outer] = {**dict(values.get(outer, {})), inner: value}  # type: ignore[call-overload]
+        elif value:
+            values[outer] = value
+    return values
+
+
+def stage_of(values: Mapping[str, object]) -> ScreenedStage:
+    """Return the stage of a record that is asked for or was sent."""
+    return "full_texts" if values.get("stage") == "full_texts" else "titles"
 
 
 def _record(form: FormData) -> int:

@@ -174,7 +174,7 @@ async def decided(desk: Desk, review: Review) -> None:
                     await review.decide_field(one.record, one.field.id, "first", by="Ada")
             elif seen.gate == "bias":
                 for row in await review.open_bias():
-                    await review.assess(row.record, row.outcome, {"5.3": "N"}, by="Ada")
+                    await review.assess(row.record, {"5.3": "N"}, by="Ada", outcome=row.outcome)
             await asyncio.sleep(0.05)
 
 
@@ -186,7 +186,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
-    (conflict,) = await review.conflicts("full_texts")
+    (conflict,) = await review.conflicts()
     assert {one.by: one.verdict for one in conflict.decisions} == {"m1": "include", "m2": "unsure"}
     await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
     await desk.until(review, lambda seen: seen.gate == "extraction")
@@ -202,10 +202,10 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     waiting = await review.open_bias()
     assert [one.record for one in waiting] == [1, 2, 3, 4]
     with pytest.raises(BadInput, match=r"answer 5\.3 first"):
-        await review.assess(1, "death", {}, by="Ada")
+        await review.assess(1, by="Ada", outcome="death")
     for one in waiting[:3]:
-        await review.assess(one.record, one.outcome, {"5.3": "N"}, by="Ada")
-    await review.assess(4, "death", {}, by="Ada", not_a_trial=True)
+        await review.assess(one.record, {"5.3": "N"}, by="Ada", outcome=one.outcome)
+    await review.assess(4, by="Ada", outcome="death", not_a_trial=True)
     await desk.until(review, lambda seen: seen.gate == "report")
     published = await review.published()
     flow = published.report.flow
@@ -373,7 +373,7 @@ async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: 
             "//form[.//h2]"
         )
         assert "12 mg once a day" in form.xpath("string()")
-        fields = {**fields_in(form), "choice": "other", "value": "12 mg", "quote": "not in the text at all"}
+        fields = {**fields_in(form), "value": "12 mg", "quote": "not in the text at all"}
         assert (await http.post(f"{at}/field", data=fields)).status_code == 400
         assert (await http.post(f"{at}/field", data={**fields, "quote": ""})).status_code == 303
         await desk.until(review, lambda seen: seen.gate == "bias")
@@ -381,9 +381,9 @@ async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: 
             "//form[.//h2]"
         )
         first, second = map(fields_in, forms)
-        assert first["1.1"] == [BEST["1.1"]]  # as the model proposes
+        assert first["answers/1.1"] == [BEST["1.1"]]  # as the model proposes
         assert (await http.post(f"{at}/assess", data=first)).status_code == 400
-        assert (await http.post(f"{at}/assess", data={**first, "5.3": "N"})).status_code == 303
+        assert (await http.post(f"{at}/assess", data={**first, "answers/5.3": "N"})).status_code == 303
         assert (await http.post(f"{at}/assess", data={**second, "not_a_trial": "yes"})).status_code == 303
         assert (await http.post(f"{at}/assess", data={**second, "by": ""})).status_code == 400
     await desk.until(review, lambda seen: seen.gate == "report")

@@ -8,13 +8,15 @@ Invariants:
 * a decision is in the state before its update is answered.
 """
 
+from collections.abc import Sequence
+
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.errors import DecisionError
 from activities.review.decisions import LETTERS, OPEN, Decision, Made, Task
 from activities.review.extraction import CHOSEN, FieldDecision, asked_fields, checked_value
-from activities.review.protocol import ProtocolError, amendment
+from activities.review.protocol import ProtocolError, Screener, amendment
 from activities.review.state import ReviewState, study_key
 from workflows.handlers import query, signal
 from workflows.review.pace import Pace
@@ -30,7 +32,7 @@ from workflows.review.types import (
     ReviewProgress,
 )
 
-SHOWN = {"version", "total", "estimate", "counted", "again", "paused", "reports", "next_search"}
+SHOWN = {"version", "total", "estimate", "counted", "files", "again", "paused", "reports", "next_search"}
 """Fields of the state that its progress has as they are."""
 
 
@@ -169,6 +171,7 @@ class ReviewMessages:
             by=message.by,
             reason=message.reason,
         )
+        self._replace_screeners(state.protocol.screeners, message.protocol.screeners)
         before = {field.id: field for field in asked_fields(state.protocol)}
         after = asked_fields(message.protocol)
         state.studies.changed += [field.id for field in after if before.get(field.id) != field]
@@ -179,6 +182,31 @@ class ReviewMessages:
         state.files = [*message.files]
         state.changes += 1
         return Accepted(text=f"version {made.version}: {', '.join(made.keys)} changed")
+
+    def _replace_screeners(self, before: Sequence[Screener], after: Sequence[Screener]) -> None:
+        """Give each screener their decisions, or a person those of the person whose place they take.
+
+        Another model decides on everything anew.
+        """
+        state, studies = self.state, self.state.studies
+        left = [place for place, one in enumerate(before) if one.kind == "person" and one not in after]
+
+        def place_of(new: int, screener: Screener) -> int | None:
+            if screener in before:
+                return before.index(screener)
+            if screener.kind == "model" or not left:
+                return None
+            return left.pop(left.index(new) if new in left else 0)
+
+        places = [place_of(new, screener) for new, screener in enumerate(after)]
+        if places == [0, 1]:
+            return
+        state.titles, state.full_texts = state.titles.of_places(places), state.full_texts.of_places(places)
+        studies.extracted = {
+            record: tuple("" if one is None else keys[one] for one in places)
+            for record, keys in studies.extracted.items()
+        }
+        studies.outdated, state.unanswered = {}, {}
 
     @amend.validator
     def _check_amend(self, message: Amend) -> None:
@@ -268,6 +296,7 @@ class ReviewMessages:
             gate=self.pace.gate,
             text=self.pace.text,
             **state.model_dump(include=SHOWN),
+            awaited=self._awaited(),
             settled=states.count("included") + states.count("excluded"),
             included=states.count("included"),
             conflicts=states.count("conflict"),
@@ -280,6 +309,18 @@ class ReviewMessages:
             flow=state.report.flow if state.report else None,
             validation=state.report.validation if state.report else None,
         )
+
+    def _awaited(self) -> dict[str, int]:
+        """Count the works of this stage that each person who screens has not decided on."""
+        state, by_title = self.state, bool(self.state.course and self.state.course.phase != "done")
+        works = state.course.batch if by_title and state.course else state.retrieved()
+        marks, screeners = state.marks("titles" if by_title else "full_texts"), state.protocol.screeners
+        counts = {
+            screener.name: sum(marks.of_screener(place)[work] == marks.words[work] == OPEN for work in works)
+            for place, screener in enumerate(screeners)
+            if screener.kind == "person"
+        }
+        return {name: count for name, count in counts.items() if count}
 
     @query
     def view(self) -> ReviewState:

@@ -6,7 +6,7 @@ from datetime import UTC, timedelta
 from temporalio import workflow
 
 from activities.review.state import ReviewState
-from activities.review.steps import KeepStep
+from activities.review.steps import KeepStep, StateStep
 from activities.review_activity import ReviewActivities
 from workflows.review.types import ReviewGate, ReviewRequest
 from workflows.steps import policy
@@ -38,13 +38,13 @@ class Pace:
     def at(self) -> str:
         return workflow.now().astimezone(UTC).isoformat(timespec="seconds")
 
+    def whole(self) -> StateStep:
+        """Make a step on the whole state."""
+        return StateStep(run_id=self.id, at=self.at(), state=self.state)
+
     @property
     def id(self) -> str:
         return workflow.info().workflow_id
-
-    def command(self, verb: str, rest: str = "") -> str:
-        """Write a command on this review as a person types it."""
-        return f"`{' '.join(filter(None, ('determinator review', verb, self.id, rest)))}`"
 
     def show(self, phase: str, text: str) -> None:
         self.phase, self.text = phase, text

@@ -1,9 +1,10 @@
-"""Models that read for a review: several calls at once, budgets by stage, and what was used.
+"""Models that read for a review, several calls at once, and screening in rounds.
 
 Invariants:
 
 * a model that is down, or gives no usable decision, leaves records open; it excludes nothing;
-* each stage asks for what is missing and no more, whatever happened before.
+* each stage asks for what is missing and no more, whatever happened before;
+* a round ends when each of its records is settled, and its decisions are in the log.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from activities.contracts.evidence import EvidenceRef
 from activities.messages import counted
 from activities.review.decisions import OPEN, Decision, ScreenedStage
 from activities.review.protocol import Screener
-from activities.review.state import ToolUse
+from activities.review.state import Course, ToolUse
 from activities.review.steps import ReadDone, ReadStage, ReadStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
@@ -64,7 +65,6 @@ class Reading:
             version=state.version,
             reader=reader.name,
             model=state.models[reader.name],
-            fallbacks=tuple(state.fallbacks),
             at=self.pace.at(),
         )
         return made.replace(**more)
@@ -120,13 +120,15 @@ class Reading:
 
         await self.read_all(read, steps, partial(self._take_verdicts, stage))
 
-    async def decide(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]], how: str) -> None:
-        """Have models decide, and wait for people until each work is settled. `how`: what people are told."""
+    async def decide(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]]) -> None:
+        """Have models decide, and wait for people until each work is settled."""
         state = self.pace.state
         await self.ask_screeners(stage, numbers)
         if not state.are_settled(stage, numbers()):
             await self.pace.wait_at(
-                "decisions", how, lambda: state.are_settled(stage, numbers()) or state.closed
+                "decisions",
+                f"people decide on {'records' if stage == 'titles' else 'full texts'}",
+                lambda: state.are_settled(stage, numbers()) or state.closed,
             )
 
     def _take_verdicts(self, stage: ScreenedStage, step: ReadStep, done: ReadDone) -> None:
@@ -169,7 +171,8 @@ class Reading:
             )
         except ActivityError as error:
             return reason_of(error)
-        take_in(step, done)
+        if "screeners" not in state.touched:  # else who read may be no screener any more
+            take_in(step, done)
         decisions = len(done.letters) - done.letters.count(OPEN) if done.letters else len(step.numbers)
         name = f"{step.stage}/{step.reader}/{done.model}/{done.prompt}"
         used = state.tools.get(name) or ToolUse(
@@ -181,3 +184,60 @@ class Reading:
         state.spent[step.stage] = state.spent.get(step.stage, 0) + (done.usage.cost_microusd or 0)
         state.changes += 1
         return ""
+
+
+class Screening:
+    def __init__(self, pace: Pace, reading: Reading) -> None:
+        self.pace = pace
+        self.reading = reading
+
+    async def calibrate(self) -> None:
+        """Have a person label a random sample blind; models screen the same records."""
+        state = self.pace.state
+        if not state.sampled and state.total:
+            state.sample = await workflow.execute_activity_method(
+                ReviewActivities.draw_review_sample,
+                self.pace.whole(),
+                **policy.internal_step("the sample that a person labels"),
+            )
+            state.sampled = True
+        if not state.sample:
+            return
+        await self.reading.ask_screeners("titles", lambda: state.sample)
+        await self.pace.wait_at(
+            "labels",
+            f"a person labels {len(state.sample)} random records blind",
+            lambda: state.closed or not state.labelling,
+        )
+
+    async def screen(self) -> None:
+        """Read round by round, in the order learnt from all decisions, until the rule for stopping holds."""
+        state = self.pace.state
+        if not state.total:
+            return
+        course = state.course or Course(total=state.total)
+        if course.phase == "done" and state.total > (first := course.first + course.total):
+            course = Course(total=state.total - first, first=first, number=course.number)
+        state.course = course
+        while state.course.phase != "done" and not state.closed:
+            if batch := state.course.batch:
+                await self.reading.decide("titles", partial(tuple, batch))
+            if not state.closed:
+                await self._plan(state.course)
+        if state.restate and not state.closed:
+            await self._plan(state.course)
+        state.restate = False
+
+    async def _plan(self, course: Course) -> None:
+        """Choose the next round, or state the recall of screening that has ended again."""
+        state = self.pace.state
+        self.pace.show("screening", "the order in which records are read is learnt from the decisions")
+        planned = await workflow.execute_activity_method(
+            ReviewActivities.plan_screening,
+            self.pace.whole(),
+            **policy.internal_step(f"round {course.number + 1}"),
+        )
+        state.course = planned.course
+        if planned.order:
+            state.orders.append(planned.order)
+        await self.pace.keep()

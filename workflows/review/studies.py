@@ -14,7 +14,7 @@ from activities.full_text_activity import FullTextActivities, ReadInFull, Way
 from activities.messages import counted
 from activities.review.bias import ASSESSED
 from activities.review.state import NOT_A_TRIAL, study_key
-from activities.review.steps import ReadDone, ReadStep, RecordsStep, SettleStep, TellStep
+from activities.review.steps import ReadDone, ReadStep, RecordsStep, TellStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
 from workflows.review.reading import Reading
@@ -57,7 +57,7 @@ class Studies:
                 RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),
                 **policy.internal_step(f"{len(batch)} records"),
             )
-            refs = dict(zip(batch, looked_up.refs, strict=True))
+            refs = dict(zip(batch, looked_up, strict=True))
             wanted = [ref for ref in refs.values() if not ref.full_text]
             texts = await self._read_in_full(wanted)
             for number, ref in refs.items():
@@ -102,8 +102,7 @@ class Studies:
         if missing := len(self._missing()):
             await self.pace.wait_at(
                 "full_texts",
-                f"{counted(missing, 'full text')} missing: {self.pace.command('provide', 'FOLDER')}; "
-                f"{self.pace.command('approve')} counts what is missing as not retrieved",
+                f"{counted(missing, 'full text')} missing; an approval counts them as not retrieved",
                 lambda: not self._missing() or self.pace.state.closed,
             )
 
@@ -111,12 +110,7 @@ class Studies:
 
     async def _screen(self) -> None:
         """Have both screeners decide on each full text, and a person where they differ."""
-        await self.reading.decide(
-            "full_texts",
-            self.pace.state.retrieved,
-            f"people decide on full texts: {self.pace.command('screen', '--by NAME')}, "
-            f"{self.pace.command('conflicts', '--full-texts')}",
-        )
+        await self.reading.decide("full_texts", self.pace.state.retrieved)
 
     # extraction
 
@@ -162,13 +156,9 @@ class Studies:
         studies, included = self.pace.state.studies, self.pace.state.included()
         unread = [n for n in included if not all(studies.extracted.get(n, ("",)))]
         if unread:
-            return (
-                f"people extract the data of {counted(len(unread), 'study', 'studies')}: "
-                f"{self.pace.command('extract', 'RECORD FIELD=VALUE --by NAME')}"
-            )
+            return f"people extract the data of {counted(len(unread), 'study', 'studies')}"
         differ = sum(len(studies.pending.get(number, ())) for number in included)
-        shown = self.pace.command("differences")
-        return f"extractors differ on {counted(differ, 'field')}: {shown} shows them" if differ else ""
+        return f"extractors differ on {counted(differ, 'field')}" if differ else ""
 
     async def _settle(self) -> None:
         """Compare the extractions, and apply what people decided meanwhile."""
@@ -176,27 +166,20 @@ class Studies:
         while studies.unsettled:
             await self.pace.boundary()
             studies.unsettled = False
-            added = tuple(studies.decided)
+            applied = len(studies.decided)
             done = await workflow.execute_activity_method(
                 ReviewActivities.settle_fields,
-                SettleStep(
-                    run_id=self.pace.id,
-                    protocol=state.protocol_key,
-                    extracted=studies.extracted,
-                    decisions=studies.decisions,
-                    added=added,
-                ),
+                self.pace.whole(),
                 **policy.internal_step("compare the extractions"),
             )
-            del studies.decided[: len(added)]
+            del studies.decided[:applied]
             studies.decisions, studies.pending = done.decisions, {**done.pending}
+            studies.silent = done.silent
             state.changes += 1
 
-    def outdate(self, *, screeners: bool) -> None:
-        """Have models read amended fields again, or other screeners everything."""
+    def outdate(self) -> None:
+        """Have models read amended fields again."""
         studies = self.pace.state.studies
-        if screeners:
-            studies.extracted, studies.outdated = {}, {}
         for place, _ in self.reading.models():
             for number, keys in studies.extracted.items():
                 if studies.changed and keys[place]:
@@ -234,8 +217,7 @@ class Studies:
         if results := len(left()):
             await self.pace.wait_at(
                 "bias",
-                f"a person assesses the risk of bias of {counted(results, 'result')}: "
-                f"{self.pace.command('bias')} shows it",
+                f"a person assesses the risk of bias of {counted(results, 'result')}",
                 lambda: not left() or state.closed,
             )
 

@@ -109,12 +109,15 @@ class ReviewProgress(Frozen):
     settled: int = 0
     included: int = 0
     conflicts: int = 0
+    awaited: dict[str, int] = Field(default_factory=dict)
+    """Person who screens -> works of this stage that wait for them."""
     labelled: int = 0
     sample: int = 0
     round: int = 0
     recall: float | None = None
     estimate: str = ""
     counted: dict[str, int] = Field(default_factory=dict)
+    files: tuple[FileOfRecords, ...] = ()
     spent_microusd: int = 0
     calls: int = 0
     again: int = 0

@@ -18,14 +18,11 @@ from temporalio.exceptions import is_cancelled_exception
 from activities.contracts.evidence import ModelChoice
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.prepare_activity import PrepareActivities
-from activities.review.decisions import OPEN
 from activities.review.state import ReviewReport
-from activities.review.steps import AmendStep, PublishStep
 from activities.review_activity import ReviewActivities
 from workflows.review.messages import ReviewMessages
 from workflows.review.pace import Again, Pace
-from workflows.review.reading import Reading
-from workflows.review.screening import Screening
+from workflows.review.reading import Reading, Screening
 from workflows.review.searching import Searching
 from workflows.review.studies import Studies
 from workflows.review.types import WORKFLOW, ReviewRequest
@@ -45,7 +42,6 @@ class SystematicReview(ReviewMessages):
     @workflow.run
     async def run(self, request: ReviewRequest) -> ReviewReport | None:
         self.state.started = self.state.started or self.pace.at()
-        report = self.pace.command("report")
         try:
             await self._story()
         except BaseException as error:
@@ -54,9 +50,9 @@ class SystematicReview(ReviewMessages):
             # what there is is reported; nothing more is asked of a model or a person
             self.state.closed = True
             await self._publish()
-            self.pace.show("cancelled", f"the review is cancelled: {report} prints what there was")
+            self.pace.show("cancelled", "the review is cancelled; its report has what there was")
             raise
-        self.pace.show("completed", f"the review is completed: {report} prints its report")
+        self.pace.show("completed", "the review is completed")
         return self.state.report
 
     async def _story(self) -> None:
@@ -97,7 +93,6 @@ class SystematicReview(ReviewMessages):
         )
         default = prepared.models["default"]
         state.models = {model.name: prepared.models.get(model.name, default) for model in protocol.models}
-        state.fallbacks = [*prepared.fallbacks]
         state.prices = {**prepared.prices}
         state.unpaywall = prepared.unpaywall
         state.queues = {source.info.name: source.info.queue for source in prepared.sources}
@@ -108,43 +103,31 @@ class SystematicReview(ReviewMessages):
             return
         await self.searching.estimate()
         await self.pace.wait_at(
-            "protocol",
-            f"the protocol waits for approval: {self.pace.command('approve')}",
-            lambda: bool(self.state.approved_by),
+            "protocol", "the protocol waits for approval", lambda: bool(self.state.approved_by)
         )
 
     async def _apply_amendment(self) -> None:
         """Open again what rests on changed keys; all else stands."""
         state = self.state
         await self.pace.keep()
-        keys, state.touched = tuple(dict.fromkeys(state.touched)), []
+        keys = [*state.touched]
         state.models, state.queues = {}, {}
-        self.studies.outdate(screeners="screeners" in keys)
+        self.studies.outdate()
         if "stopping" in keys:
             state.course = None
         if any(key == "question" or key.startswith("criteria") for key in keys) and state.total:
             self.pace.show("amending", "looks for the decisions that rest on what was amended")
             done = await workflow.execute_activity_method(
                 ReviewActivities.find_touched_decisions,
-                AmendStep(
-                    run_id=self.pace.id,
-                    keys=keys,
-                    log=tuple(state.log),
-                    screeners=tuple(screener.name for screener in state.protocol.screeners),
-                    titles=state.titles,
-                    full_texts=state.full_texts,
-                ),
+                self.pace.whole(),
                 **policy.internal_step("what rests on the amendment"),
             )
             state.titles, state.full_texts = done.titles, done.full_texts
             state.again += done.again
             state.course = None
         if "screeners" in keys:
-            nobody = dict.fromkeys(range(state.total), OPEN)
-            for place in (0, 1):
-                state.titles = state.titles.with_screener(place, nobody)
-                state.full_texts = state.full_texts.with_screener(place, nobody)
             state.course = None
+        del state.touched[: len(keys)]
 
     async def _publish(self) -> None:
         state = self.state
@@ -153,7 +136,7 @@ class SystematicReview(ReviewMessages):
         changes = state.changes
         state.report = await workflow.execute_activity_method(
             ReviewActivities.publish_review,
-            PublishStep(run_id=self.pace.id, at=self.pace.at(), state=state),
+            self.pace.whole(),
             **policy.internal_step("the report"),
         )
         state.published, state.reports = changes, state.reports + 1
@@ -173,7 +156,7 @@ class SystematicReview(ReviewMessages):
         if not state.report_by:
             await self.pace.wait_at(
                 "report",
-                f"the report waits for approval: {self.pace.command('approve')}; decisions can be overruled"
+                "the report waits for approval; decisions can be overruled"
                 + (f"; what changed could not be told: {state.untold}" if state.untold else ""),
                 lambda: bool(state.report_by) or changed(),
             )
@@ -187,7 +170,7 @@ class SystematicReview(ReviewMessages):
         state.next_search = (workflow.now() + pause).isoformat(timespec="minutes")
         await self.pace.wait_at(
             "",
-            f"searches again at {state.next_search}; {self.pace.command('resume')} searches at once",
+            f"searches again at {state.next_search}",
             lambda: changed() or self.pace.woken,
             pause.total_seconds(),
         )

@@ -7,10 +7,10 @@ https://docs.citationstyles.org/en/stable/specification.html#appendix-iii-types
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from activities.contracts.evidence import Evidence, EvidenceType
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers
 from activities.report.formats import MissingExtra
 from activities.report.formats.references import STANDINGS, best_url, family_first
 from activities.report.formats.text import clean
@@ -27,8 +27,8 @@ _TYPES: Mapping[EvidenceType, tuple[str, str, str]] = {
     "web_page": ("misc", "ELEC", "webpage"),
     "document": ("misc", "GEN", "document"),
 }
-"""The type of an entry in BibTeX, RIS and CSL-JSON, where it is no article of a journal (`_ARTICLE`)."""
-_ARTICLE = ("article", "JOUR", "article-journal")
+"""The type of an entry in BibTeX, RIS and CSL-JSON, where it is no article of a journal (`ARTICLE`)."""
+ARTICLE = ("article", "JOUR", "article-journal")
 
 _LATIN: Mapping[int, str] = {
     **dict(zip((0xF8, 0xD8, 0x142, 0x141, 0x111, 0x110, 0x131), "oOlLdDi", strict=True)),
@@ -77,13 +77,18 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
 
 def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     """Write one record a reference."""
+    return ris_of(items(report, evidence))
+
+
+def ris_of(works: Iterable["Item"]) -> bytes:
+    """Write one record a work."""
     lines = []
-    for item in items(report, evidence):
+    for item in works:
         number = item.ids["PMID"] or item.ids["NCT"]
         rows = [("TY", item.types[1]), ("ID", item.key), ("TI", item.title), ("PY", item.year)]
         rows += [("AU", family_first(name)) for name in item.authors]
         rows += [("JO", item.venue), ("DO", item.ids["DOI"]), ("AN", number), ("UR", item.ids["URL"])]
-        rows += [("AB", item.abstract), ("N1", item.note)]
+        rows += [("AB", item.abstract), ("KW", item.keyword), ("N1", item.note)]
         lines += [f"{tag}  - {clean(value)}" for tag, value in rows if value]
         lines += ["ER  - ", ""]
     return "\n".join(lines).encode()
@@ -120,19 +125,14 @@ class Item(NamedTuple):
     ids: Mapping[str, str]
     abstract: str
     note: str
+    keyword: str = ""
 
 
 def items(report: Report, evidence: Mapping[str, Evidence]) -> Iterator[Item]:
     """Collect what is known of each reference; `evidence`: the cited items, whose abstracts are added."""
     names = keys(report.references)
     for reference in report.references:
-        identifiers, item = reference.identifiers, evidence.get(reference.evidence_id)
-        ids = {
-            "DOI": identifiers.doi,
-            "PMID": identifiers.pmid,
-            "PMCID": identifiers.pmcid,
-            "NCT": identifiers.nct,
-        }
+        item = evidence.get(reference.evidence_id)
         standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
         note = (
             reference.evidence_type.replace("_", " "),
@@ -141,15 +141,21 @@ def items(report: Report, evidence: Mapping[str, Evidence]) -> Iterator[Item]:
         )
         yield Item(
             key=names[reference.number],
-            types=_TYPES.get(reference.evidence_type, _ARTICLE),
+            types=_TYPES.get(reference.evidence_type, ARTICLE),
             title=reference.title,
             authors=reference.authors,
             year=str(reference.year or ""),
             venue=clean(reference.venue or ""),
-            ids={name: value or "" for name, value in ids.items()} | {"URL": best_url(reference) or ""},
+            ids=ids_of(reference.identifiers, best_url(reference)),
             abstract=clean(item.text) if item and not item.full_text else "",
             note="; ".join(filter(None, note)),
         )
+
+
+def ids_of(identifiers: Identifiers, url: str | None) -> dict[str, str]:
+    """Name the identifiers of a work as the formats do, with its address; empty for one that it has not."""
+    names = ("doi", "pmid", "pmcid", "nct")
+    return {name.upper(): getattr(identifiers, name) or "" for name in names} | {"URL": url or ""}
 
 
 def keys(references: Sequence[Reference]) -> dict[int, str]:

@@ -55,7 +55,7 @@ def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page
         shared = set(marks[0]).intersection(*marks) if len(marks) > 1 else set[str]()
         kept |= set().union(*marks) - shared
     items = tuple(
-        _listed(reference, report, [mark for mark in marks_of_work if mark in kept])
+        listed(reference, [mark for mark in marks_of_work if mark in kept], _twins(reference, report))
         for reference, marks_of_work in zip(report.references, marks, strict=True)
         if only is None or reference.number in only
     )
@@ -68,13 +68,17 @@ def alerts() -> frozenset[str]:
     return frozenset(_(STANDINGS[name]) for name in WARNING_STANDINGS)
 
 
-def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.Reference:
-    """Write a reference; `marks`: its badges but those that all references share."""
-    twins = tuple(
+def _twins(reference: Reference, report: Report) -> list[int]:
+    """List the other references that report the same study."""
+    return [
         other.number
         for other in report.references
         if reference.study and other.study == reference.study and other.number != reference.number
-    )
+    ]
+
+
+def listed(reference: Reference, marks: Sequence[str] = (), twins: Sequence[int] = ()) -> page.Reference:
+    """Write a reference; `marks`: its badges but those that all references share."""
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     title, venue = clean(reference.title), clean(reference.venue or "")
     if venue.startswith(f"{title}."):  # a file that has no title but its name

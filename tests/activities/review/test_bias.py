@@ -175,6 +175,7 @@ def test_a_firm_answer_rests_on_words_of_the_trial_and_a_probable_one_on_a_reaso
         {"field": "2.1", "value": "PN"},
         {"field": "3.1", "value": "NI", "reason": "it is not said"},
         {"field": "3.2", "value": "NI", "reason": "it is not said"},
+        {"field": "3.4", "value": "N", "reason": "it is not said"},
         {"field": "7.7", "value": "Y", "sentences": ["S1"]},
         {"field": "4.1", "value": "maybe", "sentences": ["S1"]},
     )

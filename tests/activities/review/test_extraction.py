@@ -117,6 +117,12 @@ def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
     assert "adults" in study.absent
 
 
+def test_how_many_people_there_were_reports_no_outcome() -> None:
+    (outcome,) = PROTOCOL.outcomes
+    for row, reports in ((by(death__total="200"), False), (by(death__total="200", death__events="8"), True)):
+        assert decided_study(FIELDS, row, row, {})[0].reports(outcome) == reports
+
+
 @pytest.mark.parametrize(
     ("field", "text", "message"),
     [

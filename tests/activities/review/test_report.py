@@ -60,6 +60,7 @@ STUDIES = tuple(
     Study(
         number=number,
         record=number,
+        source="pubmed",
         evidence_id=f"pmid:{number}",
         title=f"Trial {number} of the drug",
         authors=(name,),

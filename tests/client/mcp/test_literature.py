@@ -26,7 +26,7 @@ PMID = "22663011"
 TOOLS = (
     *("search_literature", "get_paper_details", "verify_quotes", "plan_research", "start_research"),
     *("list_runs", "research_status", "get_report", "search_evidence", "verify_report"),
-    *("change_run", "ask_report", "review_status", "review_decide"),
+    *("change_run", "ask_report", "review_status", "review_change"),
 )
 EFETCH = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
 ESEARCH = recorded("pubmed/esearch_json_1_hit.json")

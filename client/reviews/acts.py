@@ -1,0 +1,103 @@
+"""The acts of people on a review, each declared once.
+
+A row makes a command, a route over HTTP, an action of the tool over MCP and what a form of the page may send.
+An act is a method of `Review`: its arguments are the fields of its form, but for `by`, who acts.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from activities.review.bias import JUDGEMENT_NAMES, BiasAssessment
+from client.failures import BadInput, faults_of
+from client.reviews.review import Review
+
+Name = Annotated[str, Field(pattern=r"\S", max_length=80, description="Who decides")]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Act:
+    name: str
+    method: Callable[..., Awaitable[object]]
+    reply: str | Callable[[Any], str]
+    """Reply of its command: a text with the review, the arguments and `made`, or what makes it of `made`."""
+
+    @cached_property
+    def arguments(self) -> Mapping[str, inspect.Parameter]:
+        rows = inspect.signature(self.method).parameters
+        return {name: parameter for name, parameter in rows.items() if name != "self"}
+
+    def about(self, name: str) -> FieldInfo | None:
+        """Return what is declared of an argument beside its type."""
+        return next(iter(getattr(self.types[name], "__metadata__", ())), None)
+
+    @cached_property
+    def types(self) -> Mapping[str, Any]:
+        return get_type_hints(self.method, include_extras=True)
+
+    @cached_property
+    def form(self) -> type[Body]:
+        """Its arguments as a model; who acts may be left out where callers are known."""
+        fields: dict[str, Any] = {
+            name: (self.types[name], ... if parameter.default is parameter.empty else parameter.default)
+            for name, parameter in self.arguments.items()
+        }
+        return create_model(self.name, __base__=Body, **fields | {"by": (Name | None, None)})
+
+    async def do(self, review: Review, content: BaseModel | Mapping[str, object], by: str | None) -> object:
+        """Do it with a form, or the values of one. Raises BadInput."""
+        try:
+            form = self.form.model_validate(dict(content))
+        except ValidationError as error:
+            raise BadInput(faults_of(error, self.name)) from error
+        values = {name: getattr(form, name) for name in self.arguments}
+        if "by" in values:
+            if not by:
+                raise BadInput("say who decides: `by`")
+            values["by"] = by
+        return await self.method(review, **values)
+
+    def replied(self, review: Review, values: Mapping[str, object], made: object) -> str:
+        if callable(self.reply):
+            return self.reply(made)
+        return self.reply.format(review=review.id, made=str(made).replace("_", " "), **values)
+
+
+def _judged(made: BiasAssessment | None) -> str:
+    if made is None:
+        return "no tool is applied to it"
+    rows = (*made.judged(), ("Overall", made.overall))
+    return "\n".join(f"{title}: {JUDGEMENT_NAMES[judgement]}" for title, judgement in rows)
+
+
+ACTS: Mapping[str, Act] = {
+    act.name: act
+    for act in (
+        Act("approve", Review.approve, "approved: the {made} of {review}"),
+        Act("decide", Review.decide, "{made}"),
+        Act("part", Review.part, "it becomes a record of its own at the next step"),
+        Act("field", Review.decide_field, "record {record}, {field}: {value}"),
+        Act("extract", Review.extract, "record {record}: {made}"),
+        Act("assess", Review.assess, _judged),
+        Act("pause", Review.pause, "{review} pauses at its next step"),
+        Act("resume", Review.resume, "{review} goes on"),
+        Act("finish", Review.finish, "{review} ends screening"),
+        Act("cancel", Review.cancel, "{review} is being cancelled"),
+    )
+}
+
+
+def act_of(name: str) -> Act:
+    """Return an act by its name. Raises BadInput."""
+    if name not in ACTS:
+        raise BadInput(f"there is no act {name[:40]}; there are {', '.join(ACTS)}")
+    return ACTS[name]
