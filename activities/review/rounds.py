@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 
 from activities.review.decisions import OPEN, Marks
 from activities.review.state import Course, Sample, ScreenerAccuracy
@@ -217,6 +215,8 @@ class Ranker:
 
     def __init__(self, texts: Sequence[str], protocol: str) -> None:
         """`texts`: title and abstract of each record; `protocol`: its question and criteria as text."""
+        from sklearn.feature_extraction.text import TfidfVectorizer  # in a thread: it takes a second
+
         vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=1, ngram_range=(1, 2), max_features=50_000)
         features = csr_matrix(vectorizer.fit_transform([*texts, protocol]))
         features.sort_indices()  # once, and not in each fit
@@ -227,6 +227,8 @@ class Ranker:
         included = sum(decisions.values())
         if included in (0, len(decisions)):
             return np.asarray((self._features @ self._protocol.T).todense()).ravel()
+        from sklearn.linear_model import LogisticRegression
+
         places = sorted(decisions)
         model = LogisticRegression(class_weight="balanced", C=1.0, max_iter=200, solver="liblinear")
         model.fit(self._features[places], [decisions[place] for place in places])
