@@ -195,12 +195,12 @@ class Screening:
         """Have a person label a random sample blind; models screen the same records."""
         state = self.pace.state
         if not state.sampled and state.total:
-            state.sample = await workflow.execute_activity_method(
+            drawn = await workflow.execute_activity_method(
                 ReviewActivities.draw_review_sample,
                 self.pace.whole(),
                 **policy.internal_step("the sample that a person labels"),
             )
-            state.sampled = True
+            state.sample, state.sampled = [*drawn.numbers], True
         if not state.sample:
             return
         await self.reading.ask_screeners("titles", lambda: state.sample)
