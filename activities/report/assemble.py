@@ -150,27 +150,24 @@ def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) 
 def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded: bool) -> tuple[Claim, ...]:
     """Choose the direct answer: the only one that was written with sections, or the editor's.
 
-    A section of which the editor's answer says nothing adds the first sentence of its own. Where nothing
-    is left, and no conclusion begins the answer, the report says so.
+    A section of which the editor's answer says nothing adds the first sentence of its own. Where the first
+    sentence fell, or nothing is left and no conclusion begins the answer, the report says so.
     """
     if step.written_by == "extractive":
         return ()
-    written = [section.answer for section in checks.sections if section.answer]
+    written = [section for section in checks.sections if section.answer]
+    not_confirmed = Claim(id="a0", text=sentence(Statement.of("answer_not_confirmed")), kind="missing")
     if len(written) == 1 and not edit.answer:
-        (answer,) = written
+        (section,) = written
+        answer = (not_confirmed, *section.answer) if section.id in checks.without_lead else section.answer
     else:
         answer = edit.answer
         for section in checks.sections:
             claim_ids = {claim.id for claim in (*section.answer, *section.claims)}
             if section.answer and not any(claim_ids & {claim.id, *claim.rests_on} for claim in answer):
                 answer = (*answer, section.answer[0].replace(contradicts=()))
-    if (
-        not answer
-        and not concluded
-        and any(section.claims for section in checks.sections)
-        and any(planned.draft.answer for planned in step.sections)
-    ):
-        return (Claim(id="a1", text=sentence(Statement.of("answer_not_confirmed")), kind="missing"),)
+    if not answer and not concluded and checks.without_lead and any(s.claims for s in checks.sections):
+        return (not_confirmed,)
     return answer
 
 

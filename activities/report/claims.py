@@ -84,6 +84,8 @@ class Checks:
         """Id of a section -> sentences that were written for it."""
         self.lost: dict[str, int] = {}
         """The same -> those of them that do not stand, also where a quote is printed in their place."""
+        self.without_lead: set[str] = set()
+        """Ids of sections of whose answer the first sentence fell."""
         self.dropped: list[Dropped] = []
         self.retracted: dict[str, None] = {}
         """Ids of retracted works that were cited, in order."""
@@ -143,6 +145,8 @@ class Checks:
             draft.claims
         )
         self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
+        if draft.answer and not any(f"{c.id}.".startswith(f"{draft.answer[0].id}.") for c in shown.answer):
+            self.without_lead.add(name)
         first = {claim.id: claim.text for claim in draft.claims}
         self.replaced += sum(first.get(claim.id) != claim.text for claim in shown.claims)
         reservations = self._reservations(shown.reservations)

@@ -149,8 +149,6 @@ def printed(draft: SectionDraft) -> SectionDraft:
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
       printed there already; of what its writer left out, of a row, and of what quotes nothing, none is.
     - A sentence that leans on one that fell falls with it.
-    - Where the first sentence of the answer fell, only its quotes answer; the rest of the answer is the first
-      paragraph.
     """
     gone: list[Refused] = []
 
@@ -180,11 +178,6 @@ def printed(draft: SectionDraft) -> SectionDraft:
         )
         for paragraph in draft.paragraphs
     ]
-    first = draft.answer[0] if draft.answer else None
-    if first is not None and first.state != "stands":
-        parts = tuple(sentence for sentence in answer if f"{sentence.id}.".startswith(f"{first.id}."))
-        paragraphs.insert(0, DraftParagraph(claims=tuple(claim for claim in answer if claim not in parts)))
-        answer = parts
     return draft.replace(
         answer=answer,
         paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),

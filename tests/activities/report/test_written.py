@@ -172,10 +172,14 @@ def test_each_section_has_a_sentence_in_the_answer_of_the_report() -> None:
     ]
 
 
-def test_an_answer_of_which_nothing_is_left_says_that_it_was_not_confirmed() -> None:
+def test_an_answer_whose_first_sentence_fell_says_so_before_the_rest() -> None:
     first = quoting("Nobody compared them.", kind="missing", state="ask")
     rest = quoting("It was a day shorter.", ("pmid:11", STAY))
     draft = SectionDraft(answer=(first, rest), paragraphs=DRAFT.paragraphs)
+    report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
+    assert [claim.text for claim in report.answer[1:]] == ["It was a day shorter."]
+    assert "could not be confirmed" in report.answer[0].text
+    draft = SectionDraft(answer=(first,), paragraphs=DRAFT.paragraphs)
     report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
     (answer,) = report.answer
     assert (answer.kind, answer.support) == ("missing", ())
