@@ -185,3 +185,25 @@ def test_an_answer_may_have_the_figures_of_the_conclusions_and_no_others() -> No
     other = {"text": "Pooled, the risk ratio is 0.72 (0.41 to 0.93).", "rests_on": ["S1", "S3"]}
     made = DraftAnswer.model_validate({"answer": [pooled, other], "blocks": []})
     assert [claim.state for claim in WRITER.accept(step, prompt, made).output.answer] == ["ask", "refused"]
+
+
+def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these() -> None:
+    """Each rests on what the other rows show, however they follow each other."""
+    rows = (
+        {"cells": ["A seventh of the call", "25.71", ""], "rests_on": ["S1"], "computed": ["180.00 / 7"]},
+        {"cells": ["A seventh of the work", "35.14", ""], "rests_on": ["S2"], "computed": ["246.00 / 7"]},
+    )
+    wrong = {"cells": ["Both", "60.86", ""], "rests_on": ["S1"], "computed": ["25.71 + 35.14"]}
+    assert [claim.state for claim in written(table(wrong, *rows))[0].claims] == ["refused", "ask", "ask"]
+    answer = [{"text": "Together 60.85 euros are due.", "rests_on": ["S1", "S2"]}]
+    total = {"cells": ["Both", "60.85", ""], "rests_on": ["S1"], "computed": ["25.71 + 35.14"]}
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    made = DraftAnswer.model_validate({"answer": answer, "blocks": [table(total, *rows)]})
+    draft = WRITER.accept(STEP, prompt, made).output
+    assert [claim.state for claim in draft.claims] == ["ask"] * 4
+    assert draft.answer[0].computed == ("25.71 + 35.14 = 60.85",)
+    assert draft.paragraphs[0].claims[0].computed == (
+        "180.00 / 7 = 25.71",
+        "246.00 / 7 = 35.14",
+        "25.71 + 35.14 = 60.85",
+    )
