@@ -4,50 +4,44 @@ Each sentence has the labels of all sentences it rests on. Code fills in the quo
 every sentence (`activities.verification.gate`). Those that were refused come back once (`WriteInput.failed`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator
-
-from activities.contracts.evidence import Evidence, Statement, Support
+from activities.contracts.evidence import Evidence, Statement
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
 from activities.messages import N_, english_name, plural
 from activities.models.base import Review
 from activities.models.structured import read_so_far
-from activities.report.formats.statements import sentence as in_words
+from activities.roles.claims import (
+    MAX_CLAIMS,
+    MAX_HEADING_CHARS,
+    Rested,
+    Written,
+    WrittenBlock,
+    checked,
+    claims_of,
+)
 from activities.roles.fields import (
-    Fields,
     Loose,
-    OneClaim,
     OneSentence,
-    SentenceLabels,
     Text,
     Texts,
-    Truth,
     limits,
 )
-from activities.roles.prompt import concluded, fenced, listed
-from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_text
-from activities.roles.validation import cited, line, refusal, sentence_text, supports
+from activities.roles.prompt import concluded, listed
+from activities.roles.rewording import AgainAnswer, accept_again, render_again
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import cited, line, sentence_text, supports
 from activities.roles.works import compose_works
 from activities.text.numbers import missing_numbers
 from activities.text.sentences import language_in
 from activities.verification import gate
-from activities.verification.computed import MAX_EXPRESSION_CHARS
-from activities.verification.gate import MAX_CLAIM_CHARS
-from activities.verification.verdicts import is_rewordable, leaning_on_refused, printed
+from activities.verification.verdicts import printed
 
 MAX_ANSWER_SENTENCES = 9
 MAX_BLOCKS = 12
-MAX_CLAIMS = 40
-"""Rows of a table, items of a list, sentences of a paragraph."""
-MAX_COLUMNS = 7
-MAX_FIELD_CHARS = 300
-MAX_HEADING_CHARS = 80
 MAX_TITLE_CHARS = 120
 MAX_RESERVATIONS = 4
 MAX_TRANSLATIONS = 24
@@ -83,47 +77,8 @@ BESIDE_OTHERS = (
     "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
     "questions say here what it says to this one."
 )
-WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
-"""What a writer calls its sentences; the first one where it says nothing."""
-KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
-MAX_LABELS = 16
-"""Sentences that one sentence may rest on."""
-MAX_COMPUTED = 12
-"""Computations that one sentence shows."""
 MAX_PASSES = 4
 """Times that sentences are decided on, since one may be computed of what another one shows."""
-MAX_REWORDING_CHARS = 1_500
-"""Characters of a work that are shown: what the sentences quote, its neighbours, and what is nearest."""
-TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
-Form = Literal["paragraph", "list", "table"]
-FORMS: tuple[Form, ...] = get_args(Form)
-
-
-class Rested(Loose):
-    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
-    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
-
-
-class Written(Rested):
-    kind: Annotated[WrittenKind, BeforeValidator(lambda kind: kind if kind in KINDS else KINDS[0])] = KINDS[0]
-    computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
-    leans: Truth = None
-    begins: Truth = None
-    lead: Text = limits(length=MAX_HEADING_CHARS, default="")
-    """Of an item of a list."""
-    cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
-    """Of a row of a table."""
-
-
-class WrittenBlock(Loose):
-    section: Text = limits(length=8, default="")
-    form: Annotated[Form, BeforeValidator(lambda form: form if form in FORMS else FORMS[0])] = FORMS[0]
-    heading: Text = limits(length=MAX_HEADING_CHARS, default="")
-    columns: Fields = limits(items=MAX_COLUMNS, length=MAX_HEADING_CHARS, default_factory=list)
-    claims: list[Written] = limits(items=MAX_CLAIMS, default_factory=list)
-
-
-PARAGRAPH = WrittenBlock()
 
 
 class Translated(Loose):
@@ -140,14 +95,6 @@ class DraftAnswer(Loose):
     settled: Texts = limits(items=MAX_LEFT_OPEN, length=8, default_factory=list)
     translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
     """Where works are in another language than the report."""
-
-
-class WrittenAgain(Written):
-    claim: OneClaim = ""
-
-
-class AgainAnswer(Loose):
-    sentences: list[WrittenAgain]
 
 
 AnyDraft = DraftAnswer | AgainAnswer
@@ -236,13 +183,13 @@ def _results(claims: Iterable[DraftClaim]) -> tuple[str, ...]:
 
 
 def _draft(step: WriteInput, prompt: Prompt, answer: DraftAnswer, refused: list[Refused]) -> SectionDraft:
-    direct = _claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
+    direct = claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs: list[DraftParagraph] = []
     names = [section.id for section in step.outline]
     section = next(iter(names), "")
     for block in answer.blocks[:MAX_BLOCKS]:
         section = block.section if block.section in names else section
-        if claims := _claims_of(block.claims[:MAX_CLAIMS], prompt, refused, block):
+        if claims := claims_of(block.claims[:MAX_CLAIMS], prompt, refused, block):
             heading = _heading(block.heading, step, prompt)
             paragraphs.append(DraftParagraph(claims=claims, heading=heading, section=section))
     reservations = _reservations(answer.reservations, prompt)
@@ -257,42 +204,6 @@ def _draft(step: WriteInput, prompt: Prompt, answer: DraftAnswer, refused: list[
         translations=_translations(step, answer, prompt),
         near_misses=_near_misses(answer.near_misses, prompt),
     )
-
-
-def _claims_of(
-    written: Iterable[Written], prompt: Prompt, refused: list[Refused], block: WrittenBlock = PARAGRAPH
-) -> tuple[DraftClaim, ...]:
-    """Make sentences, items or rows claims, each once.
-
-    One that may not go without a quote and names nothing that was shown is recorded in `refused`.
-    """
-    claims: dict[str, DraftClaim] = {}
-    for place, sentence in enumerate(written):
-        claim = _shaped(sentence, block)
-        if not claim.text:
-            continue
-        sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
-        claim = checked(claim, supports(sentences), prompt, sentence.computed, unknown)
-        if claim.state == "refused" and not claim.support:
-            label = ", ".join(unknown)
-            code = "label_unknown" if unknown else claim.problem or "cites_nothing"
-            refused.append(refusal("claim", claim.text, code, **{"label": label} if unknown else {}))
-            continue
-        leans = bool(place and sentence.leans and not claim.cells)
-        claims.setdefault(claim.text, claim.replace(leans=leans, begins=bool(place and sentence.begins)))
-    return tuple(claims.values())
-
-
-def _shaped(written: Written, block: WrittenBlock) -> DraftClaim:
-    """Make a claim in the form of its block; fields without headings are a sentence."""
-    heads = [line(head, MAX_HEADING_CHARS) for head in block.columns[:MAX_COLUMNS]]
-    fields = [*map(sentence_text, written.cells)]
-    claim = DraftClaim(text=sentence_text(written.text) or "; ".join(filter(None, fields)), kind=written.kind)
-    if block.form == "table" and len(heads) > 1 and any(fields):
-        fields[len(heads) - 1 :] = ["; ".join(filter(None, fields[len(heads) - 1 :]))]
-        return claim.shaped(zip_longest(heads, fields, fillvalue=""))
-    lead = line(written.lead, MAX_HEADING_CHARS).rstrip(".: \u3002\uff1a")
-    return claim.shaped([(lead, claim.text)]) if block.form == "list" and claim.text else claim
 
 
 def _title(text: str, step: WriteInput, prompt: Prompt) -> str:
@@ -365,111 +276,6 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     )
     draft = printed(accept(step, prompt, whole).output)
     return draft.texts if len(draft.paragraphs) >= least else ()
-
-
-def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """Show the paragraphs with refused sentences, the reason of each, and the works they cite."""
-    named: dict[str, list[str]] = {}
-    labels: dict[str, str] = {}
-    rows: list[str] = []
-    for paragraph in step.failed:
-        if rows:
-            rows.append("")
-        leaning = leaning_on_refused(paragraph.claims)
-        for claim in paragraph.claims:
-            labels[label := f"C{len(labels) + 1}"] = claim.id
-            why = in_words(claim.problem) if claim.problem else "not verified"
-            refused = f" (refused: {why})" if claim.state != "stands" else ""
-            shape = " (a row: `cells`)" if claim.is_row else ""
-            leans = " (leans on it)" if claim.id in leaning else ""
-            rows.append(f"{label}{shape}: {claim.text}{refused}{leans}")
-            if refused or claim.id in leaning:
-                for support in claim.support:
-                    named.setdefault(support.evidence_id, []).append(support.quote)
-    prompt = compose_works(
-        "writer",
-        step.replace(prompt=prompt_text("rewording")),
-        [document for document in documents if document.evidence_id in named],
-        room=room,
-        inputs=[
-            listed("Computed in the same text", step.computed, 40, 160),
-            "Paragraphs:\n" + fenced("claims", "\n".join(rows)),
-        ],
-        named=named,
-        task=TASK_AGAIN,
-        chars=MAX_REWORDING_CHARS,
-    )
-    unasked = dict.fromkeys(("sentences.kind", "sentences.lead", "sentences.begins"), ())
-    choices = {**prompt.choices, **unasked, "ClaimLabel": tuple(labels)}
-    return replace(
-        prompt,
-        choices=choices,
-        claims=labels,
-        notes=(),
-        answer=AgainAnswer,
-        stated=step.concluded,
-        results=step.computed,
-    )
-
-
-def checked(
-    claim: DraftClaim,
-    support: tuple[Support, ...],
-    prompt: Prompt,
-    shown: Sequence[str] = (),
-    unknown: Sequence[str] = (),
-) -> DraftClaim:
-    """Return a claim on its support, with what the gate decides of it. `shown`: its computations."""
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
-    claim = claim.replace(support=() if claim.kind == "missing" else support)
-    if unknown and support:
-        return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
-    about = "\n".join((prompt.question, *prompt.stated))
-    decision = gate.sentence(
-        claim.text,
-        claim.kind,
-        claim.support,
-        documents,
-        about,
-        shown=shown,
-        results=prompt.results,
-        is_row=claim.is_row,
-    )
-    return gate.decided(claim, decision)
-
-
-def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
-    """Accept second wordings under the ids of the first ones: of what was refused, and what leans on that.
-
-    A refused sentence that the model did not write again is left out.
-    """
-    rows = [sentence for paragraph in step.failed for sentence in paragraph.claims]
-    leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
-    first = {row.id: row for row in rows if is_rewordable(row) or row.id in leaning}
-    again: dict[str, DraftClaim] = {}
-    for written in answer.sentences:
-        name = prompt.claims.get(written.claim)
-        if name is None or name not in first or name in again:
-            continue
-        claim = first[name].worded(sentence_text(written.text), [*map(sentence_text, written.cells)])
-        if not claim.text or (claim.is_row and not written.cells):
-            continue
-        sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-        support = supports(sentences) or (first[name].support if name in leaning else ())
-        claim = checked(claim.replace(kind="finding"), support, prompt, written.computed, unknown)
-        again[name] = claim.replace(reworded=True, leans=written.leans is True and not claim.cells)
-
-    def second(draft_claim: DraftClaim) -> Iterator[DraftClaim]:
-        claim = again.get(draft_claim.id)
-        if claim is not None and claim.state != "refused":
-            yield claim
-        elif claim is not None and draft_claim.state == "refused":  # its first quotes stand in its place
-            yield draft_claim.replace(problem=claim.problem, reworded=True)
-        elif claim is None and draft_claim.state == "refused":
-            yield draft_claim.replace(state="out")
-
-    claims = tuple(new for draft_claim in first.values() for new in second(draft_claim))
-    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),) if claims else ())
 
 
 WRITER = RoleSpec(

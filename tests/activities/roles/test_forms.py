@@ -14,8 +14,9 @@ from activities.contracts.write import (
 )
 from activities.profiles.loader import load_profile
 from activities.roles.reviser import REVISER, ReviserAnswer
+from activities.roles.rewording import AgainAnswer
 from activities.roles.role import Prompt
-from activities.roles.writer import WRITER, AgainAnswer, DraftAnswer, accept
+from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.verification.verdicts import to_reword
 
 BILL = Evidence(

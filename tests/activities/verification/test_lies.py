@@ -19,13 +19,15 @@ from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
 from activities.profiles.loader import load_profile
+from activities.roles.claims import Written
 from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, SentenceAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.fields import Loose
 from activities.roles.judge import JudgeAnswer, WorkAnswer
+from activities.roles.rewording import AgainAnswer, WrittenAgain
 from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
-from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain
+from activities.roles.writer import DraftAnswer
 from activities.text.normal_form import normalise
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
