@@ -32,6 +32,7 @@ from activities.roles.validation import cited, line, one_of, refusal, supports
 from activities.roles.works import compose_works
 
 MAX_EFFECTS = 40
+MAX_CONCLUSIONS = 8
 MAX_NAME_CHARS = 120
 """Characters of an outcome, a group or a comparator."""
 MAX_COUNTS_CHARS = 60
@@ -94,7 +95,7 @@ class ConclusionAnswer(Loose):
 
 class AppraiseAnswer(Loose):
     effects: list[EffectAnswer] = limits(items=MAX_EFFECTS, default_factory=list)
-    conclusions: list[ConclusionAnswer] = limits(items=4, default_factory=list)
+    conclusions: list[ConclusionAnswer] = limits(items=MAX_CONCLUSIONS, default_factory=list)
 
 
 def render(step: AppraiseInput, documents: Sequence[Evidence], room: int) -> Prompt:
