@@ -253,7 +253,7 @@ def late_answer(play: Play, review: str, gate: str, folder: Path) -> None:
     if gate == "full_texts":
         play.say("provide", review, str(folder / "texts"), "--by", "Ada")
     elif gate == "decisions":
-        for row in json.loads(play.say("conflicts", review, "--full-texts", "--json")):
+        for row in json.loads(play.say("conflicts", review, "--json")):
             play.say("decide", review, str(row["record"]), "include", "--full-texts", "--by", "Ada")
     elif gate == "extraction":
         for row in json.loads(play.say("differences", review, "--json")):

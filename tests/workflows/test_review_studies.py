@@ -30,7 +30,7 @@ from client.failures import BadInput
 from client.reviews.review import Review
 from determinator import Determinator
 from tests.activities.review.test_bias import BEST
-from tests.client.web.visitor import app_of, fields_in, page_with, visitor
+from tests.client.web.visitor import app_of, fields_in, page_with, tree_of, visitor
 from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
 from tests.replay import Asked, Reply
 from tests.workflows.test_review import Desk, a_desk, made
@@ -367,7 +367,11 @@ async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: 
         assert "m2: unsure" in page.xpath("string(//article)")
         fields = {**fields_in(page.xpath(f"//form[@action='{at}/decide']")[0]), "verdict": "e"}
         assert (await http.post(f"{at}/decide", data=fields)).status_code == 400  # it names no criterion
-        assert (await http.post(f"{at}/decide", data={**fields, "verdict": "i"})).status_code == 303
+        sent = await http.post(f"{at}/decide", data={**fields, "verdict": "i"})
+        assert (sent.status_code, ".full_texts" in sent.headers["location"]) == (303, True)
+        again = tree_of((await http.get(f"{at}?by=Ada&at=1&stage=full_texts")).text)
+        assert "two large hospitals" in again.xpath("string(//article)"), "the record before is its full text"
+        assert fields_in(again.xpath(f"//form[@action='{at}/decide']")[0])["stage"] == ["full_texts"]
         await desk.until(review, lambda seen: seen.gate == "extraction")
         (form,) = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")).xpath(
             "//form[.//h2]"

@@ -76,7 +76,9 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             assert "<b>alone" not in (await ada.get(at)).text
             first, after = await decided(ada, at, "i")
             assert "Backspace" in after.xpath("string()")
-            assert after.xpath("//a[@data-key='Backspace']/@href")[0].endswith(f"at={first}&kind=screen")
+            assert after.xpath("//a[@data-key='Backspace']/@href")[0].endswith(
+                f"at={first}&kind=screen&stage=titles"
+            )
             # the same record, nothing of what ada said
             page = await page_with(bob, at, FORM)
             assert fields_in(page.xpath(FORM)[0])["record"] == [first]
