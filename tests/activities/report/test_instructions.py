@@ -150,3 +150,16 @@ def test_a_work_that_is_left_out_speaks_for_no_candidate_any_more() -> None:
     (after,) = CANDIDATES.of_input(changed(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()))
     assert after.quotes == (on("w2"),)
     assert (after.name, after.safety) == ("Metformin", ())
+
+
+def test_the_answer_of_a_report_outlives_the_section_that_it_was_written_with() -> None:
+    answer = DraftClaim(id="s1.a1", text="It does.", support=(on("w1"),))
+    first, second = REPORT.sections
+    whole = first.replace(draft=first.draft.replace(answer=(answer,)))
+    step = REPORT.replace(sections=(whole, second), edited=None)
+    revised = Revised(sections=("s1",), removed=("s1.1", "s1.2"))
+    (left,) = changed(step, revised, SectionDraft(), Verdicts(), ()).sections
+    assert (left.section.id, left.draft.answer) == ("s2", (answer,))
+    several = step.replace(sections=(whole, second.replace(draft=second.draft.replace(answer=(answer,)))))
+    (left,) = changed(several, revised, SectionDraft(), Verdicts(), ()).sections
+    assert [claim.id for claim in left.draft.answer] == ["s1.a1"], "its own, and no other is put before it"
