@@ -12,6 +12,7 @@ from rich.text import Text
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import counted
 from activities.report.formats.references import best_url, file_of
+from activities.report.formats.statements import sentence
 from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
@@ -70,6 +71,7 @@ def answer_parts(
     if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
         count = counted(answer.unreadable, "file or record", "files or records")
         parts.append(Text(f"Not read: {count}; see determinator documents --run {name}"))
+    parts += [Text(plain(sentence(one))) for one in report.statements if one.code == "nothing_pooled"]
     if stop_reason in BECAUSE:
         parts.append(Text(f"Ended early: {BECAUSE[stop_reason]}."))
     if path is not None:

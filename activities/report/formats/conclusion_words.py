@@ -452,17 +452,12 @@ def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Pa
 
 
 def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
-    """Show the works of a conclusion, and what was pooled of them last.
-
-    Groups, directions and participants are left out where a table of the writer has most of the works.
-    """
+    """Show the works of a conclusion, and what was pooled of them last."""
     groups = (clean(conclusion.group) or _("Group"), clean(conclusion.comparator) or _("Compared with"))
     head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
     works = sorted(conclusion.works, key=lambda work: quotes.number(work.evidence_id))
     designs = {reference.evidence_id: _(reference.design) for reference in report.references}
     alike = len({designs.get(work.evidence_id, "") for work in works}) == 1
-    tabled = {support.evidence_id for row in report.claims() if row.is_row for support in row.support}
-    short = report.length != "full" and 2 * sum(work.evidence_id in tabled for work in works) >= len(works)
     notes: dict[str, str] = {}
     rows = []
     for work in works:
@@ -474,8 +469,6 @@ def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
         last = _("Pooled (random effects, I² {share})").format(share=percent(conclusion.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
-    if short:
-        head, rows, notes = (head[0], head[3]), [(row[0], row[3]) for row in rows if row[3].text], {}
     measures = dict.fromkeys(work.effect.measure for work in conclusion.works if work.effect)
     explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
     footnotes = (f"{mark} {text}" for text, mark in notes.items())
@@ -529,7 +522,8 @@ def _effect(work: AppraisedWork) -> str:
 def _interval(result: Interval, of: AppraisedWork | PooledFigure) -> str:
     """Write an effect with its interval, and its unit where it has one."""
     measure = of.measure if isinstance(of, PooledFigure) else of.effect and of.effect.measure
-    return " ".join(filter(None, (interval_text(result), clean(of.unit) if measure == "MD" else "")))
+    unit = f" {clean(of.unit)}" if measure == "MD" and of.unit else ""
+    return interval_text(result).replace(" (", f"{unit} (", 1)
 
 
 def _people(work: AppraisedWork) -> int | None:

@@ -241,12 +241,12 @@ def test_a_conclusion_on_another_thing_than_was_asked_is_marked() -> None:
 def test_means_of_one_unit_are_pooled_in_it_and_others_standardised(
     units: tuple[str, str], measure: str
 ) -> None:
-    figures = {"mean": "12", "sd": "2", "total": "50", "control_mean": "16", "control_sd": "3"}
-    quote = "The stay was 12 +/- 2 days in 50 patients and 16 +/- 3 days in 52 patients."
-    works = [
-        read(name, figures={**figures, "control_total": "52"}, quote=quote, unit=unit)
-        for name, unit in zip("ab", units, strict=True)
-    ]
+    works = []
+    for name, unit, mean in zip("ab", units, (12, 9), strict=True):
+        figures = {"mean": str(mean), "sd": "2", "total": "50", "control_mean": str(mean + 4)}
+        figures |= {"control_sd": "3", "control_total": str(40 + mean)}
+        quote = f"The stay was {mean} +/- 2 in 50 patients and {mean + 4} +/- 3 in {40 + mean} patients."
+        works.append(read(name, figures=figures, quote=quote, unit=unit))
     made = one(*works)
     assert made.pooled is not None
     assert (made.pooled.measure, made.direction) == (measure, "lower")
