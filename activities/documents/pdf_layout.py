@@ -317,7 +317,7 @@ def _is_worded(line: Line) -> bool:
 
 def _words(line: Line) -> int:
     """Count the words of a line that stand in no formula."""
-    letters = sum(map(is_unspaced, line.text))
+    letters = 0 if line.text.isascii() else sum(map(is_unspaced, line.text))
     return letters // 2 + sum(
         len(word) > (2 if run.math < 0.5 else 3) and word.isalpha()
         for run in line.runs

@@ -41,6 +41,7 @@ NO_LETTER = "\u00ad"
 HYPHEN = "\u2010"
 """PDFium marks a hyphen at the end of a line by a control character; so is it named here."""
 _VISIBLE = re.compile(r"\S+")
+_LINE = re.compile(r"[^\r\n]*")
 _TO_THE_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
 _BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
@@ -221,7 +222,8 @@ def _runs(page: "PdfPage", bars: Sequence[Box]) -> list[Run]:
         mirrored = _is_right_to_left(text)
         for word in _words_of(texts.raw, pdfium, text, mirrored=mirrored):
             if largest is not None and (
-                not _goes_on(some[-1], largest, word) or _is_parted(some[-1], word, bars, mirrored=mirrored)
+                not _goes_on(some[-1], largest, word)
+                or (bars and _is_parted(some[-1], word, bars, mirrored=mirrored))
             ):
                 runs.append(_run(some, mirrored=mirrored))
                 some, largest = [], None
@@ -317,8 +319,17 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
             angle = 0.0  # letters that lean, as italics do
         return _font(name.value), angle - turned * math.pi / 2
 
+    like: tuple[_Piece, _Font, float] | None = None
+    line_end, is_even = 0, False
+    """A line is even where its words are one text object, in one font and on one base."""
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
+        if first >= line_end:
+            line_end, like = _LINE.match(text, first).end(), None  # type: ignore[union-attr]
+            is_even = pdfium.FPDFText_CountRects(raw, first, line_end - first) == 1
+        if like is not None and NO_LETTER not in match[0] and not _TO_THE_LEFT.search(match[0]):
+            yield _Word([piece_of(first, end, match[0], like[0])], *like[1:])
+            continue
         font, angle = font_and_angle(first)
         # the letters of one text object have one font and stand on one line
         whole = (
@@ -349,6 +360,7 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
             pieces.append(piece)
         if pieces:
             yield _Word(pieces, font, angle)
+            like = (pieces[0], font, angle) if whole and is_even and not _is_rotated(angle) else like
 
 
 def _to_the_left(
@@ -468,8 +480,13 @@ def _pieces(raw: Any, pdfium: Any, turns: int, *, mirrored: bool) -> Callable[..
     box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
     to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
 
-    def piece(first: int, end: int, text: str = "") -> _Piece:
+    def piece(first: int, end: int, text: str = "", like: _Piece | None = None) -> _Piece:
         pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
+        if like is not None and not turns:  # in a row with another of the same size
+            first_left, first_right = box.left, box.right
+            pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
+            left, right = min(first_left, box.left), max(first_right, box.right)
+            return _Piece(text, *((-right, -left) if mirrored else (left, right)), like.base, like.size)
         pdfium.FPDFText_GetCharOrigin(raw, first, to_across, to_up)
         pdfium.FPDFText_GetMatrix(raw, first, to_matrix)
         size = pdfium.FPDFText_GetFontSize(raw, first) * math.hypot(matrix.c, matrix.d)
