@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-T = TypeVar("T", bound=BaseModel)
+T = TypeVar("T", bound=BaseModel | str)
 
 MAX_CALL_TOKENS = 10**8
 """Tokens of one call of a model; the largest context window in use has ten million."""
@@ -71,9 +71,9 @@ Year = Annotated[int | None, BeforeValidator(_year)]
 Participants = Annotated[int | None, BeforeValidator(_people)]
 
 
-def size(value: BaseModel) -> int:
+def size(value: BaseModel | str) -> int:
     """Return the bytes of a value as it is sent."""
-    return len(value.model_dump_json().encode())
+    return len((value if isinstance(value, str) else value.model_dump_json()).encode())
 
 
 def within(items: Iterable[T], room: int) -> tuple[T, ...]:

@@ -185,6 +185,26 @@ def sentences(stage: Stage, step: WriteInput, state: SentenceState) -> SectionDr
 
 
 @pytest.mark.usefixtures("many_works")
+async def test_what_is_written_again_is_told_what_the_other_sentences_compute(stage: Stage) -> None:
+    def write(step: WriteInput) -> SectionDraft:
+        draft = sentences(stage, step, "refused")
+        if step.failed:
+            return draft
+        total = (
+            draft.paragraphs[0]
+            .claims[0]
+            .model_copy(update={"state": "stands", "computed": ("209 + 218 = 427",)})
+        )
+        return draft.model_copy(update={"answer": (total,)})
+
+    stage.script.answers["writer"] = write
+    await stage.play(a_request("iterative"))
+    steps = [call.step for call in stage.fakes.of("writer") if isinstance(call.step, WriteInput)]
+    (again,) = [step for step in steps if step.failed]
+    assert again.computed == ("209 + 218 = 427",)
+
+
+@pytest.mark.usefixtures("many_works")
 async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> None:
     def write(step: WriteInput) -> SectionDraft:
         draft = sentences(stage, step, "stands")
