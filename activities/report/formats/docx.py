@@ -14,7 +14,7 @@ from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import described, picture
 from activities.report.formats.page import document
-from activities.report.formats.text import sent_url
+from activities.report.formats.text import quoted, sent_url
 from activities.report.schema import Report
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         elif url := sent_url(part.url):
             _link(paragraph, part.text, url)
         else:
-            text = f"\u201c{part.text}\u201d" if part.style == "said" else part.text
+            text = quoted(part.text) if part.style == "said" else part.text
             text = f"({text})" if part.style in ("grade", "around", "source") else text
             run = paragraph.add_run(text)
             run.bold = part.style in ("bold", "alert") or None
@@ -112,7 +112,7 @@ def _quote(word: "Document", quote: page.Quote) -> None:
     letter = f"{quote.letter}: " if quote.letter else ""
     paragraph = word.add_paragraph(style="Quote")
     paragraph.paragraph_format.space_after = Pt(2)
-    paragraph.add_run(f"{letter}\u201c{quote.text}\u201d{quote.behind}").font.size = Pt(SMALL_POINTS)
+    paragraph.add_run(f"{letter}{quoted(quote.text)}{quote.behind}").font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:

@@ -15,6 +15,7 @@ from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import FOLDER, STYLE, templates
 from activities.report.formats.page import document
+from activities.report.formats.text import quoted
 from activities.report.schema import Report
 
 Link = Callable[[page.Quote], str]
@@ -61,7 +62,7 @@ def _rendered(name: str, made: page.Document, **values: object) -> str:
     }
     values["language"] = language()
     template = templates().get_template(f"{name}.html.jinja")
-    return template.render(document=made, **values, **helpers)
+    return template.render(document=made, quoted=quoted, **values, **helpers)
 
 
 def _digest(text: str) -> str:

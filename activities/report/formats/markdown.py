@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
-from activities.report.formats.text import cited, escape_markdown, pipe_table, sent_url
+from activities.report.formats.text import cited, escape_markdown, pipe_table, quoted, sent_url
 from activities.report.schema import Report
 
 
@@ -46,7 +46,7 @@ def as_markdown(block: page.Block) -> str:
 
 
 def _text(text: page.Text) -> str:
-    line = _line(text.parts, marks="" if text.kind == "quote" else '"')
+    line = _line(text.parts, marked=text.kind != "quote")
     match text.kind:
         case "notice":
             return f"**{line}**"
@@ -58,14 +58,14 @@ def _text(text: page.Text) -> str:
             return line
 
 
-def _line(parts: page.Parts, marks: str = '"') -> str:
-    return " ".join(_part(part, bool(place), marks) for place, part in enumerate(parts))
+def _line(parts: page.Parts, *, marked: bool = True) -> str:
+    return " ".join(_part(part, inline=bool(place), marked=marked) for place, part in enumerate(parts))
 
 
-def _part(part: page.Part, inline: bool, marks: str) -> str:
+def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
     """Write a part of a line.
 
-    `inline`: it does not begin it. `marks`: the quotation marks of quoted words.
+    `inline`: it does not begin it. `marked`: quoted words have quotation marks.
     """
     if isinstance(part, page.Cite):
         return part.text
@@ -80,7 +80,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
         case "grade":
             return f"*({_plain(part.text)})*"
         case "said":
-            return f"{marks}{shown}{marks}"
+            return quoted(shown) if marked else shown
         case "around":
             return f"({shown})"
         case "source":
@@ -90,7 +90,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
 
 
 def _field(label: str, lines: Iterable[page.Parts]) -> str:
-    texts = [" ".join(_part(part, inline=True, marks='"') for part in line) for line in lines]
+    texts = [" ".join(_part(part, inline=True, marked=True) for part in line) for line in lines]
     if len(texts) == 1:
         return f"- **{label}:** {texts[0]}"
     return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in texts)])
@@ -106,7 +106,7 @@ def _reference(reference: page.Reference) -> str:
 def _quoted(quote: page.Quote) -> str:
     behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
     letter = f"{quote.letter}: " if quote.letter else ""
-    return f'{letter}"{_plain(quote.text)}"{behind}'
+    return f"{letter}{quoted(_plain(quote.text))}{behind}"
 
 
 def _plain(text: str) -> str:

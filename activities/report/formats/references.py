@@ -12,7 +12,15 @@ from activities.report.formats import blocks as page
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
 from activities.report.formats.statements import source_title
-from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url, shortened
+from activities.report.formats.text import (
+    authors_line,
+    clean,
+    ended,
+    identifier_links,
+    quoted,
+    safe_url,
+    shortened,
+)
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
 from activities.verification.gate import carried_by
@@ -223,7 +231,7 @@ class Quotes:
         text, cite = ended(clean(body)), self.cite(claim, body)
         verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
         return Sentence(
-            text=f"\u201c{text}\u201d" if verbatim else text,
+            text=quoted(text) if verbatim else text,
             cite=cite,
             anchor=anchor_of(claim.id) if first else "",
             disputed=disputed,

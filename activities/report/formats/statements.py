@@ -12,7 +12,7 @@ from activities.contracts.errors import install
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import N_, Plural, _, day, listed, ngettext, number
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, quoted
 
 TEXT = "text"
 """A sentence that came as text, from a model."""
@@ -89,7 +89,6 @@ SIDES: Mapping[str, Plural] = {
     "mixed": Plural(N_("{count} gives mixed results"), N_("{count} give mixed results")),
 }
 """Works by the direction in which they answer a question for yes or no."""
-_QUOTED = N_("“{text}”")
 _AS_VALUES = (N_("budget"), N_("time"), N_("tell"), N_("change"), N_("dispute"), N_("decide"))
 """Words that stand in values."""
 
@@ -168,10 +167,7 @@ def _note(s: Statement) -> str:
 def _asked(s: Statement) -> str:
     """Name what was asked of which source and what to do next; nothing where not known."""
     rows = zip(s.texts("sources"), s.texts("queries"), s.texts("gave"), strict=True)
-    asked = [
-        f"{source_title(source)} {_(_QUOTED).format(text=query)} ({_gave(gave)})"
-        for source, query, gave in rows
-    ]
+    asked = [f"{source_title(source)} {quoted(query)} ({_gave(gave)})" for source, query, gave in rows]
     text = _(". Searched: {searches}. What you can do: {next}")
     return text.format(searches="; ".join(asked), next=_(_NEXT)) if asked else ""
 
@@ -189,7 +185,7 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
     "source": lambda s: source_title(s.text("source")),
     "why": lambda s: _(STATUSES.get(s.text("status"), s.text("status"))),
     "note": _note,
-    "titles": lambda s: listed(_(_QUOTED).format(text=title) for title in s.texts("titles")),
+    "titles": lambda s: listed(quoted(title) for title in s.texts("titles")),
     "fields": lambda s: listed(name.replace("_", " ") for name in s.texts("fields")),
     "share": lambda s: "all" if s.number("items") == s.number("of") else "some",
     "shown_in": lambda s: s.text("step"),
@@ -204,7 +200,7 @@ def _and_asked(message: str) -> Callable[[Statement], str]:
 
 
 def _words_absent(s: Statement) -> str:
-    words = [_(_QUOTED).format(text=word) for word in s.texts("words")]
+    words = [quoted(word) for word in s.texts("words")]
     text = ngettext(
         "{words} occurs in none of the documents looked through ({count}).",
         "{words} occur in none of the documents looked through ({count}).",
@@ -251,7 +247,7 @@ def _nothing_found(s: Statement) -> str:
 
 def _new_version(s: Statement) -> str:
     titles = s.texts("new_works")
-    named = "; ".join(_(_QUOTED).format(text=title) for title in titles[:NEW_WORKS_NAMED])
+    named = "; ".join(quoted(title) for title in titles[:NEW_WORKS_NAMED])
     if (more := len(titles) - NEW_WORKS_NAMED) > 0:
         named += _("; and {count} more").format(count=number(more))
     parts = (

@@ -102,8 +102,13 @@ def shortened(text: str, chars: int) -> str:
     return text if len(text) <= chars else text[: chars + 1].rsplit(" ", 1)[0] + " \u2026"
 
 
-ENDS = (*".?!", "\u3002", "\uff01", "\uff1f")
-"""Signs that end a sentence, those of Chinese included."""
+def quoted(text: str) -> str:
+    """Put a text in the quotation marks of the report's language."""
+    return _("“{text}”").format(text=text)
+
+
+ENDS = tuple(".?!\u3002\uff01\uff1f\u0964\u061f\u06d4")
+"""Signs that end a sentence, those of Chinese, Hindi, Arabic and Urdu included."""
 
 
 def ended(text: str) -> str:
@@ -116,7 +121,8 @@ def cited(text: str, mark: str) -> str:
     if not mark:
         return text
     stem = text.rstrip()
-    if stem[-1:] == "\u201d" and stem[-2:-1] in ENDS:  # a whole sentence in quotation marks
+    inner = stem.rstrip("\u201c\u201d\u00bb\u00a0")
+    if inner != stem and inner.endswith(ENDS):  # a whole sentence in quotation marks
         return f"{stem} {mark}"
     end = stem[-1:] if stem[-1:] in ENDS and not stem.endswith("..") else ""
     return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"

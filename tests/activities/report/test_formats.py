@@ -91,7 +91,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
-    assert f'\n   - "{REDUCED}"\n' in text
+    assert f"\n   - \u201c{REDUCED}\u201d\n" in text
     assert " [1]." in text
     full = render(REPORT.replace(length="full"), "md").decode()
     assert r"| PubMed | a \| b | source unavailable |" in full
@@ -275,9 +275,9 @@ def test_each_quote_stands_once_below_its_work_under_the_letter_that_sentences_n
     assert "Patients left a day earlier [1b]." in body
     assert "Fewer had an infection [1a]." in body, "the quote behind most sentences is the first"
     assert f"{FEWER.rstrip('.')} [1a, 2]." in body
-    assert f'- a: "{INFECTION}"' in references
-    assert f'- b: "{stay}"' in references
-    assert f'- "{PNEUMONIA}"' in references, "the only quote of a work needs no letter"
+    assert f"- a: \u201c{INFECTION}\u201d" in references
+    assert f"- b: \u201c{stay}\u201d" in references
+    assert f"- \u201c{PNEUMONIA}\u201d" in references, "the only quote of a work needs no letter"
     assert [references.count(quote) for quote in (INFECTION, PNEUMONIA, stay)] == [1, 1, 1]
 
 
