@@ -7,7 +7,6 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import networkx
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -73,6 +72,8 @@ def within(name: str, *packages: str) -> bool:
 
 def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
     """Groups of modules that import each other, directly or not."""
+    import networkx  # takes a part of a second of each process that collects tests
+
     ours = networkx.DiGraph((name, target) for name in edges for target in edges[name] if target in edges)
     groups = networkx.strongly_connected_components(ours)
     return sorted(sorted(group) for group in groups if len(group) > 1)

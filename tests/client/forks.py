@@ -27,11 +27,16 @@ from typing import BinaryIO, NoReturn
 from client.cli.main import main
 
 IMPORTED = (
-    *("client.cli.ask", "client.cli.gate", "client.cli.results", "client.cli.runs", "client.cli.sources"),
-    *("client.cli.steering", "client.cli.watch", "client.reports.finished", "client.reports.load"),
-    *("client.reports.answer_panel", "client.runs.follow", "client.runs.start", "rich.table"),
+    *("activities.report.formats.markdown", "activities.report.formats.page"),
+    *("activities.report.parts.conclusions", "activities.report.parts.readings"),
+    *("activities.report.run_folder", "client.api", "client.blocking", "client.cli.ask", "client.cli.export"),
+    *("client.cli.gate", "client.cli.results", "client.cli.review", "client.cli.runs", "client.cli.screen"),
+    *("client.cli.servers", "client.cli.sources", "client.cli.steering", "client.cli.watch"),
+    *("client.reports.answer_panel", "client.reports.finished", "client.reports.load"),
+    *("client.reviews.review", "client.run", "client.runs.estimating", "client.runs.follow"),
+    *("client.runs.revising", "client.runs.start", "rich.table"),
 )
-"""What most commands import. None of it starts a thread, which a fork would not have."""
+"""Modules that most commands import. None of them starts a thread, which a fork would not have."""
 NUMBER = struct.Struct("q")
 REQUEST_BYTES = 200_000
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,15 @@ from client.cli.main import determinator
 from client.failures import BadInput
 from client.http.app import build_app
 from client.http.tokens import TokenFile
-from client.mcp.answers import TOOLS
-from client.mcp.research import TO_REPORT, TO_RUN, fields_of
 from client.messages import MESSAGES, Verb
 from client.web.running import inputs_of
 
 
 @pytest.mark.parametrize("verb", MESSAGES.values(), ids=MESSAGES.keys())
 def test_each_surface_has_each_message_with_its_fields(home: Path, verb: Verb) -> None:
+    from client.mcp.answers import TOOLS
+    from client.mcp.research import TO_REPORT, TO_RUN, fields_of
+
     paths = build_app(Determinator(Settings()), TokenFile.of_owner("of the owner")).openapi()["paths"]
     route = paths[f"/runs/{{run_id}}/{verb.name}"]["post"]
     assert verb.model is None or verb.model.__name__ in str(route["requestBody"])

@@ -15,7 +15,6 @@ from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.desk import Question
-from client.mcp.research import Research
 from client.runs.following_up import over, set_limits
 from client.runs.options import FIELDS as FIELDS_OF_A_QUESTION
 from client.runs.options import KEYS, AskOptions
@@ -86,6 +85,8 @@ def test_zero_over_http(name: str, home: Path) -> None:
 
 
 async def test_zero_over_mcp(home: Path, started: list[Mapping[str, Any]]) -> None:
+    from client.mcp.research import Research
+
     tools = Research(Determinator(Settings()), Folders(()))
     context = cast(Any, SimpleNamespace(session=SimpleNamespace(client_capabilities=None)))
     for call in (

@@ -1,24 +1,19 @@
 """What a run asks back before it searches, answered by a person: at a terminal, and through an MCP client
 that can ask its person; the real server, a scripted model."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp.client.context import ClientRequestContext
-from mcp.types import ElicitRequestParams, ElicitResult
 
 from client.api import Determinator
-from client.mcp.server import build_server
 from tests.client.harness import determinator
 from tests.client.terminal import Terminal
-from tests.fake_openai import PATH, FakeOpenAI, role_of, says, sensible
+from tests.fake_openai import FakeOpenAI, role_of, says, sensible
 from tests.papers import papers
 from tests.replay import Asked, Reply
 
-pytestmark = [pytest.mark.xdist_group("e2e-dialogue"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.xdist_group("e2e-models"), pytest.mark.timeout(240)]
 
 VAGUE = "Does metformin help?"
 READINGS = [
@@ -27,23 +22,14 @@ READINGS = [
 ]
 
 
-def model(asked: Asked) -> Reply:
+def asks_back(asked: Asked) -> Reply:
     """Asks back, and is a good model otherwise."""
     return says({"questions": READINGS})(asked) if role_of(asked) == "clarifier" else sensible(asked)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as made:
-        made.on(PATH, model)
-        yield made
-
-
 @pytest.fixture
-def served(server: FakeOpenAI, file_home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
-    """The model, asked nothing yet. Its server stays, so that the worker need not start again."""
-    server.serve(monkeypatch)
-    return server
+def served(model: FakeOpenAI) -> FakeOpenAI:
+    return model.script(asks_back)
 
 
 def is_searched_as_meant(server: FakeOpenAI, run: str) -> None:
@@ -73,6 +59,12 @@ def test_a_person_at_a_terminal_answers_what_a_run_asks_back(served: FakeOpenAI,
 async def test_the_person_of_an_mcp_client_answers_what_a_run_asks_back(
     served: FakeOpenAI, tmp_path: Path, protocol: str
 ) -> None:
+    from mcp import Client
+    from mcp.client.context import ClientRequestContext
+    from mcp.types import ElicitRequestParams, ElicitResult
+
+    from client.mcp.server import build_server
+
     library = papers(tmp_path / "allowed")
     asked: list[Any] = []
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,24 +34,6 @@ INJECTED = (
 @pytest.fixture
 def papers(tmp_path: Path) -> Path:
     return written(tmp_path, {**DOCUMENTS, "injected.txt": INJECTED})
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as made:
-        yield made
-
-
-@pytest.fixture
-def model(
-    server: FakeOpenAI,
-    file_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> FakeOpenAI:
-    """The model, asked nothing yet. Its server stays, so that the worker need not start again."""
-    own = {"OPENAI_API_KEY": "sk-of-the-test-0123456789", "DETERMINATOR_EFFORT": "normal"}
-    server.forget().serve(monkeypatch, **own, DETERMINATOR_PRICES='{"stub": {"input": 1, "output": 4}}')
-    return server
 
 
 def ask(papers: Path, *flags: str) -> Ran:

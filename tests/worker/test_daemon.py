@@ -1,6 +1,7 @@
 """The worker process: starts, logs without secrets, stops on a signal, reports why it cannot start."""
 
 import asyncio
+import importlib.util
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from activities.settings import Settings
 from client.embedded.binary import free_port
 from tests.client.harness import begin, wait_until
 from worker import daemon
+from worker.daemon import run
 
 PATIENCE = 120
 """Seconds a process may need on a busy machine; a few are common."""
@@ -181,3 +183,18 @@ def test_what_ranks_or_builds_reports_and_a_models_library_are_not_imported_befo
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("['activities.search_activity']\n", "")
+
+
+async def kind() -> str:
+    return type(asyncio.get_running_loop()).__module__.partition(".")[0]
+
+
+def test_a_worker_uses_uvloop_where_it_is_installed() -> None:
+    assert run(kind()) == ("uvloop" if importlib.util.find_spec("uvloop") else "asyncio")
+
+
+def test_a_worker_uses_asyncios_own_loop_where_uvloop_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert run(kind()) == "asyncio"

@@ -21,7 +21,7 @@ from activities.review.protocol import PooledOutcome
 from activities.review.steps import ExtractDataInput
 from activities.roles.data_extractor import DATA_EXTRACTOR, DataAnswer
 from tests.activities.review.studies import PROTOCOL, STEP, TRIAL
-from tests.activities.review.test_report import FINDINGS, PUBLISHED
+from tests.activities.review.test_report import findings, published
 
 FIELDS = asked_fields(PROTOCOL)
 BY_ID = {field.id: field for field in FIELDS}
@@ -142,10 +142,10 @@ def test_the_table_is_a_spreadsheet_without_names_unless_asked() -> None:
     one = by(dose="=20 mg", adults="400")
     chosen = FieldDecision(record=1, field="adults", value="first", by="Ada")
     study, _ = decided_study(FIELDS, one, by(dose="=20 mg"), {"adults": chosen})
-    findings = FINDINGS.replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
-    data = extraction_csv(findings, Names(PUBLISHED, shown=False))
+    extracted = findings().replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
+    data = extraction_csv(extracted, Names(published(), shown=False))
     (row,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
     assert (row["title"], row["dose"], row["dose: decided"]) == (TRIAL.title, "'=20 mg", "agreed")
     assert row["adults: decided"] == "by a person"
-    assert b"Ada" in extraction_csv(findings, Names(PUBLISHED, shown=True))
+    assert b"Ada" in extraction_csv(extracted, Names(published(), shown=True))
     assert b"Ada" not in data

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,10 +16,11 @@ from activities.review.findings import Findings
 from activities.review.living import Notice, compare, feed, message, pipe, post
 from activities.review.synthesis import synthesise
 from tests.activities.review.studies import PROTOCOL
-from tests.activities.review.test_report import FINDINGS, STUDIES
+from tests.activities.review.test_report import STUDIES, findings
 from tests.activities.review.test_synthesis import COUNTS, TRIAL_FACTS, study
 
 
+@cache
 def version(number: int, *events: str) -> Findings:
     rows = [study(place, **{**COUNTS, "events": text}) for place, text in enumerate(events, start=1)]
     made = synthesise(
@@ -28,14 +30,19 @@ def version(number: int, *events: str) -> Findings:
         {},
         {row.evidence_id: TRIAL_FACTS for row in rows},
     )
-    return FINDINGS.replace(version=number, syntheses=(made,), studies=STUDIES[: len(events)])
+    return findings().replace(version=number, syntheses=(made,), studies=STUDIES[: len(events)])
 
 
-BEFORE, AFTER = version(1, "8"), version(2, "8", "60")
+def before() -> Findings:
+    return version(1, "8")
+
+
+def after() -> Findings:
+    return version(2, "8", "60")
 
 
 def notice() -> Notice:
-    made = compare(BEFORE, AFTER)
+    made = compare(before(), after())
     assert made is not None
     return made
 
@@ -50,16 +57,16 @@ def test_the_sentences_that_changed_are_named() -> None:
 
 
 def test_nothing_rings_where_no_conclusion_changed() -> None:
-    assert compare(BEFORE, BEFORE.replace(version=2)) is None
+    assert compare(before(), before().replace(version=2)) is None
     moved = version(2, "9")  # the figures moved, and the sentence is the same
-    assert moved.syntheses[0].conclusion.works != BEFORE.syntheses[0].conclusion.works
-    assert compare(BEFORE, moved) is None
+    assert moved.syntheses[0].conclusion.works != before().syntheses[0].conclusion.works
+    assert compare(before(), moved) is None
 
 
 def test_an_outcome_that_is_new_or_gone_is_a_change() -> None:
-    bare = AFTER.replace(syntheses=())
-    assert compare(BEFORE, bare).changes[0].after == ""  # type: ignore[union-attr]
-    assert compare(bare, BEFORE).changes[0].before == ""  # type: ignore[union-attr]
+    bare = after().replace(syntheses=())
+    assert compare(before(), bare).changes[0].after == ""  # type: ignore[union-attr]
+    assert compare(bare, before()).changes[0].before == ""  # type: ignore[union-attr]
 
 
 def test_the_feed_is_rss_with_the_newest_first() -> None:

@@ -3,6 +3,8 @@
 import io
 import zipfile
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -70,36 +72,43 @@ STUDIES = tuple(
     )
     for number, name in ((1, "Doe, J."), (2, "Roe, R."))
 )
-FINDINGS = Findings(
-    run_id="review-1",
-    title=PROTOCOL.title,
-    at="2026-11-28T12:00:00+00:00",
-    excluded=(
-        ExcludedText(title="Rats", criterion="Animals were studied.", reason="rats", support=(QUOTE,)),
-    ),
-    not_retrieved=("A lost paper",),
-    studies=STUDIES,
-    fields=asked_fields(PROTOCOL),
-    rows=ROWS,
-    bias=(
-        BiasAssessment(
-            evidence_id="pmid:1",
-            outcome="death from any cause",
-            answers=tuple(Value(field=one, text=answer) for one, answer in BEST.items()),
-            decided_by="Ada Lovelace",
+
+
+@cache
+def findings() -> Findings:
+    """What was found; pooled when it is first asked for, not whenever tests are collected."""
+    return Findings(
+        run_id="review-1",
+        title=PROTOCOL.title,
+        at="2026-11-28T12:00:00+00:00",
+        excluded=(
+            ExcludedText(title="Rats", criterion="Animals were studied.", reason="rats", support=(QUOTE,)),
         ),
-    ),
-    not_assessed=("pmid:2",),
-    syntheses=(
-        synthesise(
-            PROTOCOL.outcomes[0],
-            PROTOCOL.question,
-            ROWS,
-            {study.evidence_id: study.label for study in STUDIES},
-            {study.evidence_id: WorkFacts(randomized=True, full_text=True) for study in STUDIES},
+        not_retrieved=("A lost paper",),
+        studies=STUDIES,
+        fields=asked_fields(PROTOCOL),
+        rows=ROWS,
+        bias=(
+            BiasAssessment(
+                evidence_id="pmid:1",
+                outcome="death from any cause",
+                answers=tuple(Value(field=one, text=answer) for one, answer in BEST.items()),
+                decided_by="Ada Lovelace",
+            ),
         ),
-    ),
-)
+        not_assessed=("pmid:2",),
+        syntheses=(
+            synthesise(
+                PROTOCOL.outcomes[0],
+                PROTOCOL.question,
+                ROWS,
+                {study.evidence_id: study.label for study in STUDIES},
+                {study.evidence_id: WorkFacts(randomized=True, full_text=True) for study in STUDIES},
+            ),
+        ),
+    )
+
+
 STATE = ReviewState(
     protocol=PROTOCOL.replace(registration="CRD42026000001"),
     protocol_key="",
@@ -133,11 +142,15 @@ STATE = ReviewState(
     approved_by="Ada Lovelace",
 )
 REPORT = ReviewReport(flow=FLOW, at="2026-11-28T12:00:00+00:00")
-PUBLISHED = Published("review-1", REPORT, STATE, Records(), (), FINDINGS)
 
 
-def page(published: Published = PUBLISHED, form: str = "md") -> bytes:
-    return render_document(document(published, "0.2", Names(published, shown=False)), form)
+def published(**changed: Any) -> Published:
+    return replace(Published("review-1", REPORT, STATE, Records(), (), findings()), **changed)
+
+
+def page(form: str = "md", **changed: Any) -> bytes:
+    review = published(**changed)
+    return render_document(document(review, "0.2", Names(review, shown=False)), form)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -178,7 +191,7 @@ def test_the_flow_and_each_pool_are_drawn() -> None:
 
 
 def test_the_flow_has_every_number_that_leaves_it() -> None:
-    steps = flow_steps(PUBLISHED)
+    steps = flow_steps(published())
     assert [step.rows[0] for step in steps] == [
         ("Identified", 100),
         ("Screened", 70),
@@ -194,35 +207,35 @@ def test_the_flow_has_every_number_that_leaves_it() -> None:
 def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it() -> None:
     numbers = {number.rstrip("abcdef") for number, _, _ in ITEMS}
     assert numbers == {str(number) for number in range(1, 28)}
-    places = {number: place for number, _, place in checklist(PUBLISHED, FINDINGS)}
+    places = {number: place for number, _, place in checklist(published(), findings())}
     assert (places["16a"], places["24a"]) == ("Flow of records (PRISMA 2020)", "Protocol")
     assert (places["11"], places["1"]) == ("Risk of bias", NOT_REPORTED)
     assert places["3"] == places["25"] == places["21"] == NOT_REPORTED
-    bare = FINDINGS.replace(syntheses=(), bias=(), studies=(), rows=())
+    bare = findings().replace(syntheses=(), bias=(), studies=(), rows=())
     protocol = PROTOCOL.replace(outcomes=(), extraction=())
-    without = replace(PUBLISHED, state=STATE.replace(protocol=protocol))
+    without = published(state=STATE.replace(protocol=protocol))
     bare_places = {number: place for number, _, place in checklist(without, bare)}
     for number in ("9", "10a", "11", "12", "13d", "17", "18", "20b", "24a"):
         assert bare_places[number] == NOT_REPORTED, number
-    titles = {chapter.title for chapter in document(PUBLISHED, "", Names(PUBLISHED, shown=True)).chapters}
+    titles = {chapter.title for chapter in document(published(), "", Names(published(), shown=True)).chapters}
     assert {place for place in places.values() if place != NOT_REPORTED} <= titles
 
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
-    said = " ".join(limitations(FINDINGS, PROTOCOL))
+    said = " ".join(limitations(findings(), PROTOCOL))
     for part in ("Full texts not retrieved: 1", "tool for the risk of bias: 1", "stands beside it"):
         assert part in said, part
-    assert "was not assessed" in " ".join(limitations(FINDINGS, PROTOCOL.replace(bias="none")))
+    assert "was not assessed" in " ".join(limitations(findings(), PROTOCOL.replace(bias="none")))
     assert "Full texts not retrieved: 1" in page().decode()
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str) -> None:
     state = STATE.replace(protocol=STATE.protocol.replace(language=language))
-    published = replace(PUBLISHED, state=state)
-    given = f"{state.model_dump_json()} {FINDINGS.model_dump_json()} {SOURCE}"
+    review = published(state=state)
+    given = f"{state.model_dump_json()} {findings().model_dump_json()} {SOURCE}"
     for form in ("md", "html"):
-        text = rendered(published, form, "0.2", Names(published, shown=False)).decode()
+        text = rendered(review, form, "0.2", Names(review, shown=False)).decode()
         assert not {part for part in fixed_texts() if part in text and part not in given}
     assert f'lang="{language}"' in text
 
@@ -237,6 +250,6 @@ def test_a_review_is_reported_in_the_language_of_its_question() -> None:
 
 
 def test_a_review_that_read_no_full_text_has_no_such_chapters() -> None:
-    text = page(replace(PUBLISHED, findings=None)).decode()
+    text = page(findings=None).decode()
     assert "Risk of bias" not in text
     assert "checklist" not in text

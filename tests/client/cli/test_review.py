@@ -1,7 +1,6 @@
 """`determinator review` at a terminal: a protocol, keys, refusals in a line, exports without names."""
 
 import csv
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -90,7 +89,8 @@ def test_a_wrong_protocol_is_refused_in_a_line(home: Path, text: str, named: str
     assert len(done.err.strip().splitlines()) == 1
 
 
-def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> None:
+@pytest.mark.xdist_group("plain")
+def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path) -> None:
     rows = [f"Trial {n} of metformin,Metformin was tried in {n + 20} adults over a year." for n in range(6)]
     Path("a.csv").write_text("\n".join(("title,abstract", *rows)))
     Path("protocol.toml").write_text(PROTOCOL)
@@ -128,9 +128,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     assert "ada" not in report.replace("metadata", "")
     assert "ada" in determinator("review", "report", review, "--names").out
     assert determinator("review", "cancel", review).code == 0
-    wait_until(
-        lambda: json.loads(determinator("review", "status", review, "--json").out)["phase"] == "cancelled"
-    )
+    wait_until(lambda: inside("review", "status", review, "--json").json()["phase"] == "cancelled")
     late = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
     assert (late.code, "is over" in late.err) == (2, True), late
 
@@ -167,7 +165,7 @@ def waits(review: str, *gates: str) -> str:
     seen: dict[str, str] = {}
 
     def at_gate() -> bool:
-        seen.update(json.loads(determinator("review", "status", review, "--json").out))
+        seen.update(inside("review", "status", review, "--json").json())
         return seen["gate"] in gates
 
     wait_until(at_gate, 60, every=0.3, what=f"{gates}")

@@ -16,8 +16,6 @@ from client.access import Access
 from client.http import protocol, rest
 from client.http.desk import Case, Desk
 from client.http.tokens import Token
-from client.mcp import research
-from client.mcp.research import Research
 from client.reports.load import RunReport
 from tests.browser.staged import RUN, StagedClient
 from tests.client.seen import BARE_REPORT
@@ -107,6 +105,8 @@ async def test_a_report_over_mcp_blocks_no_other_call(monkeypatch: pytest.Monkey
         async def draft(self) -> RunReport:
             return RunReport.of(REPORT)
 
+    from client.mcp import research
+
     monkeypatch.setattr(research, "render", slow)
-    tools = Research(cast(Any, Runs()), cast(Any, None))
+    tools = research.Research(cast(Any, Runs()), cast(Any, None))
     assert await longest_wait(tools.get_report()) < SECONDS / 2

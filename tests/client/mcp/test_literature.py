@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import Client
 
 from client.api import Determinator
 from client.failures import Failure, Hint, no_such_run
-from client.mcp.answers import one_line
-from client.mcp.server import build_server
 from tests.replay import Asked, ReplayServer, Reply, recorded
 from tests.worker.fleet import busiest_second
+
+if TYPE_CHECKING:  # to import it takes a second of each process that collects tests
+    from mcp import Client
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -50,27 +50,31 @@ def pubmed(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayServer
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[Client]:
+async def connected() -> "AsyncIterator[Client]":
     """A client of a server in this process; no fixture, since it has to end in the task that began it."""
+    from mcp import Client
+
+    from client.mcp.server import build_server
+
     async with Determinator() as determinator, Client(build_server(determinator)) as client:
         yield client
 
 
-async def called(client: Client, tool: str, **arguments: Any) -> Any:
+async def called(client: "Client", tool: str, **arguments: Any) -> Any:
     """The structured answer of a tool."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return result.structured_content
 
 
-async def searched(client: Client, source: str = "pubmed", **arguments: Any) -> Any:
+async def searched(client: "Client", source: str = "pubmed", **arguments: Any) -> Any:
     """The answer of one source."""
     answer = await called(client, "search_literature", sources=[source], **arguments)
     (search,) = answer["searches"]
     return search
 
 
-async def refused(client: Client, tool: str, **arguments: Any) -> str:
+async def refused(client: "Client", tool: str, **arguments: Any) -> str:
     """The error of a tool: one line."""
     result = await client.call_tool(tool, arguments)
     assert result.is_error, result.content
@@ -229,6 +233,8 @@ async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> N
 
 
 def test_an_error_advises_the_tool_that_a_caller_has() -> None:
+    from client.mcp.answers import one_line
+
     assert one_line(no_such_run("x")) == "no run is called x; list_runs shows the runs"
     watched = Failure("it runs", Hint("watch", "follow it with {}", "ask-1"))
     assert str(watched) == "it runs; follow it with `determinator watch ask-1`"

@@ -9,14 +9,11 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from client.access import Folders
 from client.embedded.binary import free_port
@@ -25,6 +22,9 @@ from tests.client.harness import COMMAND, begin, living, wait_until
 from tests.client.mcp.test_literature import TOOLS, called, refused
 from tests.conftest import CACHE, move_in
 from tests.papers import QUESTION, papers
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 pytestmark = [pytest.mark.timeout(240), pytest.mark.xdist_group("e2e-alone")]
 
@@ -44,8 +44,11 @@ def library(file_home: Path, allowed: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @asynccontextmanager
-async def over_stdio(home: Path, library: str) -> AsyncIterator[Client]:
+async def over_stdio(home: Path, library: str) -> "AsyncIterator[Client]":
     """A client of a server that it starts itself, as desktop programs do."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
     parameters = StdioServerParameters(
         command=COMMAND[0],
         args=[*COMMAND[1:], "mcp", "--allow", str(Path(library).parent)],
@@ -85,7 +88,10 @@ def is_up(port: int) -> bool:
 
 
 @asynccontextmanager
-async def over_http(address: str) -> AsyncIterator[Client]:
+async def over_http(address: str) -> "AsyncIterator[Client]":
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=180) as http,
