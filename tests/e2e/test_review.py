@@ -164,7 +164,7 @@ def test_a_review_of_forty_records_is_killed_at_every_early_gate_and_loses_nothi
                     play.kill(gate)
                     play.status()
                 answer(play, review, gate)
-            assert play.killed == ["protocol", "labels", "decisions"]
+            assert {"protocol", "labels", "decisions"} <= set(play.killed)
             check(play, review, tmp_path / "out")
             bodies = [asked.body for asked in server.asked if asked.body]
             assert len(bodies) == len(set(bodies)), "no question was paid for twice"
