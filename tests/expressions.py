@@ -211,15 +211,15 @@ def _one_of(items: Any, choice: int) -> str:
 
 
 def _class_of(items: Any) -> str:
-    said = ""
+    text = ""
     for op, value in items:
         if op is ops.LITERAL:
-            said += re.escape(chr(value))
+            text += re.escape(chr(value))
         elif op is ops.RANGE:
-            said += f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}"
+            text += f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}"
         elif op is ops.CATEGORY:
-            said += _ESCAPES.get(value, "")
-    return f"[{said}]"
+            text += _ESCAPES.get(value, "")
+    return f"[{text}]"
 
 
 _CATEGORIES = {
@@ -272,9 +272,9 @@ def growth(apply: Callable[[str], object], prefix: str, repeated: str, end: str)
 
 def _apply(method: Callable[[str], Any], text: str) -> None:
     """Find every match, or try the one at the beginning."""
-    found = method(text)
-    if found is not None and not isinstance(found, re.Match):
-        deque(found, maxlen=0)
+    matches = method(text)
+    if matches is not None and not isinstance(matches, re.Match):
+        deque(matches, maxlen=0)
 
 
 def slow(held: dict[str, Expression], *, few: bool) -> Iterator[list[object]]:

@@ -43,8 +43,8 @@ class FakeOpenAI(ReplayServer):
 
     def settings(self, **more: str) -> dict[str, str]:
         """The variables with which it is the only model of a command, which searches nowhere else."""
-        own = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "none", "DETERMINATOR_MODEL": "stub"}
-        return {**own, "DETERMINATOR_OFFLINE": "true", **more}
+        fields = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "none", "DETERMINATOR_MODEL": "stub"}
+        return {**fields, "DETERMINATOR_OFFLINE": "true", **more}
 
     def serve(self, patch: pytest.MonkeyPatch, **more: str) -> None:
         """Set them, and these, for the commands of a test; nothing was asked yet."""
@@ -181,8 +181,8 @@ def role_of(asked: Asked) -> str:
 
 def evidence_of(asked: Asked) -> dict[str, str]:
     """Label -> text of the works in the prompt."""
-    found = re.search(r"\nWorks:\n<<<evidence-(.*)", _text(asked), re.DOTALL)
-    inside = re.split(r"\nevidence-[0-9a-f]{12}>>>", found.group(1))[0] if found else ""
+    match = re.search(r"\nWorks:\n<<<evidence-(.*)", _text(asked), re.DOTALL)
+    inside = re.split(r"\nevidence-[0-9a-f]{12}>>>", match.group(1))[0] if match else ""
     return {label: _NUMBER.sub("", text).strip() for label, text in _ITEM.findall(inside)}
 
 
@@ -193,8 +193,8 @@ def sentences_of(asked: Asked) -> dict[str, str]:
 
 def labels_by_work(asked: Asked) -> dict[str, list[str]]:
     """Label of a work -> labels of its sentences, without those that planted text is in."""
-    found = re.search(r"\nWorks:\n<<<evidence-(.*)", _text(asked), re.DOTALL)
-    blocks = _ITEM.findall(found.group(1)) if found else []
+    match = re.search(r"\nWorks:\n<<<evidence-(.*)", _text(asked), re.DOTALL)
+    blocks = _ITEM.findall(match.group(1)) if match else []
     return {
         work: [label for label, sentence in _NUMBERED.findall(body) if "SYSTEM" not in sentence]
         for work, body in blocks
@@ -212,8 +212,8 @@ def criteria_of(asked: Asked) -> list[str]:
 
 
 def question_of(asked: Asked) -> str:
-    found = re.search(r"^Question: (.+)$", _text(asked), re.MULTILINE)
-    return found.group(1) if found else ""
+    match = re.search(r"^Question: (.+)$", _text(asked), re.MULTILINE)
+    return match.group(1) if match else ""
 
 
 _SECTIONS = re.compile(r"^- (s\d+): ", re.MULTILINE)

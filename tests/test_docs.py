@@ -83,9 +83,9 @@ async def test_the_declared_source_of_the_documents_answers(names: dict[str, Any
     settings = Settings(home=tmp_path)
     async with open_http(settings) as http:
         built = names["search_notes"](settings, http)
-        found = await search(built, Query(text="compound", limit=5))
-    assert [record.source for record in found.records] == ["notes"]
-    assert found.records[0].text in names["NOTES"].values()
+        result = await search(built, Query(text="compound", limit=5))
+    assert [record.source for record in result.records] == ["notes"]
+    assert result.records[0].text in names["NOTES"].values()
 
 
 async def test_the_role_the_step_and_the_mode_of_the_documents_are_what_a_worker_loads(
@@ -119,10 +119,10 @@ async def test_the_source_class_of_the_documents_reads_all_pages_and_names_a_fai
         settings = Settings(home=tmp_path)
         async with open_http(settings) as http:
             built = names["build"](settings, http)
-            found = await search(built, Query(text="compound", limit=30))
+            result = await search(built, Query(text="compound", limit=30))
             with pytest.raises(Malformed):
                 await search(built, Query(text="other", limit=30))
-    assert (len(found.records), found.hits) == (30, 40)
+    assert (len(result.records), result.hits) == (30, 40)
     assert [asked.query["offset"] for asked in server.asked][:2] == [["0"], ["25"]]
 
 
@@ -170,9 +170,9 @@ def commands_of(page: Path) -> Iterator[list[str]]:
     blocks = re.findall(r"^```(?:sh|bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines()]
     for line in (*lines, *re.findall(r"`(determinator [^`]+)`", text.replace("\n", " "))):
-        found = re.match(r"(?:\$ )?determinator (.*)", line)
-        if found:
-            yield shlex.split(found.group(1).split(" | ")[0], comments=True)
+        match = re.match(r"(?:\$ )?determinator (.*)", line)
+        if match:
+            yield shlex.split(match.group(1).split(" | ")[0], comments=True)
 
 
 def test_every_command_in_the_documents_has_a_verb_and_flags_that_exist() -> None:

@@ -144,9 +144,9 @@ async def test_the_chat_of_gradio_shows_steps_that_fold_and_then_the_report(
     ]
     assert len(shown) > 3
     *steps, report = shown[-1]
-    assert [one["metadata"]["status"] for one in shown[0]] == ["pending"]
-    assert {one["metadata"]["status"] for one in steps} == {"done"}
-    assert "searching" in [one["metadata"]["title"] for one in steps]
+    assert [cell["metadata"]["status"] for cell in shown[0]] == ["pending"]
+    assert {step["metadata"]["status"] for step in steps} == {"done"}
+    assert "searching" in [step["metadata"]["title"] for step in steps]
     assert report["content"].count("\n1. ") == 1
     assert "metadata" not in report
     (refused,) = [messages async for messages in answer("?", [], "simple")]

@@ -95,15 +95,15 @@ async def test_only_cited_works_with_a_pmid_are_asked_about_and_each_once(store:
 
 
 async def test_what_pubmed_was_not_asked_about_is_left_to_the_others(server: ReplayServer) -> None:
-    own, unnamed, known = ref("1", source="library", standing="corrected"), ref(doi="10.1000/a"), ref("2")
+    own, unnamed, earlier = ref("1", source="library", standing="corrected"), ref(doi="10.1000/a"), ref("2")
     said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
     answers(server)
     async with client() as http:
-        verdicts = await lookup(server, http).check_many([own, unnamed, known], pubmed=said)
+        verdicts = await lookup(server, http).check_many([own, unnamed, earlier], pubmed=said)
     assert verdicts[own.evidence_id].standing == "corrected"
     assert verdicts[unnamed.evidence_id].standing == "unknown"
-    assert verdicts[known.evidence_id].standing == "none"
-    assert verdicts[known.evidence_id].asked == ("pubmed", "europepmc")
+    assert verdicts[earlier.evidence_id].standing == "none"
+    assert verdicts[earlier.evidence_id].asked == ("pubmed", "europepmc")
 
 
 async def test_pubmed_is_asked_on_the_queue_of_its_gate_only(home: Path) -> None:

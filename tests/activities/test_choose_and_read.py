@@ -102,7 +102,7 @@ async def test_the_pages_nearest_to_the_question_are_read_and_the_others_listed(
         assert sum(len(row.kept) for row in first.answers) == 4
         assert [row.listed for row in first.answers] == [4, 5]
         assert len(first.listed) == 6
-        assert [len(one.queries) for one in first.listed if one.address.endswith("page2")] == [2]
+        assert [len(page.queries) for page in first.listed if page.address.endswith("page2")] == [2]
         again = Choice(question=QUESTION, most=3, listed=first.listed, tried=first.tried)
         second = await searched(worker, again, "two")
         assert len(site.read) == 7
@@ -145,9 +145,9 @@ async def test_a_page_that_does_not_answer_in_time_costs_that_page(
     site.slow = "/page3"
     async with a_worker(site, tmp_path) as worker:
         began = time.monotonic()
-        found = await searched(worker, Choice(question=QUESTION, most=4), "one")
+        result = await searched(worker, Choice(question=QUESTION, most=4), "one")
         assert time.monotonic() - began < 4.0
-    [row] = found.answers
+    [row] = result.answers
     assert len(row.kept) == 4
     assert [ref.full_text for ref in row.kept].count(False) == 1
     assert row.detail == "1 of 4 pages could not be read"

@@ -30,8 +30,8 @@ def a_page(title: str, text: str) -> Reply:
 
 
 def a_work(**more: object) -> Evidence:
-    given = {"evidence_id": "doi:x", "source": "openalex", "title": TITLE, "text": ABSTRACT, **more}
-    return Evidence.model_validate(given)
+    fields = {"evidence_id": "doi:x", "source": "openalex", "title": TITLE, "text": ABSTRACT, **more}
+    return Evidence.model_validate(fields)
 
 
 @pytest.fixture

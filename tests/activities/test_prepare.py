@@ -57,7 +57,7 @@ async def test_sources_say_why_they_are_closed_and_a_library_whose_it_is(tmp_pat
     done = await prepare(PrepareInput(profile="general"), tmp_path)
     assert {o.info.name: o.enabled for o in done.sources} == {"library": True, "brave": False}
     prepared = await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
-    [library] = [one.info for one in prepared.sources if one.info.name == "library"]
+    [library] = [source.info for source in prepared.sources if source.info.name == "library"]
     assert library.title == "Local library"
     assert tmp_path.name in library.covers
     assert str(tmp_path) not in library.covers, "no model needs to know where it lies"

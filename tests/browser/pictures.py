@@ -61,9 +61,13 @@ def report(path: Path, folder: Path) -> None:
 def served() -> Iterator[str]:
     """The page over a home of its own, which asks the bundled sample without a model; its address."""
     with tempfile.TemporaryDirectory(prefix="determinator-pictures-") as home:
-        own = {"DETERMINATOR_HOME": home, "DETERMINATOR_OFFLINE": "true", "DETERMINATOR_MODEL": "extractive"}
+        fields = {
+            "DETERMINATOR_HOME": home,
+            "DETERMINATOR_OFFLINE": "true",
+            "DETERMINATOR_MODEL": "extractive",
+        }
         command = [sys.executable, "-m", "client.cli.main"]
-        env = {**os.environ, **own}
+        env = {**os.environ, **fields}
         page = subprocess.Popen([*command, "web", "--port", "0"], stderr=subprocess.PIPE, text=True, env=env)
         assert page.stderr is not None
         try:

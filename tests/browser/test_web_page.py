@@ -165,7 +165,7 @@ def test_candidates_are_chosen_on_the_page(
     page.wait_for_selector(".paper", timeout=180_000)
     expect(page.locator(".paper")).to_contain_text("ildenafil")
     report = determinator("report", asked.run_id, "--format", "json").json()
-    assert [one["name"].casefold() for one in report["candidates"]] == ["sildenafil"]
+    assert [candidate["name"].casefold() for candidate in report["candidates"]] == ["sildenafil"]
 
 
 def test_examples_fill_the_box_and_do_not_run(browser: Browser, served: Served) -> None:

@@ -38,9 +38,9 @@ class Ran:
 
     @property
     def run_id(self) -> str:
-        found = re.search(r"\bask-[a-z0-9-]+", self.out)
-        assert found, self
-        return found.group()
+        match = re.search(r"\bask-[a-z0-9-]+", self.out)
+        assert match, self
+        return match.group()
 
 
 def determinator(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Ran:

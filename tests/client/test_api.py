@@ -23,8 +23,12 @@ async def test_a_question_is_asked_followed_and_verified(file_home: Path, librar
         assert run.id in [row.run_id for row in await client.runs()]
         assert (await client.verify(run.id)).holds
         rows = await run.evidence()
-        assert {row["evidence_id"] for row in rows} >= {one.evidence_id for one in report.references}
-        assert [row["number"] for row in report.work_rows()] == [one.number for one in report.references]
+        assert {row["evidence_id"] for row in rows} >= {
+            reference.evidence_id for reference in report.references
+        }
+        assert [row["number"] for row in report.work_rows()] == [
+            reference.number for reference in report.references
+        ]
         page = report._repr_html_()
         assert page.startswith("<iframe srcdoc=")
         assert "<script" not in page

@@ -67,10 +67,10 @@ class Cluster:
         return text.replace("/tmp/", f"{home}/").replace(HOME, home).replace("/app/", f"{ROOT}/")
 
     @staticmethod
-    def _value(found: re.Match[str]) -> str:
-        if found[2] == "?":
-            return SECRETS[found[1]]  # a KeyError: a secret without a value
-        return SECRETS.get(found[1]) or found[3]
+    def _value(match: re.Match[str]) -> str:
+        if match[2] == "?":
+            return SECRETS[match[1]]  # a KeyError: a secret without a value
+        return SECRETS.get(match[1]) or match[3]
 
     def home(self, name: str) -> Path:
         """The volume of a service."""
@@ -231,7 +231,7 @@ def test_the_services_of_the_compose_file_research_a_question_and_outlive_a_work
 async def events(address: str) -> int:
     """Events of all histories."""
     client = await Client.connect(address)
-    return sum([found.history_length or 0 async for found in client.list_workflows()])
+    return sum([workflow.history_length or 0 async for workflow in client.list_workflows()])
 
 
 @pytest.mark.npm

@@ -25,9 +25,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def compose() -> dict[str, Any]:
-    found = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    assert isinstance(found, dict)
-    return found
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    assert isinstance(services, dict)
+    return services
 
 
 def test_the_compose_file_has_a_whole_cluster(compose: dict[str, Any]) -> None:
@@ -178,9 +178,9 @@ def manifests() -> list[dict[str, Any]]:
 def test_the_kubernetes_manifests_fit_the_schemas_of_kubernetes() -> None:
     import kubernetes_validate  # takes a part of a second of each process that collects tests
 
-    found = manifests()
-    assert len(found) >= 6
-    for document in found:
+    documents = manifests()
+    assert len(documents) >= 6
+    for document in documents:
         kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
 
 
@@ -220,9 +220,9 @@ def test_prometheus_reads_rules_and_targets_that_there_are(compose: dict[str, An
     for name in config["rule_files"]:
         assert f"/etc/prometheus/{name}" in mounted
     (worker,) = [job for job in config["scrape_configs"] if job["job_name"] == "determinator"]
-    (found,) = worker["dns_sd_configs"]
-    assert compose["services"][found["names"][0]]["environment"]["DETERMINATOR_METRICS"].endswith(
-        str(found["port"])
+    (target,) = worker["dns_sd_configs"]
+    assert compose["services"][target["names"][0]]["environment"]["DETERMINATOR_METRICS"].endswith(
+        str(target["port"])
     )
 
 

@@ -32,7 +32,7 @@ def test_each_surface_has_each_message_with_its_fields(home: Path, verb: Verb) -
         assert verb.fields.keys() <= {option.name for option in command.params}
     if verb.on_page:
         whole, inputs = inputs_of(verb)
-        assert {*filter(None, [whole]), *(str(one["name"]) for one in inputs)} == verb.fields.keys()
+        assert {*filter(None, [whole]), *(str(field["name"]) for field in inputs)} == verb.fields.keys()
 
 
 @pytest.mark.parametrize(

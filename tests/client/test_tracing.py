@@ -49,12 +49,12 @@ async def test_a_run_is_one_trace_from_the_command_to_each_step(
         started = await start(client, a_request("deep"), queue)
         await client.get_workflow_handle(started.run_id).result()
     tracing.flush_traces()
-    found = spans(collector)
-    names = {span.name for span in found}
+    spans_seen = spans(collector)
+    names = {span.name for span in spans_seen}
     assert {"StartWorkflow:DeepResearch", "RunWorkflow:DeepResearch", "RunActivity:publish_report"} <= names
     assert any(name.startswith("StartChildWorkflow:") for name in names)
-    (root,) = [span for span in found if span.name == "StartWorkflow:DeepResearch"]
-    assert {span.trace_id for span in found if "Workflow:" in span.name or "Activity:" in span.name} == {
+    (root,) = [span for span in spans_seen if span.name == "StartWorkflow:DeepResearch"]
+    assert {span.trace_id for span in spans_seen if "Workflow:" in span.name or "Activity:" in span.name} == {
         root.trace_id
     }
     bodies = b"".join(asked.body for asked in collector.asked)

@@ -252,14 +252,14 @@ def pubmed(
         for name in RECORDINGS
         for work in etree.parse(PUBMED / name).iter("PubmedArticle")
     }
-    found = json.loads((PUBMED / "esearch_json_1_hit.json").read_text())
+    parsed = json.loads((PUBMED / "esearch_json_1_hit.json").read_text())
 
     def esearch(asked: Asked) -> Reply:
         term = asked.query["term"][0].casefold()
         aspect = ASPECT.search(term)
         topic = next((place for word, place in TOPICS.items() if word in term), 0)
         number = int(aspect.group(1)) if aspect else topic
-        answer = deepcopy(found)
+        answer = deepcopy(parsed)
         answer["esearchresult"]["idlist"] = [PMIDS[number % len(PMIDS)]]
         return Reply(200, json.dumps(answer), {"content-type": "application/json"})
 
@@ -324,20 +324,20 @@ def supports(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 def cited_quotes(report: dict[str, Any]) -> list[tuple[str, str]]:
     """(evidence id, quote) of everything that is quoted from a reference."""
-    found = supports(report)
+    quotes = supports(report)
     for section in report["sections"]:
         for passage in section["passages"]:
-            found += [(passage["evidence_id"], quote) for quote in passage["quotes"]]
+            quotes += [(passage["evidence_id"], quote) for quote in passage["quotes"]]
     beside = [
         support
-        for one in report.get("candidates", ())
+        for candidate in report.get("candidates", ())
         for name in ("against", "records")
-        for support in one[name]
+        for support in candidate[name]
     ]
     cells = [
         cell["support"] for row in report.get("table", {}).get("rows", ()) for cell in row["cells"].values()
     ]
-    return found + [(one["evidence_id"], one["quote"]) for one in (*beside, *cells) if one]
+    return quotes + [(cell["evidence_id"], cell["quote"]) for cell in (*beside, *cells) if cell]
 
 
 def faults(report: dict[str, Any], evidence: Sequence[dict[str, Any]]) -> list[str]:
@@ -345,7 +345,11 @@ def faults(report: dict[str, Any], evidence: Sequence[dict[str, Any]]) -> list[s
     texts = {item["evidence_id"]: plain(item["text"]) for item in evidence}
     wrong = [f"no support: {claim['text']}" for claim in statements(report) if not claim["support"]]
     quoted = cited_quotes(report)
-    judged = [(one["evidence_id"], one["quote"]) for work in report["judgements"] for one in work["support"]]
+    judged = [
+        (support["evidence_id"], support["quote"])
+        for work in report["judgements"]
+        for support in work["support"]
+    ]
     for name, quote in (*quoted, *judged):
         if name not in texts:
             wrong.append(f"{name} is not among the evidence")
@@ -362,8 +366,8 @@ def report_of(run: str = "last") -> dict[str, Any]:
     """The report as `report --format json` prints it."""
     ran = inside("report", run, "--format", "json")
     assert ran.code == 0, ran
-    found: dict[str, Any] = ran.json()
-    return found
+    parsed: dict[str, Any] = ran.json()
+    return parsed
 
 
 def evidence_of(run: str = "last") -> list[dict[str, Any]]:

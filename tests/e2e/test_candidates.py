@@ -27,7 +27,9 @@ def fields_of(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def sildenafil(report: dict[str, Any]) -> dict[str, Any]:
-    (found,) = (one for one in report["candidates"] if one["name"].casefold() == "sildenafil")
+    (found,) = (
+        candidate for candidate in report["candidates"] if candidate["name"].casefold() == "sildenafil"
+    )
     return cast(dict[str, Any], found)
 
 

@@ -83,12 +83,12 @@ async def test_the_person_of_an_mcp_client_answers_what_a_run_asks_back(
             mode=protocol,
         ) as client,
     ):
-        given = {"question": VAGUE, "mode": "simple", "library": str(library), "wait_seconds": 120}
-        result = await client.call_tool("start_research", given)
+        fields = {"question": VAGUE, "mode": "simple", "library": str(library), "wait_seconds": 120}
+        result = await client.call_tool("start_research", fields)
     assert not result.is_error, result.content
     state: Any = result.structured_content
     assert state["status"] == "completed"
     (form,) = asked
     shown = form.requested_schema["properties"]
-    assert [one["title"] for one in shown.values()] == [one["question"] for one in READINGS]
+    assert [reading["title"] for reading in shown.values()] == [reading["question"] for reading in READINGS]
     is_searched_as_meant(served, state["run"])

@@ -68,7 +68,7 @@ class Model:
 
 def _user(asked: Asked) -> str:
     body: Any = asked.json()
-    return "\n".join(one["content"] for one in body["messages"])
+    return "\n".join(message["content"] for message in body["messages"])
 
 
 async def on_the_page(run_id: str, text: str) -> str:
@@ -110,7 +110,7 @@ def sentences(run_id: str, version: int | None = None) -> dict[str, dict[str, An
 
 def says_nothing_else(before: dict[str, Any], after: dict[str, Any], touched: set[str]) -> None:
     """What was not touched is the same, letter by letter, with its quotes."""
-    kept = {name: (one["text"], one["support"]) for name, one in before.items() if name not in touched}
+    kept = {name: (claim["text"], claim["support"]) for name, claim in before.items() if name not in touched}
     assert {name: (after[name]["text"], after[name]["support"]) for name in kept} == kept
     assert kept
 
@@ -133,9 +133,9 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
             assert len(model.calls) <= calls, model.calls
             return answered
 
-        told = says_to("tell", "What of adenomas?", calls=2)
-        assert told.code == 0, told
-        assert told.out.count("recurrent colorectal adenomas") == 1, "though the answer and the text say it"
+        answer = says_to("tell", "What of adenomas?", calls=2)
+        assert answer.code == 0, answer
+        assert answer.out.count("recurrent colorectal adenomas") == 1, "though the answer and the text say it"
         assert "recurrent colorectal adenomas" in asyncio.run(on_the_page(run, "What of adenomas?"))
         missing = says_to("tell", "Is it so in children?", calls=2)
         assert (missing.code, "writer" in model.calls) == (4, True), (
@@ -145,7 +145,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert "--follow-up" in missing.err
         assert sentences(run) == first
 
-        gone = {name for name, one in first.items() if "47,351" in one["text"]}
+        gone = {name for name, claim in first.items() if "47,351" in claim["text"]}
         assert gone
         shorter = says_to("change", "Make it shorter", calls=3)
         assert shorter.code == 0, shorter
@@ -166,7 +166,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert all(f"- {name} " in diff.out for name in gone | other), diff
         assert all(f"+ {name} " in diff.out for name in other), diff
 
-        on = {name for name, one in third.items() if "registry" in one["text"]}
+        on = {name for name, claim in third.items() if "registry" in claim["text"]}
         without = says_to("change", "What is left without the registry?", calls=3)
         fourth = sentences(run)
         assert (without.code, set(third) - set(fourth)) == (0, on)
@@ -190,8 +190,8 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         markdown = inside("report", run, "--format", "md").out
         assert "the group was 43, not 34" in markdown
         model.calls.clear()
-        kept = inside("reject", run, "--dispute", name, "--by", "bob", "--note", "table 2 says 34")
-        assert (kept.code, model.calls) == (0, []), kept
+        decided = inside("reject", run, "--dispute", name, "--by", "bob", "--note", "table 2 says 34")
+        assert (decided.code, model.calls) == (0, []), decided
         assert "Rejected by bob (table 2 says 34)" in inside("report", run, "--format", "md").out
         assert sentences(run) == fourth
         inside("dispute", run, name, "still wrong", "--by", "ada")
@@ -212,5 +212,5 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
             method = next(n for n in bundle.namelist() if n.endswith("history.jsonl"))
             history = bundle.read(method).decode()
         asked = [json.loads(line)["asked"] for line in history.splitlines()]
-        assert "change" in [one["kind"] for one in asked]
-        assert ("dispute", "ada") in [(one["kind"], one["by"]) for one in asked]
+        assert "change" in [change["kind"] for change in asked]
+        assert ("dispute", "ada") in [(change["kind"], change["by"]) for change in asked]

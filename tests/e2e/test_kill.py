@@ -122,10 +122,10 @@ class Play:
     def begin(self, modes: tuple[str, ...], rounds: int) -> None:
         for mode in modes:
             flags = ["--mode", mode, "--profile", "biomedical", "--source", "pubmed", "--detach"]
-            said = self.say("ask", QUESTIONS[mode], *flags, "--max-iterations", str(2 * rounds + 2))
-            found = re.search(r"\bask-[a-z0-9-]+", said)
-            assert found, said
-            self.runs[mode] = found.group()
+            answer = self.say("ask", QUESTIONS[mode], *flags, "--max-iterations", str(2 * rounds + 2))
+            match = re.search(r"\bask-[a-z0-9-]+", answer)
+            assert match, answer
+            self.runs[mode] = match.group()
 
     def finish(self) -> dict[str, dict[str, Any]]:
         """The report of each run."""
@@ -181,7 +181,7 @@ class Play:
 
     def kill_both(self, chance: random.Random) -> Killed:
         """Server and worker, with the processes that help a busy one, in any order, up to 0.2 s apart."""
-        pids = [(kind, pid) for kind, found in living(self.home).items() for pid in found]
+        pids = [(kind, pid) for kind, running in living(self.home).items() for pid in running]
         assert {kind for kind, _ in pids} == {"server", "worker"}, pids
         chance.shuffle(pids)
         moments = {}

@@ -26,11 +26,11 @@ def test_a_report_is_refreshed_scheduled_and_built_on(file_home: Path, library: 
     Path(library, "registry.txt").write_text(LATER)
     refreshed = inside("refresh", run_id, "--search", "--json")
     assert refreshed.code == 0, refreshed
-    found = refreshed.json()
-    assert [work["title"] for work in found["new"]] == [LATER.splitlines()[0]]
-    assert {row["status"] for row in found["searches"]} == {"ok"}
-    assert (found["version"], found["claims_lost"]) == (2, [])
-    assert LATER.splitlines()[0] in Path(found["report"]).read_text()
+    parsed = refreshed.json()
+    assert [work["title"] for work in parsed["new"]] == [LATER.splitlines()[0]]
+    assert {row["status"] for row in parsed["searches"]} == {"ok"}
+    assert (parsed["version"], parsed["claims_lost"]) == (2, [])
+    assert LATER.splitlines()[0] in Path(parsed["report"]).read_text()
     assert report_of(run_id)["sections"] == first["sections"]
     again = inside("refresh", run_id, "--search").out
     assert "nothing changed" in again
@@ -39,7 +39,7 @@ def test_a_report_is_refreshed_scheduled_and_built_on(file_home: Path, library: 
     assert made.code == 0, made
     assert "up" in made.err
     listed = inside("schedules", "list", "--json").json()
-    assert [(one["run_id"], one["every_seconds"]) for one in listed] == [(run_id, 604_800)]
+    assert [(schedule["run_id"], schedule["every_seconds"]) for schedule in listed] == [(run_id, 604_800)]
     assert listed[0]["next"] == made.json()["next"]
     assert inside("schedules", "delete", run_id).code == 0
     assert inside("schedules", "delete", run_id).code == 2

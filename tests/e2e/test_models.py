@@ -65,7 +65,7 @@ def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
     report = report_of(ran.run_id)
     assert report["stop_reason"] == "judge_unavailable"
     assert not faults(report, evidence_of(ran.run_id))
-    assert [one["code"] for one in report["statements"]].count("model_refused") == 1
+    assert [statement["code"] for statement in report["statements"]].count("model_refused") == 1
     top = markdown_of(file_home, ran.run_id).split("\n\n")[1]
     assert "refused the key (401)" in top
     assert "OPENAI_API_KEY" in " ".join(report["limitations"])
@@ -116,8 +116,8 @@ def test_a_rewound_run_buys_nothing_twice(model: FakeOpenAI, papers: Path) -> No
         assert bought.total() >= 3
         back = inside("rewind", ran.run_id, "--to-iteration", "1", "--json")
         assert back.code == 0, back
-        (kept,) = back.json()["set_aside"]
-        assert ".before-rewind-1." in kept
+        (copy_path,) = back.json()["set_aside"]
+        assert ".before-rewind-1." in copy_path
         followed = inside("watch", ran.run_id)
         assert followed.code == 0, followed
         after, again = report_of(ran.run_id), Counter(map(role_of, model.asked[begun:]))
@@ -171,6 +171,6 @@ def test_what_is_asked_of_a_report_goes_to_the_model_that_made_it(file_home: Pat
         ran = ask(papers, "--model", "stub", "--base-url", server.base_url)
         assert ran.code == 0, ran
         asked = len(server.bodies)
-        told = inside("tell", ran.run_id, "Is it shown for older adults?")
-        assert told.code in (0, 4), told
+        answer = inside("tell", ran.run_id, "Is it shown for older adults?")
+        assert answer.code in (0, 4), answer
         assert len(server.bodies) > asked

@@ -78,9 +78,9 @@ def test_without_key_or_network_each_mode_answers_from_the_sample(offline: Path,
 
 def test_without_a_model_a_report_is_asked_for_passages_which_nobody_has_read(offline: Path) -> None:
     run = determinator("ask", ON_THE_SHELF, "--mode", "simple").run_id
-    told = inside("tell", run, "What of the complications of laparoscopic surgery?")
-    assert (told.code, "laparoscopic" in told.out) == (0, True), told
-    assert told.out.startswith("No language model has read this.")
+    answer = inside("tell", run, "What of the complications of laparoscopic surgery?")
+    assert (answer.code, "laparoscopic" in answer.out) == (0, True), answer
+    assert answer.out.startswith("No language model has read this.")
     assert inside("tell", run, "What of surgery?", "--json").json()["answered"] is None
     disputed = inside("dispute", run, "s1.1", "wrong")
     assert disputed.err.count(run) == 1
@@ -104,7 +104,7 @@ def test_a_question_outside_the_library_is_not_answered_and_the_report_says_why(
     assert supports(report) == report["references"] == []
     assert report["stop_reason"] == "searched_out"
     assert {search["status"] for search in report["methodology"]["searches"]} == {"empty"}
-    assert any("the question is not answered" in said.lower() for said in report["limitations"])
+    assert any("the question is not answered" in limitation.lower() for limitation in report["limitations"])
     assert report["limitations"][0] in markdown_of(offline, ran.run_id)
 
 
@@ -148,9 +148,9 @@ def test_sources_that_fail_are_named_as_failed_and_the_others_still_answer(
     for name, status in FAULTS.items():
         assert {s["status"] for s in searches if s["source"] == name} == {status}
         (told,) = [
-            one
-            for one in report["limitations"]
-            if one.startswith(f"Failed searches of {source_title(name)}:")
+            limitation
+            for limitation in report["limitations"]
+            if limitation.startswith(f"Failed searches of {source_title(name)}:")
         ]
         assert f"({STATUSES[status]})" in told, name
 

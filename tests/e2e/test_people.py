@@ -101,9 +101,9 @@ def refused(*arguments: str, **env: str) -> str:
     """The one line that says why."""
     ran = inside(*arguments, **env)
     assert (ran.code, ran.out) == (2, ""), (arguments, ran)
-    said = [line for line in ran.err.splitlines(keepends=True) if not line.endswith(SLOW_WORKER)]
-    assert len(said) == 1, ran
-    return said[0]
+    lines = [line for line in ran.err.splitlines(keepends=True) if not line.endswith(SLOW_WORKER)]
+    assert len(lines) == 1, ran
+    return lines[0]
 
 
 def named(commands: Iterable[tuple[str, ...]], run: str) -> list[list[str]]:
@@ -128,13 +128,13 @@ def check_editing(run_id: str, folder: Path) -> None:
     assert all(s["key_question"] in shown for s in before["plan"]["report_outline"])
 
     wrong = 'report_title = "x"\n[[report_outline]]\ntitle = "No question"\n'
-    said = refused("plan", "edit", run_id, **editor(folder, wrong))
-    assert "report_outline.0.key_question" in said
-    kept = Path(said.rpartition("--file ")[2].strip().rstrip("`"))
+    answer = refused("plan", "edit", run_id, **editor(folder, wrong))
+    assert "report_outline.0.key_question" in answer
+    kept = Path(answer.rpartition("--file ")[2].strip().rstrip("`"))
     assert kept.read_text() == wrong
     many = PLAN + "".join(f'[[report_outline]]\ntitle = "T{n}"\nkey_question = "Q{n}?"\n' for n in range(9))
-    said = refused("plan", "edit", run_id, **editor(folder, many))
-    assert "the run refused: the plan of this run has 1 to 5 sections, this one has 11" in said
+    answer = refused("plan", "edit", run_id, **editor(folder, many))
+    assert "the run refused: the plan of this run has 1 to 5 sections, this one has 11" in answer
     assert kept.read_text() == many
     assert "EDITOR" in refused("plan", "edit", run_id, EDITOR="/nowhere/editor", VISUAL="")
     assert good("plan", "show", run_id, "--json").json() == before
@@ -173,8 +173,8 @@ def check_versions(run_id: str, report: dict[str, Any]) -> None:
     version = Version(number=2, made_at=later.generated_at, of=first.generated_at)
     assert asyncio.run(Archive(Settings().evidence_url).add_version(first, later, version))
     assert report_of(run_id)["title"] == "Revised"
-    said = inside("report", run_id, "--output", "later.md").err
-    assert "version 2 of 2, refreshed 2030-01-01T00:00:00+00:00; the first: --version 1" in said
+    answer = inside("report", run_id, "--output", "later.md").err
+    assert "version 2 of 2, refreshed 2030-01-01T00:00:00+00:00; the first: --version 1" in answer
     good("report", run_id, "--version", "1", "--output", "first.json")
     assert json.loads(Path("first.json").read_text()) == report
     assert "no version 3 of its report; there are 2" in refused("report", run_id, "--version", "3")
@@ -291,7 +291,7 @@ def test_every_verb_says_in_one_line_which_run_it_does_not_find(slow: SlowSource
         assert "no run is called ask-nobody; `determinator list` shows the runs" in refused(*command)
     first, second = (ask("--approve", "plan", "--max-sections", n, question="Does it?") for n in ("1", "2"))
     for command in named(VERBS_OF_A_RUN, "ask-does-it"):
-        said = refused(*command)
-        assert "matches several runs" in said
-        assert first in said
-        assert second in said
+        answer = refused(*command)
+        assert "matches several runs" in answer
+        assert first in answer
+        assert second in answer

@@ -59,9 +59,9 @@ def works() -> list[etree._Element]:
 def pubmed(server: ReplayServer) -> None:
     """A search that finds the works with an abstract."""
     by_id = {work.findtext(".//PMID"): work for work in works()}
-    found = json.loads((PUBMED / "esearch_json_1_hit.json").read_text())
-    found["esearchresult"] |= {"idlist": list(PMIDS), "count": str(len(PMIDS))}
-    server.on("/esearch.fcgi", Reply(200, json.dumps(found), {"content-type": "application/json"}))
+    parsed = json.loads((PUBMED / "esearch_json_1_hit.json").read_text())
+    parsed["esearchresult"] |= {"idlist": list(PMIDS), "count": str(len(PMIDS))}
+    server.on("/esearch.fcgi", Reply(200, json.dumps(parsed), {"content-type": "application/json"}))
 
     def efetch(asked: Asked) -> Reply:
         root = etree.Element("PubmedArticleSet")
@@ -98,7 +98,7 @@ class Play:
 
     def kill(self, gate: str) -> None:
         """Server and worker, in any order."""
-        pids = [pid for found in living(self.home).values() for pid in found]
+        pids = [pid for running in living(self.home).values() for pid in running]
         self.chance.shuffle(pids)
         for pid in pids:
             os.kill(pid, signal.SIGKILL)

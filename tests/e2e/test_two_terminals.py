@@ -111,4 +111,4 @@ def test_nothing_of_an_offline_run_reaches_the_model_of_another_terminal(
         report = inside("report", first.run_id, "--format", "json", **offline).json()
         assert report["methodology"]["models"] == ["extractive"]
         assert {search["source"] for search in report["methodology"]["searches"]} == {"library"}
-        assert not [one for one in model.asked if word.encode() in one.body]
+        assert not [request for request in model.asked if word.encode() in request.body]

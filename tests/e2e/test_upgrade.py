@@ -40,9 +40,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the release is in git's history, which is not here")
     dated = DATED.search((ROOT / "CHANGELOG.md").read_text("utf-8"))
     assert dated, "CHANGELOG.md names no release"
-    found = git("log", "--format=%H", f"-S{dated[0]}", "--", "CHANGELOG.md").decode().split()
+    commits = git("log", "--format=%H", f"-S{dated[0]}", "--", "CHANGELOG.md").decode().split()
     folder = tmp_path_factory.mktemp("release")
-    with tarfile.open(fileobj=io.BytesIO(git("archive", found[-1] if found else "HEAD"))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(git("archive", commits[-1] if commits else "HEAD"))) as archive:
         # Python 3.11.3 and older know no filter
         archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
         archive.extractall(folder)

@@ -48,8 +48,8 @@ def test_an_address_is_shown_without_what_it_carries() -> None:
 
 
 def test_no_error_holds_what_an_address_carries(configured: Settings) -> None:
-    said = f"cannot reach {MODEL} nor {STORE}: bad signature {SIGNATURE}"
-    for error in (Unavailable(said), StoreError(said)):
+    text = f"cannot reach {MODEL} nor {STORE}: bad signature {SIGNATURE}"
+    for error in (Unavailable(text), StoreError(text)):
         assert clean(str(error))
         assert clean(to_application_error(error).message)
 

@@ -40,8 +40,8 @@ async def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             with open("/dev/full", "wb", buffering=0) as device:  # noqa: ASYNC230, PTH123
                 device.write(b"x")
         except OSError as error:
-            said = f"Generic LocalFileSystem error: {error.strerror} (os error {error.errno})"
-            raise GenericError(said) from error
+            text = f"Generic LocalFileSystem error: {error.strerror} (os error {error.errno})"
+            raise GenericError(text) from error
 
     monkeypatch.setattr("obstore.put_async", full)
     for write in (store.put_bytes(b"x"), store.put_named("reports/x", b"x")):
@@ -52,10 +52,10 @@ async def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_command_that_meets_a_full_disk_names_it() -> None:
     from client.cli.main import _described
 
-    said = _described(OSError(28, os.strerror(28), "/some/file"))
-    assert "/some/file" in said
-    assert "no space left" in said
-    assert "unexpected" not in said
+    text = _described(OSError(28, os.strerror(28), "/some/file"))
+    assert "/some/file" in text
+    assert "no space left" in text
+    assert "unexpected" not in text
 
 
 async def test_unreadable_blobs_are_never_sufficient_evidence(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_an_expression_that_takes_more_is_noticed(expression: str, method: str, 
     pattern = re.compile(expression)
 
     def apply(text: str) -> object:
-        found = getattr(pattern, method)(text)
-        return list(found) if method == "finditer" else found
+        matches = getattr(pattern, method)(text)
+        return list(matches) if method == "finditer" else matches
 
     assert any(growth(apply, *probe) for probe in probes(pattern, few=few))

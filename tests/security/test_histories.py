@@ -67,8 +67,8 @@ def servers() -> Iterator[tuple[FakeOpenAI, ReplayServer]]:
     """A model that answers, and sources that fail and repeat in their errors all that they were sent."""
 
     def echo(asked: Asked) -> Reply:
-        said = json.dumps({"error": f"bad key in {asked.path} {asked.query} {dict(asked.headers)}"})
-        return Reply(403, said, {"content-type": "application/json"})
+        text = json.dumps({"error": f"bad key in {asked.path} {asked.query} {dict(asked.headers)}"})
+        return Reply(403, text, {"content-type": "application/json"})
 
     with FakeOpenAI() as model, ReplayServer() as sources:
         model.on("*", sensible)

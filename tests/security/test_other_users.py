@@ -84,8 +84,8 @@ def printed(program: str, addresses: list[Address]) -> list[int]:
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(addresses)], capture_output=True, text=True, check=True
     )
-    found: list[int] = json.loads(done.stdout)
-    return found
+    parsed: list[int] = json.loads(done.stdout)
+    return parsed
 
 
 @pytest.fixture
@@ -102,8 +102,8 @@ async def test_only_the_owner_reaches_the_server(home: Path) -> None:
     connection = await start_embedded(Settings(), worker=False)
     note = look(home).server
     assert note is not None
-    said = determinator("doctor", "--json").json()
-    (found,) = [check for check in said if check["name"] == "other users"]
+    checks = determinator("doctor", "--json").json()
+    (found,) = [check for check in checks if check["name"] == "other users"]
     private = has_own_network(note.pid)
     assert (found["state"] == "ok") == private
     assert private == network.works_in_a_child(network.enter_own_network)
@@ -189,8 +189,8 @@ def test_where_the_system_allows_no_network_the_server_runs_without_one(home: Pa
     )
     places = Places(home)
     places.make()
-    given = json.dumps(supervisor_input(Settings(), places))
-    process = subprocess.Popen([sys.executable, "-c", program, given], stderr=subprocess.DEVNULL)
+    request = json.dumps(supervisor_input(Settings(), places))
+    process = subprocess.Popen([sys.executable, "-c", program, request], stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: (server := look(home).server) is not None and server.ready)
         note = look(home).server
@@ -199,8 +199,8 @@ def test_where_the_system_allows_no_network_the_server_runs_without_one(home: Pa
         assert listening(process.pid) == []
         assert ("127.0.0.1", note.port) in listening(note.pid)
         assert determinator("list").code == 0
-        (found,) = [c for c in determinator("doctor", "--json").json() if c["name"] == "other users"]
-        assert found["state"] == "warn"
+        (check,) = [c for c in determinator("doctor", "--json").json() if c["name"] == "other users"]
+        assert check["state"] == "warn"
     finally:
         process.terminate()
         process.wait()
@@ -225,8 +225,8 @@ def test_a_neighbour_that_takes_the_port_first_does_not_prevent_the_server(home:
     )
     places = Places(home)
     places.make()
-    given = json.dumps({**supervisor_input(Settings(), places), "web_ui": False})
-    process = subprocess.Popen([sys.executable, "-c", program, given], stderr=subprocess.DEVNULL)
+    request = json.dumps({**supervisor_input(Settings(), places), "web_ui": False})
+    process = subprocess.Popen([sys.executable, "-c", program, request], stderr=subprocess.DEVNULL)
     try:
         if times > MAX_TAKEN:
             assert process.wait(60) == 1

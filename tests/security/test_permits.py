@@ -90,8 +90,8 @@ async def test_a_signed_library_is_read(tmp_path: Path, private: Path) -> None:
 
 
 async def test_an_option_of_the_query_names_no_folder(tmp_path: Path, private: Path) -> None:
-    found = await searched(configured(tmp_path), task(None, options={"library": str(private)}))
-    assert PRIVATE not in found
+    result = await searched(configured(tmp_path), task(None, options={"library": str(private)}))
+    assert PRIVATE not in result
 
 
 async def test_a_library_that_the_configuration_allows_is_read(tmp_path: Path, private: Path) -> None:

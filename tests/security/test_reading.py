@@ -147,5 +147,5 @@ async def test_a_search_says_that_a_document_is_cut(tmp_path: Path) -> None:
     library.mkdir()
     (library / "long.txt").write_text("words of a very long text " * 200_000)
     source = LibrarySource(Settings(home=tmp_path / "home", library=library))
-    found = await anext(source.exchanges(Query(text="very long text")))
-    assert "not read whole" in found.detail
+    result = await anext(source.exchanges(Query(text="very long text")))
+    assert "not read whole" in result.detail

@@ -101,10 +101,10 @@ def test_a_version_is_claimed_only_when_the_deployment_names_one(monkeypatch: py
     monkeypatch.setenv("TEMPORAL_WORKER_BUILD_ID", "b1")
     assert deployment() is None
     monkeypatch.setenv("TEMPORAL_DEPLOYMENT_NAME", "determinator")
-    found = deployment()
-    assert found is not None
-    assert found.use_worker_versioning
-    assert (found.version.deployment_name, found.version.build_id) == ("determinator", "b1")
+    version = deployment()
+    assert version is not None
+    assert version.use_worker_versioning
+    assert (version.version.deployment_name, version.version.build_id) == ("determinator", "b1")
 
 
 async def test_the_production_worker_registers_every_step(home: Path, temporal_client: Client) -> None:

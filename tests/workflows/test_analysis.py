@@ -45,7 +45,7 @@ def comparing(stage: Stage, answers: int = 3, *, compares: bool = True) -> None:
     def judge(step: JudgeInput) -> JudgeBatch:
         batch = stage.fakes.judged(step, enough=True)
         update = {"compares": compares, "answers": answers}
-        judged = (one.model_copy(update=update) for one in batch.judgements)
+        judged = (judgement.model_copy(update=update) for judgement in batch.judgements)
         return batch.model_copy(update={"judgements": tuple(judged)})
 
     stage.script.answers["judge"] = judge
@@ -169,8 +169,8 @@ async def test_without_bubblewrap_no_program_is_paid_for_and_the_fixed_analysis_
     assert not stage.fakes.of("analyst")
     analysis = analysis_of(report)
     assert [(pool.outcome, len(pool.rows)) for pool in analysis.pools] == [("stroke", 2)]
-    (said,) = [text for text in report.limitations if "bubblewrap" in text]
-    assert "\n" not in said
+    (line,) = [text for text in report.limitations if "bubblewrap" in text]
+    assert "\n" not in line
 
 
 async def test_without_a_model_only_the_users_effects_are_pooled(stage: Stage) -> None:
@@ -233,7 +233,7 @@ async def test_effects_are_read_before_the_writing_where_works_compare_though_no
     stage.script.answers["appraiser"] = appraise
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == asked
-    assert [one.outcome for one in CONCLUSIONS.shown(report)] == ["mortality"] * asked
+    assert [conclusion.outcome for conclusion in CONCLUSIONS.shown(report)] == ["mortality"] * asked
     for call in stage.fakes.of("writer"):
         assert call.step.concluded == (FOLLOWS if asked else ())  # type: ignore[attr-defined]
 

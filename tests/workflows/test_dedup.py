@@ -54,10 +54,10 @@ def test_every_kind_of_identifier_is_enough() -> None:
 
 
 def test_title_and_year_find_what_identifiers_do_not() -> None:
-    known = [ref("a", fingerprint=ASPIRIN)]
-    assert len(merge(known, [ref("b", fingerprint=ASPIRIN)], "").refs) == 1
+    earlier = [ref("a", fingerprint=ASPIRIN)]
+    assert len(merge(earlier, [ref("b", fingerprint=ASPIRIN)], "").refs) == 1
     other_year = title("Aspirin for the prevention of dementia", 2021)
-    assert len(merge(known, [ref("b", fingerprint=other_year)], "").refs) == 2
+    assert len(merge(earlier, [ref("b", fingerprint=other_year)], "").refs) == 2
     assert len(merge([ref("a")], [ref("b")], "").refs) == 2, "no fingerprint is no match"
 
 
@@ -170,8 +170,8 @@ def test_abstracts_under_the_doi_of_their_supplement_are_works_of_their_own() ->
         assert {item.title: item.blob for item in merged.refs} == {FARMERS: farmers.blob, MINERS: again.blob}
         assert [item.blob for item in merged.batch] == [item.blob for item in batch]
         assert {item.evidence_id for item in merged.batch} == set(merged.kept_as)
-    known = merge([], [miners], "").refs
-    both = merge(known, [again, farmers], "")
+    earlier = merge([], [miners], "").refs
+    both = merge(earlier, [again, farmers], "")
     assert both.refs[0].evidence_id == miners.evidence_id
     assert [item.title for item in both.refs] == [MINERS, FARMERS]
     assert merge(both.refs, [farmers, miners, again], "").refs == both.refs
@@ -239,24 +239,27 @@ def test_the_richest_record_wins_and_the_known_id_stays() -> None:
 
 
 def test_a_record_found_again_does_not_change_what_quotes_are_checked_against() -> None:
-    known = ref("pmid:1", chars=100, blob="blobs/old")
+    earlier = ref("pmid:1", chars=100, blob="blobs/old")
     again = ref("pmid:1", chars=100, blob="blobs/new", identifiers=Identifiers(pmid="1", doi="10.1/a"))
-    assert merge([known], [again], "").refs[0].blob == "blobs/old"
+    assert merge([earlier], [again], "").refs[0].blob == "blobs/old"
 
 
 def test_an_item_that_was_quoted_keeps_its_text_and_gets_the_other_fields() -> None:
     abstract = ref("pmid:1", identifiers=Identifiers(pmid="1"), chars=1500)
     full = ref("pmcid:PMC1", identifiers=Identifiers(pmid="1", pmcid="PMC1"), full_text=True, chars=9000)
     for found in (full, full.model_copy(update={"evidence_id": "pmid:1"})):
-        kept = merge([abstract], [found], "s2", quoted={"pmid:1"}).refs[0]
-        assert (kept.blob, kept.chars, kept.full_text) == (abstract.blob, 1500, False)
-        assert kept.identifiers == Identifiers(pmid="1", pmcid="PMC1")
+        merged = merge([abstract], [found], "s2", quoted={"pmid:1"}).refs[0]
+        assert (merged.blob, merged.chars, merged.full_text) == (abstract.blob, 1500, False)
+        assert merged.identifiers == Identifiers(pmid="1", pmcid="PMC1")
 
 
 def test_two_known_items_are_never_merged() -> None:
-    known = [ref("pmid:1", identifiers=Identifiers(pmid="1")), ref("doi:a", identifiers=Identifiers(doi="a"))]
+    earlier = [
+        ref("pmid:1", identifiers=Identifiers(pmid="1")),
+        ref("doi:a", identifiers=Identifiers(doi="a")),
+    ]
     bridge = ref("s2:1", identifiers=Identifiers(pmid="1", doi="a", s2="1"))
-    merged = merge(known, [bridge], "")
+    merged = merge(earlier, [bridge], "")
     assert [r.evidence_id for r in merged.refs] == ["pmid:1", "doi:a"]
     assert merged.new_ids == ()
     assert merged.duplicates == 1
@@ -323,8 +326,8 @@ batches = st.lists(refs(), max_size=7)
 
 @given(batches, batches)
 def test_merging_twice_changes_nothing(first: list[EvidenceRef], second: list[EvidenceRef]) -> None:
-    known = merge([], first, "s1").refs
-    once = merge(known, second, "s2")
+    earlier = merge([], first, "s1").refs
+    once = merge(earlier, second, "s2")
     twice = merge(once.refs, second, "s2")
     assert twice.refs == once.refs
     assert twice.new_ids == ()
@@ -333,20 +336,20 @@ def test_merging_twice_changes_nothing(first: list[EvidenceRef], second: list[Ev
 
 @given(batches, batches)
 def test_no_evidence_is_deleted(first: list[EvidenceRef], second: list[EvidenceRef]) -> None:
-    known = merge([], first, "s1").refs
-    merged = merge(known, second, "s2")
+    earlier = merge([], first, "s1").refs
+    merged = merge(earlier, second, "s2")
     ids = [r.evidence_id for r in merged.refs]
-    assert ids[: len(known)] == [r.evidence_id for r in known]
+    assert ids[: len(earlier)] == [r.evidence_id for r in earlier]
     assert len(set(ids)) == len(ids)
     assert merged.duplicates + len(merged.new_ids) == len(second)
     assert {r.evidence_id for r in second} == set(merged.kept_as)
     assert set(merged.kept_as.values()) <= set(ids)
-    for found in (*known, *second):
+    for found in (*earlier, *second):
         assert any(set(found.queries) <= set(r.queries) for r in merged.refs)
         for kind, value in found.identifiers.items_in_order():
             assert any(getattr(r.identifiers, kind) for r in merged.refs), (kind, value)
     if second:
-        best = max((r.full_text, r.chars) for r in (*known, *second))
+        best = max((r.full_text, r.chars) for r in (*earlier, *second))
         assert max((r.full_text, r.chars) for r in merged.refs) == best
 
 
@@ -379,8 +382,8 @@ tangles = st.lists(tangled_refs(), max_size=6)
 def test_merging_tangled_records_twice_changes_nothing(
     first: list[EvidenceRef], second: list[EvidenceRef]
 ) -> None:
-    known = merge([], first, "").refs
-    once = merge(known, second, "")
+    earlier = merge([], first, "").refs
+    once = merge(earlier, second, "")
     assert merge(once.refs, second, "").refs == once.refs
 
 

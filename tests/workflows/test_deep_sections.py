@@ -178,7 +178,7 @@ async def test_a_section_that_begins_later_searches_itself_and_judges_what_other
     stage.script.sections, stage.script.sufficient_at = 2, None
     stage.script.answers["gap_evaluator"] = lambda _: KnowledgeGapOutput(research_complete=True)
     _, report, _ = await stage.play(a_request("deep", limits={"max_parallel_sections": 1}))
-    gaps = {found.gap for found in report.methodology.searches}
+    gaps = {search.gap for search in report.methodology.searches}
     assert gaps == {QUESTION, "question number 1", "question number 2"}
     steps = [call.step for call in stage.fakes.of("judge")]
     judged = [(step.section, step.evidence) for step in steps if isinstance(step, JudgeInput)]

@@ -177,7 +177,9 @@ def sentences(stage: Stage, step: WriteInput, state: SentenceState) -> SectionDr
     support = tuple(Support(evidence_id=one.evidence_id, quote=one.text) for one in texts)
     if step.failed:
         again = {"text": "Metformin lowered mortality.", "state": "stands", "reworded": True}
-        claims = tuple(one.model_copy(update=again) for paragraph in step.failed for one in paragraph.claims)
+        claims = tuple(
+            claim.model_copy(update=again) for paragraph in step.failed for claim in paragraph.claims
+        )
     else:
         text = "Metformin lowered mortality in both cohorts."
         claims = (DraftClaim(text=text, support=support, state=state),)
@@ -275,9 +277,9 @@ async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(sta
     _, report, _ = await stage.play(a_request("deep"))
     *_, read = (call.step for call in stage.fakes.of("verifier"))
     assert isinstance(read, VerifyInput)
-    assert [one.id for one in read.sentences] == ["s1.1", "s2.1", "a1"]
+    assert [sentence.id for sentence in read.sentences] == ["s1.1", "s2.1", "a1"]
     assert len([step for step in drafts_of(stage) if step.failed]) == 1
-    assert [(one.text, one.stands_by) for one in report.claims()] == [
+    assert [(claim.text, claim.stands_by) for claim in report.claims()] == [
         ("Metformin lowered mortality.", "reader")
     ]
     assert [(one.text, one.stands_by) for one in report.answer] == [("Mortality was lower.", "reader")]

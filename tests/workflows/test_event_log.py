@@ -53,7 +53,7 @@ async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path:
     sections = {event.section for event in events if event.type == "judge_complete"}
     assert sections == {"s1", "s2", "s3"}
     searches = [event for event in events if event.type == "search_complete"]
-    assert all(found.text("source") and found.text("status") for found in searches)
+    assert all(search.text("source") and search.text("status") for search in searches)
     assert all(event.data["scores"] for event in events if event.type == "judge_complete")
     rounds = Counter(event.section for event in events if event.type == "looping")
     assert rounds == {"s1": 2, "s2": 2, "s3": 2}

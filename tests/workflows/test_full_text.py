@@ -45,8 +45,8 @@ async def test_the_writer_has_the_full_texts_and_the_report_counts_them(stage: S
     assert {name for name, ref in given.items() if ref.full_text} == read
     cited = {reference.evidence_id: reference.full_text for reference in report.references}
     assert {name for name, full in cited.items() if full} == read & set(cited)
-    (said,) = (one for one in report.statements if one.code == "abstract_only")
-    assert said.number("items") == sum(not full for full in cited.values())
+    (text,) = (statement for statement in report.statements if statement.code == "abstract_only")
+    assert text.number("items") == sum(not full for full in cited.values())
 
 
 async def test_nothing_is_read_without_a_model_nor_where_the_limit_is_none(stage: Stage) -> None:

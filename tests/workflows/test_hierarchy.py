@@ -52,7 +52,11 @@ async def test_the_best_attempt_is_returned_and_not_the_latest(stage: Stage) -> 
     def answer(step: JudgeInput) -> JudgeBatch:
         batch = stage.fakes.judged(step, enough=False)
         sides = ("yes",) if not step.judged else ("no",)
-        judged = (one.model_copy(update={"direction": side}) for one in batch.judgements for side in sides)
+        judged = (
+            judgement.model_copy(update={"direction": side})
+            for judgement in batch.judgements
+            for side in sides
+        )
         return batch.model_copy(update={"judgements": tuple(judged)})
 
     stage.script.sections, stage.script.answers["judge"] = 1, answer

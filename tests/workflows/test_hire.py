@@ -49,11 +49,11 @@ class Hirer:
             for place, request in enumerate(requests)
         )
         ended = await asyncio.gather(*hired, return_exceptions=True)
-        for one in ended:
-            if isinstance(one, asyncio.CancelledError):
-                raise one
+        for ending in ended:
+            if isinstance(ending, asyncio.CancelledError):
+                raise ending
         return {
-            "titles": [one.title for one in ended if not isinstance(one, BaseException)],
+            "titles": [ending.title for ending in ended if not isinstance(ending, BaseException)],
             "used": budget.used.tokens,
             "left": budget.free("tokens"),
         }

@@ -213,8 +213,8 @@ async def test_what_is_offered_against_a_candidate_is_read_again(stage: Stage) -
     def read(step: VerifyInput) -> Verdicts:
         denied = Statement(code="not_supported", values={"verdict": "no", "reason": "it lowered it"})
         verdicts = [
-            SentenceVerdict(id=one.id, problem=denied if "did not help" in one.text else None)
-            for one in step.sentences
+            SentenceVerdict(id=sentence.id, problem=denied if "did not help" in sentence.text else None)
+            for sentence in step.sentences
         ]
         return Verdicts(verdicts=tuple(verdicts))
 

@@ -52,8 +52,8 @@ async def test_a_loop_that_continues_as_new_ends_as_one_that_does_not(stage: Sta
     assert sorted(c.role for c in stage.fakes.calls[begun:]) == sorted(
         c.role for c in stage.fakes.calls[:begun]
     )
-    own = {"run_id", "report_blob", "markdown_blob", "events"}
-    assert parts.model_dump(exclude=own) == whole.model_dump(exclude=own)
+    fields = {"run_id", "report_blob", "markdown_blob", "events"}
+    assert parts.model_dump(exclude=fields) == whole.model_dump(exclude=fields)
     assert report.methodology.searches == whole_report.methodology.searches
     assert report.methodology.tokens == whole_report.methodology.tokens
     events = await run.events()

@@ -57,8 +57,8 @@ def marked_judge(stage: Stage, enough_at: int) -> Any:
             gaps=() if enough else (f"mark-gap {step.iteration}",),
         )
         marked = (
-            one.model_copy(update={"finding": "mark-finding", "comparator": "mark-comparator"})
-            for one in batch.judgements
+            judgement.model_copy(update={"finding": "mark-finding", "comparator": "mark-comparator"})
+            for judgement in batch.judgements
         )
         return batch.model_copy(update={"judgements": tuple(marked)})
 

@@ -149,7 +149,7 @@ SMALL = {"default": ModelChoice(backend="openai", model="tiny", effort="small")}
 def test_a_small_model_and_the_encoder_order_together(weighed: dict[str, float], order: str) -> None:
     """What it calls beside the question is last, what it was not asked about keeps its place."""
     passages = [Passage(evidence_id=name, quotes=("x",)) for name in "abcd"]
-    assert "".join(one.evidence_id for one in in_order(passages, weighed)) == order
+    assert "".join(passage.evidence_id for passage in in_order(passages, weighed)) == order
 
 
 async def test_a_small_model_puts_passages_in_order_and_judges_nothing(stage: Stage) -> None:
@@ -164,7 +164,7 @@ async def test_a_small_model_puts_passages_in_order_and_judges_nothing(stage: St
     _, report, run = await stage.play(a_request())
     assert {call.role for call in stage.fakes.paid()} == {"orderer"}
     beside, near = asked
-    shown = [one.evidence_id for section in report.sections for one in section.passages]
+    shown = [passage.evidence_id for section in report.sections for passage in section.passages]
     assert shown == [near, beside]
     assert (report.confidence, report.judgements, report.written_by) == (None, (), "extractive")
     assert {"model": "tiny", "works": 2} in [s.values for s in report.statements]

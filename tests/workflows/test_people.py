@@ -68,9 +68,9 @@ async def test_what_a_run_asks_back_is_answered_days_later_and_stands_in_every_l
     assert (await run.budget()).elapsed_seconds < DAY
     report = await run.report()
     said = ["In whom? children", "Compared with what? placebo (assumed)"]
-    assert [one.text for one in READINGS.shown(report)] == said
+    assert [reading.text for reading in READINGS.shown(report)] == said
     later = [call for call in stage.fakes.calls if call.role != "clarifier" and call.paid]
-    assert {tuple(one.text for one in call.step.readings) for call in later} == {tuple(said)}
+    assert {tuple(reading.text for reading in call.step.readings) for call in later} == {tuple(said)}
     assert {"query_parser", "judge", "writer"} <= {call.role for call in later}
     assert "clarification_needed" in await kinds(run)
 

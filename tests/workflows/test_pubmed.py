@@ -101,7 +101,7 @@ async def test_every_source_is_searched_on_its_queue(
     """Each that a worker registers, in the second iteration, which the selector's script gives all of
     them."""
     queues, _ = await registered_names(home, monkeypatch)
-    every = (name.partition("search_") for found in queues.values() for name in found)
+    every = (name.partition("search_") for queue in queues.values() for name in queue)
     names = sorted(source for before, searches, source in every if searches and not before)
     stage.script.sources = [option(name, queue=NCBI) for name in names]
     stage.script.sufficient_at, stage.script.pubmed_queue, stage.script.search = 2, NCBI, numbered

@@ -226,9 +226,9 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
             times.append(started.scheduled_at)
     assert times == sorted(set(times))
     assert all((time - made.next[0]) % WEEK == timedelta() for time in times)
-    assert [len(one.new) for one in outcomes if one.new] == [1]
-    assert [[c.after for c in one.changes] for one in outcomes if one.changes] == [["retracted"]]
-    assert [one.claims_lost for one in outcomes if one.claims_lost] == [("s1.1",)]
+    assert [len(outcome.new) for outcome in outcomes if outcome.new] == [1]
+    assert [[c.after for c in outcome.changes] for outcome in outcomes if outcome.changes] == [["retracted"]]
+    assert [outcome.claims_lost for outcome in outcomes if outcome.claims_lost] == [("s1.1",)]
     later, versions = await newest(case.archive, case.first)
     assert [version.number for version in versions] == [2, 3]
     assert [r.evidence_id for r in later.references] == ["pmid:2"]
@@ -285,7 +285,7 @@ async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> N
     assert all(await asyncio.gather(*(one(number) for number in range(8))))
     case.papers.works.append(a_work("new"))
     outcomes = await asyncio.gather(*(case.refresh(request) for _ in range(2)))
-    assert sorted(one.made for one in outcomes) == [False, True]
+    assert sorted(outcome.made for outcome in outcomes) == [False, True]
     later, versions = await newest(case.archive, case.first)
     assert [version.number for version in versions] == list(range(2, 11))
     found = sorted(work.evidence_id for version in versions for work in version.new)

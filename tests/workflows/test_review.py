@@ -237,11 +237,11 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     assert (flow.given, flow.screened, flow.excluded, flow.unread) == (40, 40, 30, 0)
     assert published.report.validation is not None
     assert published.report.validation.by == ("Ada",)
-    assert {one.by for one in published.decisions} == {"m1", "m2", "Ada"}
-    models = [one for one in published.decisions if one.model]
+    assert {decision.by for decision in published.decisions} == {"m1", "m2", "Ada"}
+    models = [decision for decision in published.decisions if decision.model]
     records = {n: a_record(n) for n in range(TOTAL)}
-    assert all(words in records[one.record].text for one in models for words in one.words)
-    assert all(one.words and one.prompt and one.criterion for one in models)
+    assert all(words in records[decision.record].text for decision in models for words in decision.words)
+    assert all(decision.words and decision.prompt and decision.criterion for decision in models)
     assert published.state.course is not None
     assert seen.recall == published.state.course.recall
     await review.approve(by="Ada")
@@ -277,7 +277,10 @@ async def test_neither_screener_is_shown_the_others_decision_before_both_have_de
         await review.decide([made(first.record, True)], by="Cyd")
     assert await review.decide([made(first.record, False)], by="Bob") == ("conflict",)
     (conflict,) = await review.tasks("Cyd")
-    assert {one.by: one.verdict for one in conflict.decisions} == {"Ada": "include", "Bob": "exclude"}
+    assert {decision.by: decision.verdict for decision in conflict.decisions} == {
+        "Ada": "include",
+        "Bob": "exclude",
+    }
     assert await review.decide([made(first.record, True)], by="Cyd") == ("included",)
     with pytest.raises(BadInput, match="overrule"):
         await review.decide([made(first.record, False)], by="Cyd")
@@ -319,7 +322,7 @@ async def test_a_record_that_a_model_never_decides_on_goes_to_a_person(desk: Des
     review = await desk.start(PROTOCOL.replace(calibration=Calibration(records=0)))
     await desk.play(review)
     published = await review.published()
-    assert {one.verdict for one in published.decisions if one.part == "screener"} == {"unsure"}
+    assert {decision.verdict for decision in published.decisions if decision.part == "screener"} == {"unsure"}
     assert included(published) == [n for n in range(TOTAL) if n % 4 == 0]
 
 
@@ -340,11 +343,13 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     seen = await desk.play(review)
     after = await review.published()
     # what was excluded by I1 stands; what was included or unsure is decided again by both models
-    again = [one for one in after.decisions if one.protocol == 2 and one.part == "screener"]
+    again = [
+        decision for decision in after.decisions if decision.protocol == 2 and decision.part == "screener"
+    ]
     kept = [n for n, state in enumerate(before.state.titles.states()) if state == "excluded"]
-    unsure = {one.record for one in before.decisions if one.verdict == "unsure"}
-    assert {one.record for one in again} & set(kept) <= unsure
-    assert {one.record for one in again} >= set(range(0, TOTAL, 4))
+    unsure = {decision.record for decision in before.decisions if decision.verdict == "unsure"}
+    assert {decision.record for decision in again} & set(kept) <= unsure
+    assert {decision.record for decision in again} >= set(range(0, TOTAL, 4))
     assert after.state.amendments[0].keys == ("criteria.E1",)
     assert seen.again > 1
 
@@ -372,7 +377,7 @@ async def test_a_person_who_leaves_is_named_and_another_one_takes_over(desk: Des
     await desk.play(review, "Cyd")
     published = await review.published()
     assert included(published) == [number for number in range(TOTAL) if number % 4 == 0]
-    by = Counter(one.by for one in published.decisions)
+    by = Counter(decision.by for decision in published.decisions)
     assert by == {"Ada": TOTAL, "Bob": 1, "Cyd": TOTAL - 1}, "no decision was lost or asked for twice"
 
 
@@ -383,7 +388,7 @@ async def test_a_review_continues_as_new_with_all_decisions(desk: Desk) -> None:
     assert included(published) == [n for n in range(TOTAL) if n % 4 == 0]
     described = await desk.client.get_workflow_handle(review.id).describe()
     assert described.run_id != desk.reviews[0].first_execution_run_id
-    made_by_models = [(one.record, one.by) for one in published.decisions if one.model]
+    made_by_models = [(decision.record, decision.by) for decision in published.decisions if decision.model]
     assert len(made_by_models) == len(set(made_by_models)) == 2 * TOTAL
 
 

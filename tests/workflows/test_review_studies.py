@@ -170,8 +170,8 @@ async def decided(desk: Desk, review: Review) -> None:
             if seen.gate == "decisions":
                 await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
             elif seen.gate == "extraction":
-                for one in await review.open_fields():
-                    await review.decide_field(one.record, one.field.id, "first", by="Ada")
+                for task in await review.open_fields():
+                    await review.decide_field(task.record, task.field.id, "first", by="Ada")
             elif seen.gate == "bias":
                 for row in await review.open_bias():
                     await review.assess(row.record, {"5.3": "N"}, by="Ada", outcome=row.outcome)
@@ -187,7 +187,10 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
     (conflict,) = await review.conflicts()
-    assert {one.by: one.verdict for one in conflict.decisions} == {"m1": "include", "m2": "unsure"}
+    assert {decision.by: decision.verdict for decision in conflict.decisions} == {
+        "m1": "include",
+        "m2": "unsure",
+    }
     await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
     await desk.until(review, lambda seen: seen.gate == "extraction")
     (row,) = await review.open_fields()
@@ -200,11 +203,11 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await review.decide_field(2, "dose", "second", by="Ada", reason="as printed")
     await desk.until(review, lambda seen: seen.gate == "bias")
     waiting = await review.open_bias()
-    assert [one.record for one in waiting] == [1, 2, 3, 4]
+    assert [task.record for task in waiting] == [1, 2, 3, 4]
     with pytest.raises(BadInput, match=r"answer 5\.3 first"):
         await review.assess(1, by="Ada", outcome="death")
-    for one in waiting[:3]:
-        await review.assess(one.record, {"5.3": "N"}, by="Ada", outcome=one.outcome)
+    for task in waiting[:3]:
+        await review.assess(task.record, {"5.3": "N"}, by="Ada", outcome=task.outcome)
     await review.assess(4, by="Ada", outcome="death", not_a_trial=True)
     await desk.until(review, lambda seen: seen.gate == "report")
     published = await review.published()
@@ -220,7 +223,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     assert (synthesis.conclusion.direction, synthesis.conclusion.starts) == ("lower", "high")
     kinds = {study.evidence_id: study.evidence_type for study in findings.studies}
     assert kinds["pmid:2"] == "randomized_trial"  # the record does not say it, and a person does
-    assert [one.overall for one in findings.bias] == ["low"] * 3
+    assert [bias.overall for bias in findings.bias] == ["low"] * 3
     assert findings.not_assessed == ("pmid:5",)
     assert findings.excluded[0].support[0].quote in full_text(5)
     text = (await review.report("md")).decode()
@@ -229,7 +232,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     assert "Ada" not in text
     files = await review.export(tmp_path / "out")
     assert "extraction.csv" in {path.name for path in files}
-    assert {one.stage for one in published.state.tools.values()} == {
+    assert {tool.stage for tool in published.state.tools.values()} == {
         "screening",
         "full_texts",
         "extraction",
@@ -261,7 +264,7 @@ async def test_only_amended_fields_are_extracted_again_and_nothing_else_is_read(
     await decided(desk, review)
     # both extractors, each of the five studies, and the new field alone
     assert asked_since(desk, calls) == {"data_extractor": 2 * (TRIALS - 1)}
-    bodies = [one.body.decode() for one in desk.server.asked[calls:]]
+    bodies = [request.body.decode() for request in desk.server.asked[calls:]]
     assert all("town: Where it was done" in body and "dose: Dose" not in body for body in bodies)
     after = (await review.published()).findings
     assert before is not None
@@ -297,7 +300,7 @@ async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_
     findings = (await review.published()).findings
     assert findings is not None
     assert [study.record for study in findings.studies] == [0, 1, 2, 4]
-    assert any(one.reason == "twice published" for one in findings.excluded)
+    assert any(text.reason == "twice published" for text in findings.excluded)
     assert asked_since(desk, calls) == {}
     # the one on rats is taken in after all: it alone is extracted by both, and its risk of bias is proposed
     await review.decide(
@@ -393,7 +396,7 @@ async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: 
     await desk.until(review, lambda seen: seen.gate == "report")
     findings = (await review.published()).findings
     assert findings is not None
-    assert [one.overall for one in findings.bias] == ["low"]
+    assert [bias.overall for bias in findings.bias] == ["low"]
     assert {row.text("dose") for row in findings.rows} == {"11 mg", "12 mg"}
 
 

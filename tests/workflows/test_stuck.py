@@ -110,7 +110,9 @@ async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
         assert outcome is not None
         assert outcome.stop_reason == "cannot_continue"
         report = await run.draft()
-        assert any(one.values.get("stop_reason") == "cannot_continue" for one in report.statements)
+        assert any(
+            statement.values.get("stop_reason") == "cannot_continue" for statement in report.statements
+        )
         assert report.methodology.searches
         assert [event.type async for event in run.events(follow=False)].count("complete") == 1
 

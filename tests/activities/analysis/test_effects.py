@@ -84,8 +84,8 @@ def test_a_sentence_of_another_work_supports_nothing() -> None:
     ],
 )
 def test_a_measure_is_what_its_sentence_calls_it(sentence: str, cell: str, measure: str | None) -> None:
-    given = {"outcome": "death", "measure": cell, "estimate": "0.72"}
-    cells = table(**{column: (text, sentence) for column, text in given.items()})
+    fields = {"outcome": "death", "measure": cell, "estimate": "0.72"}
+    cells = table(**{column: (text, sentence) for column, text in fields.items()})
     effects, _ = effects_of(cells, {"pmid:1": sentence}, NAMES)
     assert [effect.measure for effect in effects] == ([measure] if measure else [])
 

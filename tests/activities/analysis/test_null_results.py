@@ -63,7 +63,7 @@ async def test_null_results_of_works_and_of_a_file_give_one_verdict_and_one_figu
     of_works = await analysed(tmp_path / "works", table=extracted())
     effects = tuple(
         Effect(study=f"{n}", outcome="mortality", measure="RR", estimate=e, low=low, high=high)
-        for n, (e, low, high) in enumerate(tuple(map(float, one)) for one in SENTENCES.values())
+        for n, (e, low, high) in enumerate(tuple(map(float, row)) for row in SENTENCES.values())
     )
     of_file = await analysed(tmp_path / "file", effects=effects)
     assert len(of_works.pools[0].rows) == 4

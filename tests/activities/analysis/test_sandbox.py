@@ -33,11 +33,11 @@ def test_a_program_computes_with_the_effects_and_returns_numbers() -> None:
         "x = [e['estimate'] for e in effects]\nprint(len(x))\n"
         "result = {'estimate': np.mean(x), 'low': 1.0, 'high': np.float64(3), 'null': 0}"
     )
-    found = run_program(code, effects)
-    assert found.failed == ""
-    assert (found.estimate, found.low, found.high, found.null) == (2.0, 1.0, 3.0, 0.0)
-    assert found.output == "3\n"
-    assert of_generated(found, "higher") == "SUPPORTED"
+    result = run_program(code, effects)
+    assert result.failed == ""
+    assert (result.estimate, result.low, result.high, result.null) == (2.0, 1.0, 3.0, 0.0)
+    assert result.output == "3\n"
+    assert of_generated(result, "higher") == "SUPPORTED"
 
 
 ROOT = Path(__file__).parents[3]
@@ -86,19 +86,19 @@ def test_a_program_reaches_nothing_of_the_machine(tmp_path: Path, monkeypatch: p
     threading.Thread(target=lambda: reached.append(server.accept()), daemon=True).start()
     here = {"PORT": server.getsockname()[1], "SECRET": secret, "FOLDER": tmp_path}
     here |= {"PID": os.getpid(), "PARENT": os.getppid()}
-    attempts = [one for one in ATTEMPTS if os.uname().machine == "x86_64" or CALL not in one]
+    attempts = [attempt for attempt in ATTEMPTS if os.uname().machine == "x86_64" or CALL not in attempt]
     for name, value in here.items():
-        attempts = [one.replace(name, str(value)) for one in attempts]
+        attempts = [attempt.replace(name, str(value)) for attempt in attempts]
     lines = [f"tried({text!r}, lambda: {text})" for text in attempts]
     links = f"import os\nos.symlink({str(secret)!r}, 'a')\nos.symlink('/proc/1/root', 'b')\n"
     links += "os.symlink('../../../../../../etc/passwd', 'c')\nprint(sorted(os.environ))\n"
-    found = run_program("\n".join([links, REPORT, *lines, "open('x', 'w').write('y')"]), [], 60)
-    assert found.failed in ("", run_program("", []).failed), found
-    assert "THROUGH" not in found.output, found.output
-    assert found.output.count(" held ") == len(attempts), found
-    assert "what only this user reads" not in found.output
-    assert "OPENAI_API_KEY" not in found.output
-    assert "PATH'" not in found.output.splitlines()[0].replace("PYTHONPATH'", "")
+    result = run_program("\n".join([links, REPORT, *lines, "open('x', 'w').write('y')"]), [], 60)
+    assert result.failed in ("", run_program("", []).failed), result
+    assert "THROUGH" not in result.output, result.output
+    assert result.output.count(" held ") == len(attempts), result
+    assert "what only this user reads" not in result.output
+    assert "OPENAI_API_KEY" not in result.output
+    assert "PATH'" not in result.output.splitlines()[0].replace("PYTHONPATH'", "")
     server.close()
     assert reached == []
 
@@ -123,12 +123,12 @@ TOO_MUCH = "it returns or prints more than it may"
     ],
 )
 def test_a_program_that_takes_too_much_is_ended_without_a_result(code: str, seconds: int, why: str) -> None:
-    found = run_program(code, [], seconds)
-    assert found.failed
-    assert why in found.failed
-    assert found.estimate is None
-    assert "THROUGH" not in found.output
-    assert len(found.output) <= sandbox.MAX_OUTPUT_BYTES
+    result = run_program(code, [], seconds)
+    assert result.failed
+    assert why in result.failed
+    assert result.estimate is None
+    assert "THROUGH" not in result.output
+    assert len(result.output) <= sandbox.MAX_OUTPUT_BYTES
 
 
 def test_a_program_cannot_leave_children_or_itself_behind() -> None:

@@ -59,22 +59,22 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_key_of_the_older_format_acts_and_its_limits_too(written: Path) -> None:
     written.write_text(OLDER_FORMAT)
-    found = Settings()
-    assert (found.max_iterations, found.max_tokens, found.max_time) == (7, 90_000, 600)
-    assert (found.judge_threshold, found.model, found.temperature) == (0.7, "some-model", 0.2)
-    assert found.default_sources == [
+    settings = Settings()
+    assert (settings.max_iterations, settings.max_tokens, settings.max_time) == (7, 90_000, 600)
+    assert (settings.judge_threshold, settings.model, settings.temperature) == (0.7, "some-model", 0.2)
+    assert settings.default_sources == [
         *("pubmed", "brave", "clinicaltrials"),
         *("chembl", "openfda", "opentargets"),
     ]
-    assert (found.of_source("pubmed").max_results, found.of_source("pubmed").rate) == (12, 2.5)
-    assert (found.of_source("brave").max_results, found.of_source("tavily").enabled) == (4, False)
-    assert found.output_format == "md"
+    assert (settings.of_source("pubmed").max_results, settings.of_source("pubmed").rate) == (12, 2.5)
+    assert (settings.of_source("brave").max_results, settings.of_source("tavily").enabled) == (4, False)
+    assert settings.output_format == "md"
     written.write_text(
         "[research.limits]\nmax_tokens = 50000\nmax_iterations = 4\nmax_time_seconds = 120\n"
         "judge_threshold = 0.6\n"
     )
-    found = Settings()
-    limits = [found.max_tokens, found.max_iterations, found.max_time, found.judge_threshold]
+    settings = Settings()
+    limits = [settings.max_tokens, settings.max_iterations, settings.max_time, settings.judge_threshold]
     assert limits == [50_000, 4, 120, 0.6]
     written.write_text("[research.limits]\nmax_token = 1\n")
     with pytest.raises(ConfigError, match=r" \[research.limits\] max_token"):

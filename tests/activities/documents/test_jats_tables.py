@@ -74,12 +74,12 @@ def test_without_marked_headings_only_a_sure_row_is_taken_for_them(
 
 
 def test_a_row_is_quoted_where_it_answers_and_its_caption_is_not() -> None:
-    found = article(DOSES)
-    draft = written("How many men left the high dose arm of colchicine?", [found])
+    records = article(DOSES)
+    draft = written("How many men left the high dose arm of colchicine?", [records])
     quotes = [quote for passage in draft.passages for quote in passage.quotes]
     rows = [quote for quote in quotes if quote.startswith("One row")]
     assert rows
-    assert not any(s.quote.startswith("Table 2") for s in sentences(found))
+    assert not any(s.quote.startswith("Table 2") for s in sentences(records))
 
 
 def test_an_article_without_tables_has_its_running_text_alone() -> None:
@@ -95,22 +95,22 @@ def test_a_span_that_makes_no_sense_ends_in_rows(span: str) -> None:
 
 
 def test_the_tables_of_a_recorded_article_are_read() -> None:
-    (found,) = (read_evidence(one) for one in etree.parse(RECORDED).getroot().iter("article"))
-    assert found.text.count("\n\nTable ") == 6
+    (record,) = (read_evidence(one) for one in etree.parse(RECORDED).getroot().iter("article"))
+    assert record.text.count("\n\nTable ") == 6
     assert (
         "One row of Table 2: Feature: Extreme macrocephaly (\u22654 SD); Score (points): 3"
-        in found.text.split("\n\n")
+        in record.text.split("\n\n")
     )
 
 
 def test_terms_stand_before_their_definitions_and_numbers_of_sections_are_left_out() -> None:
-    found = article(
+    records = article(
         "",
         "<p>We measured <list><list-item><label>1.</label><p>the urate of all men,</p></list-item></list>"
         "twice.</p><def-list><def-item><term>Flare</term><def><p>Pain that lasted for a day.</p></def>"
         "</def-item></def-list>",
     )
-    lines = found.text.split("\n\n")[0].split("\n")
+    lines = records.text.split("\n\n")[0].split("\n")
     assert lines[1:5] == [
         *("We measured", "the urate of all men,", "twice.", "Flare: Pain that lasted for a day."),
     ]

@@ -46,9 +46,9 @@ def test_a_drawn_page_comes_back_and_its_quotes_verify(
         folder = tmp_path / f"of {name}"
         folder.mkdir()
         first.save(folder / name, save_all=True, append_images=[second], resolution=DOTS_PER_INCH)
-        found = read_folder(folder)
-        assert found.set_aside == ()
-        (document,) = found.documents
+        collection = read_folder(folder)
+        assert collection.set_aside == ()
+        (document,) = collection.documents
         assert verbatim(QUOTE, document.text), document.text
         assert document.facts["text_from"] == "ocr"
         assert document.times == ()
@@ -86,10 +86,10 @@ def test_a_picture_without_text_or_of_gigabytes_is_set_aside_within_the_limits_o
     Image.new("1", (7_000, 7_000)).save(tmp_path / "bomb.png")
     Image.new("RGB", (6_300, 6_300), "white").save(tmp_path / "large.jpg")
     began = seconds()
-    found = read_folder(tmp_path)
+    collection = read_folder(tmp_path)
     readers().close()
-    assert found.documents == ()
-    reasons = {item.name: item.reason for item in found.set_aside}
+    assert collection.documents == ()
+    reasons = {item.name: item.reason for item in collection.set_aside}
     assert reasons.keys() == {"broken.png", "bomb.png", "large.jpg"}
     assert "pixels" in reasons["bomb.png"]
     assert "no text" in reasons["large.jpg"]

@@ -103,8 +103,8 @@ def test_the_attachments_of_a_message_are_named() -> None:
 
 
 def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -> None:
-    said = "For the flat.\n\nThe tax is paid.\n\nThe rent was paid in full.\n\nThe fee is due."
-    pages = "\n#pagebreak()\n".join(f"{said}\n\nBalance {n * 37}.50" for n in (1, 2, 3))
+    text = "For the flat.\n\nThe tax is paid.\n\nThe rent was paid in full.\n\nThe fee is due."
+    pages = "\n#pagebreak()\n".join(f"{text}\n\nBalance {n * 37}.50" for n in (1, 2, 3))
     foot = "#context [Harbour Bank, account 77, page #counter(page).display()]"
     source = f"#set page(width: 12cm, height: 9cm, footer: [{foot}])\n{pages}"
     lines = read_pdf(bytes(typst.compile(source.encode()))).text.splitlines()

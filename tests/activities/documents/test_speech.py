@@ -24,9 +24,9 @@ def spoken(path: Path, text: str = TEXT) -> None:
 
 
 def read_one(folder: Path, model: str) -> Evidence:
-    found = read_folder(folder, speech_model=model)
-    assert found.set_aside == ()
-    (document,) = found.documents
+    collection = read_folder(folder, speech_model=model)
+    assert collection.set_aside == ()
+    (document,) = collection.documents
     return document
 
 

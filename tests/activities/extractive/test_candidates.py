@@ -23,7 +23,7 @@ APPROVAL = document(
 
 def found(question: str, *works: Evidence, **more: object) -> dict[str, MechanismHypothesis]:
     step = HypothesisInput(**context(question), evidence=(), **more)
-    return {one.generic_name: one for one in hypothesise(step, works).hypotheses}
+    return {hypothesis.generic_name: hypothesis for hypothesis in hypothesise(step, works).hypotheses}
 
 
 def test_a_drug_stands_beside_a_passage_that_names_it_and_nothing_is_judged_of_it() -> None:

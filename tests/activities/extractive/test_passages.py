@@ -90,7 +90,7 @@ def test_passages_of_works_without_a_name_are_shown_and_the_word_is_named() -> N
     works = [work.replace(source="pubmed") for work in library()]
     draft = written("Does aspirin reduce the risk of dementia?", works)
     assert "pmid:1" in shown(draft.passages)
-    assert [(one.word, one.decides) for one in draft.absent] == [("aspirin", True)]
+    assert [(word.word, word.decides) for word in draft.absent] == [("aspirin", True)]
     assert draft.documents == len(works)
     assert written(QUESTION, works).absent == ()
     assert written("Does aspirin help?", library()).absent == (), "of a folder its search tells it"

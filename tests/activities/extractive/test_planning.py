@@ -29,7 +29,7 @@ def test_a_plan_has_the_question_first_and_aspects_searched_in_their_own_words()
 def test_a_question_in_another_language_has_no_section_of_english_aspects() -> None:
     question = "Welche Vorteile hat die laparoskopische Operation?"
     step = PlanInput(**context(question), parsed=ParsedQuery(improved_query=question), max_sections=4)
-    assert [one.aspect for one in plan(step).report_outline] == [""]
+    assert [section.aspect for section in plan(step).report_outline] == [""]
 
 
 def test_a_question_is_read_by_what_it_names() -> None:

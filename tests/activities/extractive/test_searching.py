@@ -43,10 +43,10 @@ def test_gaps_end_when_ranked_texts_were_searched_or_an_index_found_something_ne
 
 
 def test_what_the_reviewer_says_becomes_the_first_gap_until_it_was_searched() -> None:
-    said = "look at lactic acidosis in renal failure"
-    assert gaps(QUESTION, 4, steering=(said,)).outstanding_gaps[0] == said
-    made = (record("library", QUESTION, "ok"), record("library", said, "ok", said))
-    assert gaps(QUESTION, 4, steering=(said,), tried=made).research_complete
+    text = "look at lactic acidosis in renal failure"
+    assert gaps(QUESTION, 4, steering=(text,)).outstanding_gaps[0] == text
+    made = (record("library", QUESTION, "ok"), record("library", text, "ok", text))
+    assert gaps(QUESTION, 4, steering=(text,), tried=made).research_complete
 
 
 def test_searches_are_in_the_words_of_each_enabled_source() -> None:

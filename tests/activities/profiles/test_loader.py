@@ -39,9 +39,9 @@ def test_every_built_in_profile_prefers_sources_that_exist() -> None:
         profile = load_profile(name)
         assert profile.name == name
         assert set(profile.sources) <= known
-    for one in SPECIALISTS:
-        assert set(one.sources) <= known
-        assert prompt_text(f"{one.name}.specialist"), "a prompt file of its name"
+    for specialist in SPECIALISTS:
+        assert set(specialist.sources) <= known
+        assert prompt_text(f"{specialist.name}.specialist"), "a prompt file of its name"
 
 
 def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     file.write_text(f'{MINE}[[specialists]]\nname = "beta_reader"\ndoes = "reads beta"\nsources = ["beta"]\n')
     for profile in (load_profile("mine", folder=tmp_path), load_profile("auto", path=file)):
         assert (profile.name, profile.confidence_threshold) == ("mine", 0.7)
-        assert [one.sources for one in profile.specialists] == [("beta",)]
+        assert [specialist.sources for specialist in profile.specialists] == [("beta",)]
     assert "mine" in profile_names(tmp_path)
 
 

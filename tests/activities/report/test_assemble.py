@@ -57,7 +57,9 @@ def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
 def test_the_works_say_what_was_read_in_full() -> None:
     whole = TRIAL.replace(full_text=True)
     report = build_report(FULL, {**DOCUMENTS, TRIAL.evidence_id: whole})
-    assert [one.evidence_id for one in report.references if one.full_text] == [TRIAL.evidence_id]
+    assert [reference.evidence_id for reference in report.references if reference.full_text] == [
+        TRIAL.evidence_id
+    ]
     assert "Read in full: 1." in render(report.replace(length="full"), "md").decode()
 
 

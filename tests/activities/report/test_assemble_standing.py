@@ -49,11 +49,11 @@ def test_where_nothing_comes_near_the_report_says_what_was_asked_and_what_to_do_
     report = built(publish_input(searches=searches))
     assert report.unanswered
     assert report.unanswered.texts("gave") == ("0", "rate_limited", "7")
-    said = report.executive_summary
-    assert "ClinicalTrials.gov \u201czorblax\u201d (no record); PubMed" in said
+    text = report.executive_summary
+    assert "ClinicalTrials.gov \u201czorblax\u201d (no record); PubMed" in text
     assert (
         "(no answer: rate limit reached); library \u201czorblax fever\u201d (7 records). What you can do: try"
-        in said
+        in text
     )
 
 

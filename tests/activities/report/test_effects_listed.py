@@ -46,8 +46,8 @@ def test_effects_that_are_not_pooled_are_listed_with_their_numbers(name: str) ->
 def test_effects_of_one_measure_are_drawn_and_told_in_words() -> None:
     second = {"evidence_id": "pmid:12", "estimate": 0.9, "low": 0.6, "high": 1.35}
     analysis = analyse_effects([EFFECTS[1]])
-    (one,) = analysis.not_pooled
-    both = (one, one.replace(effect=one.effect.model_copy(update=second)))
+    (effect,) = analysis.not_pooled
+    both = (effect, effect.replace(effect=effect.effect.model_copy(update=second)))
     report = REPORT.replace(analysis=analysis.replace(not_pooled=both))
     page = page_of(render(report, "html"))
     (figure,) = page.xpath("//figure[figcaption='Effects by outcome, with 95% confidence intervals']")

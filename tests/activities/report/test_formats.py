@@ -196,7 +196,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
         SectionDraft(answer=(quoting("The urinary tract was injured more often.", ("pmid:13", INJURY)),)),
     )
     sections = (section("s1", drafts[0], "Gain"), section("s2", drafts[1], "Harm"))
-    judgements = tuple(one.replace(direction="not_asked") for one in STEP.judgements)
+    judgements = tuple(judgement.replace(direction="not_asked") for judgement in STEP.judgements)
     update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
     step = STEP.model_copy(update={**update, "judgements": judgements})
     text = words_of(build_report(step, WORKS), name)
@@ -252,9 +252,9 @@ def test_a_section_begins_with_its_conclusion_and_what_it_does_not_show_stands_o
     }
     text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
     last = text.index("Nobody was blinded.")
-    own = text[text.index("Answer") : last]
-    assert own.index(FEWER.rstrip(".")) < own.rindex(INJURY.rstrip("."))
-    assert own.count(FEWER.rstrip(".")) == 1
+    part = text[text.index("Answer") : last]
+    assert part.index(FEWER.rstrip(".")) < part.rindex(INJURY.rstrip("."))
+    assert part.count(FEWER.rstrip(".")) == 1
     assert text.index("reported in another section") < text.rindex("What is not shown") < last
     assert text.count("obody was blinded") == 1, "a gap that is a reservation too"
 

@@ -82,7 +82,7 @@ def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> N
 def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its_quote() -> None:
     fallen = DRAFT.changed(lambda one: (one.replace(state="refused") if one.id != "s1.1" else one,))
     shown = printed(fallen)
-    assert [one.cells for paragraph in shown.paragraphs for one in paragraph.claims] == [
+    assert [claim.cells for paragraph in shown.paragraphs for claim in paragraph.claims] == [
         TRIAL.cells,
         (("", PNEUMONIA),),
     ]

@@ -23,9 +23,9 @@ def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool = Tr
 
 def _strings(page: lxml_html.HtmlElement, path: str) -> list[str]:
     """The values of attributes that a path finds."""
-    found = page.xpath(path)
-    assert isinstance(found, list)
-    return [str(value) for value in found if isinstance(value, str)]
+    elements = page.xpath(path)
+    assert isinstance(elements, list)
+    return [str(value) for value in elements if isinstance(value, str)]
 
 
 def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> Iterator[str]:

@@ -47,8 +47,8 @@ REPORT = PublishInput(
 
 
 def sentences(step: PublishInput) -> dict[str, DraftClaim]:
-    drafted = [one for planned in step.sections for one in planned.draft.sentences]
-    return {one.id: one for one in (*drafted, *(step.edited.sentences if step.edited else ()))}
+    drafted = [sentence for planned in step.sections for sentence in planned.draft.sentences]
+    return {sentence.id: sentence for sentence in (*drafted, *(step.edited.sentences if step.edited else ()))}
 
 
 def say(problem: str = "", name: str = "s1.1") -> Verdicts:
@@ -77,8 +77,8 @@ def test_only_what_is_touched_changes(
     before = sentences(REPORT)
     after = sentences(changed(REPORT, revised, SectionDraft(), verdicts, ()))
     assert set(before) - set(after) == gone
-    assert {name: one.text for name, one in after.items() if one.text != before[name].text} == texts
-    assert all(one == before[name] for name, one in after.items() if name not in texts)
+    assert {name: claim.text for name, claim in after.items() if claim.text != before[name].text} == texts
+    assert all(claim == before[name] for name, claim in after.items() if name not in texts)
 
 
 @pytest.mark.parametrize(("section", "name"), [("s2", "s2.3"), ("", "s3.1")])
@@ -120,7 +120,7 @@ def test_what_is_taken_out_is_not_printed_in_the_next_place_that_says_it(
     sections = (first, second.replace(draft=draft))
     step = REPORT.replace(sections=sections, edited=edited)
     after = sentences(changed(step, revised, SectionDraft(), say(), ()))
-    texts = {one.text for name, one in after.items() if name in ("s1.1", "s2.3")}
+    texts = {claim.text for name, claim in after.items() if name in ("s1.1", "s2.3")}
     assert sorted(texts) == printed
     if not revised.touches:
         decision = Instruction(kind="decide", by="bob", sentence="s1.1", upheld=True)

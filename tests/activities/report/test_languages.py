@@ -81,7 +81,7 @@ def test_a_report_in_another_language_has_no_fixed_text_in_english(language: str
     for step, works in steps:
         made, given = (
             build_report(step.replace(language=language), works),
-            " ".join(one.model_dump_json() for one in (step, *works.values())),
+            " ".join(work.model_dump_json() for work in (step, *works.values())),
         )
         for length in LENGTHS:
             report = made.replace(length=length)

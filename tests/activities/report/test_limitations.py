@@ -51,9 +51,9 @@ def test_steps_that_no_model_did_are_one_line_of_how_the_report_was_made() -> No
 
 
 def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:
-    said = sentence(Statement(code="moon_in_the_way", values={"moon": "Io", "works": 3}))
-    assert "Io" in said
-    assert "3" in said
+    text = sentence(Statement(code="moon_in_the_way", values={"moon": "Io", "works": 3}))
+    assert "Io" in text
+    assert "3" in text
     for code in WORDING:
         assert sentence(Statement(code=code)) or code == "text", code
 
@@ -77,5 +77,5 @@ def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers()
     )
     assert report.unanswered is not None
     assert report.unanswered.code == "answers_without_claim"
-    said = sentence(report.unanswered)
-    assert said == "no sentence about the works judged to answer it (1 of 10) stands in this report"
+    text = sentence(report.unanswered)
+    assert text == "no sentence about the works judged to answer it (1 of 10) stands in this report"

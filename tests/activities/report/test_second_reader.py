@@ -25,7 +25,7 @@ def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> Non
     assert report.verification.unread == 1
     assert [claim.text for claim in report.claims()] == ["Infection was rarer.", STAY]
     assert Statement.of("unread", sentences=1) in report.statements
-    assert not {"draft_lost", "wordings_replaced"} & {one.code for one in report.statements}
+    assert not {"draft_lost", "wordings_replaced"} & {statement.code for statement in report.statements}
     shown = words_of(report, name)
     assert "1 unread sentence" in shown
     assert "Sentences that the second reader did not read, because it did not answer: 1." in shown
@@ -37,8 +37,8 @@ def test_the_report_adds_up_how_well_its_second_reader_read() -> None:
     sections = tuple(section(f"s{n}", draft(READ, vigilance=one)) for n, one in enumerate(calls, 1))
     report = build_report(step(sections=sections, edited=None), WORKS)
     assert report.verification.vigilance == Vigilance(planted=12, noticed=11, true=8)
-    told = "11 of 12 planted errors found, 0 of 8 true sentences wrongly refused."
-    assert all(told in words_of(report, name) for name in EVERY_FORMAT)
+    text = "11 of 12 planted errors found, 0 of 8 true sentences wrongly refused."
+    assert all(text in words_of(report, name) for name in EVERY_FORMAT)
 
 
 def test_what_is_not_confirmed_is_said_to_be_so() -> None:
@@ -49,5 +49,5 @@ def test_what_is_not_confirmed_is_said_to_be_so() -> None:
         step(sections=(section("s1", draft(READ, doubted, vigilance=read)),), edited=None), WORKS
     )
     assert Statement.of("unconfirmed", sentences=1, missed=3, planted=4) in report.statements
-    (dropped,) = (one for one in report.verification.dropped if one.statement == problem)
+    (dropped,) = (fallen for fallen in report.verification.dropped if fallen.statement == problem)
     assert dropped.reason == "it is not confirmed: its second reader found only 1 of 4 planted errors"

@@ -91,8 +91,10 @@ def test_word_and_pdf_have_the_statistics_with_their_forest_plot_and_the_program
     rows = [p.text for p in document.paragraphs]
     assert {"Statistics", "x = 1"} <= set(rows)
     assert any(row.startswith("Alone (fever)") for row in rows)
-    said = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
-    assert any(text.startswith("tuberculosis: risk ratio: Aronson 1948 0.41 (0.13 to 1.26)") for text in said)
+    lines = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
+    assert any(
+        text.startswith("tuberculosis: risk ratio: Aronson 1948 0.41 (0.13 to 1.26)") for text in lines
+    )
     cells = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
     assert sum(row[0] == "Aronson 1948" for row in cells) == 1
     assert any(row[0] == "Random effects" for row in cells)

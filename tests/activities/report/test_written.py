@@ -230,7 +230,7 @@ def test_words_that_a_section_adds_to_its_search_are_not_said_to_be_absent() -> 
     folder = SearchRecord(source="library", query="q dispute", status="ok", documents=12, absent=words)
     drafts = (section("s1", PASSAGES.sections[0].draft.replace(absent=(), documents=0)),)
     report = build_report(PASSAGES.replace(searches=(folder,), sections=drafts), WORKS)
-    (absent,) = [one for one in report.statements if one.code == "words_absent"]
+    (absent,) = [statement for statement in report.statements if statement.code == "words_absent"]
     assert absent.texts("words") == ("surgery",)
 
 

@@ -134,9 +134,9 @@ def test_a_person_decides_and_what_was_changed_is_recorded() -> None:
     assert made.by_number["1.2"] == "NI"
     assert made.changed == ("1.2",)
     assert (dict(made.judged())["Randomisation process"], made.overall) == ("some_concerns", "some_concerns")
-    kept = next(one for one in made.answers if one.field == "1.1")
+    kept = next(answer for answer in made.answers if answer.field == "1.1")
     assert kept.support  # an answer that is confirmed stands by its quote
-    assert not next(one for one in made.answers if one.field == "1.2").support
+    assert not next(answer for answer in made.answers if answer.field == "1.2").support
 
 
 @pytest.mark.parametrize(
@@ -179,5 +179,5 @@ def test_a_firm_answer_rests_on_words_of_the_trial_and_a_probable_one_on_a_reaso
         {"field": "7.7", "value": "Y", "sentences": ["S1"]},
         {"field": "4.1", "value": "maybe", "sentences": ["S1"]},
     )
-    assert {one.field: one.text for one in made.values} == {"1.1": "Y", "1.3": "PN", "3.1": "NI"}
+    assert {value.field: value.text for value in made.values} == {"1.1": "Y", "1.3": "PN", "3.1": "NI"}
     assert made.values[0].support[0].quote in TRIAL.text

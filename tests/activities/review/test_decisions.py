@@ -65,8 +65,8 @@ def test_an_amended_criterion_opens_what_rests_on_it_alone() -> None:
         Decision(record=3, by="a", verdict="exclude"),
         Decision(record=1, by="a", verdict="exclude", criterion="E1"),
     ]
-    assert [one.record for one in resting_on(log, ["E2"])] == [2, 3]
-    assert [one.record for one in resting_on(log, ["E1"])] == [0, 1, 2, 3]
+    assert [decision.record for decision in resting_on(log, ["E2"])] == [2, 3]
+    assert [decision.record for decision in resting_on(log, ["E1"])] == [0, 1, 2, 3]
 
 
 def a_work(name: str, **more: object) -> Evidence:

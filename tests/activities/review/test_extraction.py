@@ -55,7 +55,7 @@ def test_a_value_stands_on_words_of_its_study() -> None:
         {"field": "death.events", "value": "8", "sentences": ["S4"]},
         {"field": "death.estimate", "value": 0.38, "copied": "Death from any cause | 8/200 | 21/200 | 0.38"},
     )
-    assert {one.field: one.text for one in made.values} == {
+    assert {value.field: value.text for value in made.values} == {
         "dose": "20 mg of the drug once a day",
         "adults": "400",
         "blinding": "double blind",

@@ -92,7 +92,7 @@ def findings() -> Findings:
             BiasAssessment(
                 evidence_id="pmid:1",
                 outcome="death from any cause",
-                answers=tuple(Value(field=one, text=answer) for one, answer in BEST.items()),
+                answers=tuple(Value(field=question, text=answer) for question, answer in BEST.items()),
                 decided_by="Ada Lovelace",
             ),
         ),
@@ -222,9 +222,9 @@ def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it()
 
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
-    said = " ".join(limitations(findings(), PROTOCOL))
+    text = " ".join(limitations(findings(), PROTOCOL))
     for part in ("Full texts not retrieved: 1", "tool for the risk of bias: 1", "stands beside it"):
-        assert part in said, part
+        assert part in text, part
     assert "was not assessed" in " ".join(limitations(findings(), PROTOCOL.replace(bias="none")))
     assert "Full texts not retrieved: 1" in page().decode()
 

@@ -101,7 +101,7 @@ def test_studies_of_another_measure_than_most_are_listed() -> None:
     made = synthesise(free, PROTOCOL.question, rows, {}, {})
     assert made.pool is not None
     assert (made.pool.measure, len(made.pool.rows)) == ("RR", 3)
-    assert {one.reason for one in made.not_pooled} == {"another_measure"}
+    assert {effect.reason for effect in made.not_pooled} == {"another_measure"}
 
 
 def test_nothing_is_concluded_of_an_outcome_that_nobody_reports() -> None:

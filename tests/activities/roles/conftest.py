@@ -193,7 +193,9 @@ class Case:
                 AnalystInput,
                 {
                     "expected": "lower",
-                    "not_pooled": tuple(NotPooled(effect=one, reason="only_one_study") for one in EFFECTS),
+                    "not_pooled": tuple(
+                        NotPooled(effect=effect, reason="only_one_study") for effect in EFFECTS
+                    ),
                 },
             ),
             "reviser": (

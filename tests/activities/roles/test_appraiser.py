@@ -82,16 +82,16 @@ def test_numbers_of_an_effect_stand_in_its_sentences() -> None:
 def test_an_effect_without_a_sentence_or_against_its_numbers_is_refused(
     wrong: dict[str, object], reason: str
 ) -> None:
-    found = appraised({**FIRST, **wrong})
-    assert found.effects == ()
-    assert [(one.kind, one.reason.code) for one in found.refused] == [("effect", reason)]
+    appraisal = appraised({**FIRST, **wrong})
+    assert appraisal.effects == ()
+    assert [(refusal.kind, refusal.reason.code) for refusal in appraisal.refused] == [("effect", reason)]
 
 
 def test_a_number_that_no_sentence_has_is_left_out_and_a_null_result_is_an_effect() -> None:
-    found = appraised({**FIRST, "measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.96"})
-    (effect,) = found.effects
+    appraisal = appraised({**FIRST, "measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.96"})
+    (effect,) = appraisal.effects
     assert effect.figures == {"measure": "HR", "estimate": "0.38", "low": "0.17"}
-    assert [one.text for one in found.refused] == ["mortality, high: 0.96"]
+    assert [refusal.text for refusal in appraisal.refused] == ["mortality, high: 0.96"]
     second = {**FIRST, "work": "E2", "direction": "no difference", "sentences": ["S3"], "n": 90}
     (effect,) = appraised(second).effects
     assert (effect.evidence_id, effect.direction, effect.figures) == (
@@ -146,7 +146,7 @@ def test_a_conclusion_and_its_effects_are_one_outcome_though_they_are_named_othe
     first: dict[str, object] = {**FIRST}
     concluded: dict[str, object] = {"outcome": "the risk of death", "direction": "lower", "certainty": "low"}
     made = appraised(first, conclusions=(concluded,))
-    assert [one.outcome for one in made.effects] == ["the risk of death"]
+    assert [effect.outcome for effect in made.effects] == ["the risk of death"]
     assert len(made.concluded) == 1
     other = {**concluded, "outcome": "the length of stay", "direction": "not_enough_data"}
     assert len(appraised(first, conclusions=(concluded, other)).concluded) == 3, "which is meant, none says"

@@ -62,10 +62,10 @@ def test_what_was_read_is_counted_by_source_and_by_kind() -> None:
         "e": "drug_label",
     }
     works = tuple(ref(name, kind) for name, kind in kinds.items())
-    found = assessed(*map(work, kinds), works=works)
-    assert found.sources_breakdown == {"pubmed": 5}
+    assessment = assessed(*map(work, kinds), works=works)
+    assert assessment.sources_breakdown == {"pubmed": 5}
     assert [relevance_score(answers) for answers in range(4)] == [0.0, 0.33, 0.67, 1.0]
-    assert found.kinds_breakdown == {"peer_reviewed": 2, "trials": 1, "preprints": 1, "other": 1}
+    assert assessment.kinds_breakdown == {"peer_reviewed": 2, "trials": 1, "preprints": 1, "other": 1}
 
 
 def test_each_independent_work_adds_and_weak_kinds_do_not_make_a_strong_one() -> None:
@@ -103,8 +103,8 @@ def test_confidence_stays_within_bounds(rows: list[tuple[int, Direction]]) -> No
 
 def test_the_works_that_answer_most_directly_come_first() -> None:
     works = (ref("a", "case_report"), ref("b"), ref("c", "meta_analysis"))
-    found = assessed(work("a"), work("b", 2), work("c"), works=works)
-    assert found.relevant == ("c", "a", "b")
+    assessment = assessed(work("a"), work("b", 2), work("c"), works=works)
+    assert assessment.relevant == ("c", "a", "b")
 
 
 def test_a_criterion_has_its_best_score_and_none_where_it_does_not_apply() -> None:
@@ -112,10 +112,10 @@ def test_a_criterion_has_its_best_score_and_none_where_it_does_not_apply() -> No
         JudgeBatch(scores={"mechanism": 3, "sources": 7}, recommendation="continue", gaps=("g1", "g2")),
         JudgeBatch(scores={"mechanism": 6}, recommendation="synthesize", gaps=("G1", "g3")),
     ]
-    found = assess(batches, [work("a")], PROFILE)
-    assert found.scores == {"mechanism": 6, "sources": 7}
-    assert (found.recommendation, found.sufficient) == ("synthesize", True)
-    assert found.gaps == ("g1", "g2", "g3")
+    assessment = assess(batches, [work("a")], PROFILE)
+    assert assessment.scores == {"mechanism": 6, "sources": 7}
+    assert (assessment.recommendation, assessment.sufficient) == ("synthesize", True)
+    assert assessment.gaps == ("g1", "g2", "g3")
 
 
 @pytest.mark.parametrize("effort", ["normal", "large"])

@@ -100,14 +100,14 @@ async def test_a_draft_that_is_written_at_once_is_not_reported(case: Case) -> No
 def test_the_paragraphs_of_an_answer_that_is_coming_are_those_of_the_draft(case: Case) -> None:
     step = case.step("writer")
     prompt = WRITER.render(step, DOCUMENTS, 6_000)
-    assert {TEXTS[name] for name in TEXTS} <= {one.quote for one in prompt.sentences.values()}
+    assert {TEXTS[name] for name in TEXTS} <= {sentence.quote for sentence in prompt.sentences.values()}
     text = json.dumps(ANSWER)
     whole = WRITER.accept(step, prompt, WRITER.answer.model_validate(ANSWER)).output.texts
     counts = []
     for end in range(len(text)):
-        found = paragraphs_so_far(step, prompt, text[:end], 1)
-        assert found == whole[: len(found)]
-        counts.append(len(found))
+        paragraphs = paragraphs_so_far(step, prompt, text[:end], 1)
+        assert paragraphs == whole[: len(paragraphs)]
+        counts.append(len(paragraphs))
     assert counts == sorted(counts)
     assert counts[-1] == 2
     assert paragraphs_so_far(step, prompt, text, 3) == ()

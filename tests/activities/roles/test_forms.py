@@ -56,7 +56,7 @@ def test_a_row_is_a_claim_with_its_headings_and_its_own_labels() -> None:
     call, bill = draft.claims
     assert (call.state, call.text) == ("ask", "Item: Call at night; Amount: 180.00")
     assert call.cells == (("Item", "Call at night"), ("Amount", "180.00"), ("Landlord", ""))
-    assert [one.evidence_id for one in bill.support] == [BILL.evidence_id, LETTER.evidence_id]
+    assert [support.evidence_id for support in bill.support] == [BILL.evidence_id, LETTER.evidence_id]
     assert (bill.state, bill.problem and bill.problem.code) == ("refused", "number_missing")
 
 
@@ -87,9 +87,9 @@ def test_an_item_has_its_lead_and_is_read_with_it() -> None:
 
 def test_a_heading_stands_in_words_of_the_question_and_is_read_otherwise() -> None:
     blocks = [table(CALL, heading=words) for words in ("The plumber", "The landlord is wrong", "")]
-    headings = [one.heading for one in written(*blocks)[0].paragraphs]
-    assert [one and one.state for one in headings] == ["stands", "ask", None]
-    assert [one and one.id for one in headings] == ["s1.h1", "s1.h2", None]
+    headings = [paragraph.heading for paragraph in written(*blocks)[0].paragraphs]
+    assert [heading and heading.state for heading in headings] == ["stands", "ask", None]
+    assert [heading and heading.id for heading in headings] == ["s1.h1", "s1.h2", None]
 
 
 def refused(draft: SectionDraft, *numbers: int) -> SectionDraft:
@@ -111,7 +111,7 @@ def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
     second = {"cells": ["Work", "246.00", "acknowledged"], "rests_on": ["S2"]}
     draft = refused(written(table(CALL, second))[0], 2)
     failed = to_reword(draft)
-    assert [one.id for paragraph in failed for one in paragraph.claims] == ["s1.2"]
+    assert [claim.id for paragraph in failed for claim in paragraph.claims] == ["s1.2"]
     row = {"claim": "C1", "cells": ["Work", "246.00", ""], "rests_on": ["S2"]}
     (one,) = again(failed, row).claims
     assert (one.id, one.state, one.text) == ("s1.2", "ask", "Item: Work; Amount: 246.00")

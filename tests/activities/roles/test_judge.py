@@ -37,8 +37,8 @@ def judged(**fields: object) -> WorkJudgement:
     )
     answer: dict[str, Any] = {"works": [{"work": "E1", "answers": 3, "sentences": ["S3"], **fields}]}
     prompt = JUDGE.render(step, WORKS, 20_000)
-    (one,) = JUDGE.accept(step, prompt, JudgeAnswer.model_validate(answer)).output.judgements
-    return one
+    (judgement,) = JUDGE.accept(step, prompt, JudgeAnswer.model_validate(answer)).output.judgements
+    return judgement
 
 
 def test_a_design_and_participants_stand_on_their_sentences() -> None:

@@ -81,7 +81,7 @@ def test_only_a_writer_of_foreign_works_is_asked_for_translations() -> None:
 def test_the_second_reader_reads_translations_in_the_call_of_its_section() -> None:
     text = "Mr Maibaum was elected treasurer with 34 votes and two abstentions."
     draft = draft_of(("S1", text))
-    named = [one.replace(id=f"s1.{n}") for n, one in enumerate(to_read(draft.sentences))]
+    named = [sentence.replace(id=f"s1.{n}") for n, sentence in enumerate(to_read(draft.sentences))]
     step = VerifyInput(run_id="r", question="Who?", profile=load_profile("general"), sentences=tuple(named))
     prompt = replaced(verifier.render(step, (MINUTES,), ROOM))
     (row,) = [line for line in prompt.user.splitlines() if text in line]

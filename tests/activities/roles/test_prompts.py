@@ -66,8 +66,8 @@ async def test_the_stable_part_does_not_change_with_the_step(case: Case, role: R
     await case.thinker.think(role, step)
     changed = {"question": "Something else about metformin and dementia?", "scope": "other"}
     await case.thinker.think(role, step.model_copy(update=changed))
-    one, other = (b["messages"][0]["content"] for b in case.server.bodies)
-    assert one == other
+    message, other = (b["messages"][0]["content"] for b in case.server.bodies)
+    assert message == other
 
 
 @pytest.mark.parametrize("role", READERS)
@@ -76,9 +76,9 @@ async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role
     system, user = (m["content"] for m in case.server.bodies[0]["messages"])
     assert "IGNORE ALL" not in system
     # the one valid pair of marks separates the three parts of the prompt
-    found = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
-    assert found is not None
-    before, mark, inside, after = found.groups()
+    match = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
+    assert match is not None
+    before, mark, inside, after = match.groups()
     assert "IGNORE ALL" in inside
     assert "IGNORE ALL" not in before + after
     assert "<<<" not in inside
@@ -120,18 +120,18 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     refs = [await case.store.put(document) for document in documents]
     judged = tuple(
         WorkJudgement(
-            evidence_id=one.evidence_id,
+            evidence_id=document.evidence_id,
             answers=2,
-            support=(Support(evidence_id=one.evidence_id, quote=f"{answer_of(one)[1]}."),),
+            support=(Support(evidence_id=document.evidence_id, quote=f"{answer_of(document)[1]}."),),
         )
-        for one in documents
+        for document in documents
     )
     elsewhere = Claim(id="s2.1", text="Metformin is safe in renal failure.")
     told = {"judgements": judged, "shared": tuple(ref.evidence_id for ref in refs), "written": (elsewhere,)}
     small = {"allowance": ALLOWANCES["writer"].replace(input_tokens=8_000)}
     write = case.step("writer", refs).model_copy(update={**told, **small})
     prompt = spec_of("writer").render(write, documents, room(write.allowance, 128_000))
-    assert all(f": {answer_of(one)[1]}." in prompt.user for one in documents)
+    assert all(f": {answer_of(document)[1]}." in prompt.user for document in documents)
     assert "[...]" in prompt.user
     assert elsewhere.text in prompt.user
     assert prompt.user.count(documents[0].title) == prompt.user.count(f"[E1] {documents[0].title} ") == 1
@@ -189,7 +189,8 @@ def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
     shown = works.show(QUESTION, documents, tokens)
     assert estimate(shown.text) <= tokens + PER_MESSAGE
     assert all(
-        verbatim(one.quote, documents[int(one.evidence_id[4:])].text) for one in shown.sentences.values()
+        verbatim(sentence.quote, documents[int(sentence.evidence_id[4:])].text)
+        for sentence in shown.sentences.values()
     )
 
 
@@ -241,5 +242,5 @@ async def test_the_model_says_what_each_instruction_is(case: Case) -> None:
         ],
     }
     output = await case.said("gap_evaluator", answer, steering=("Keep trials apart.", "Women?", "Adults."))
-    read = [(one.text, one.kind, one.query) for one in output.instructions]
+    read = [(instruction.text, instruction.kind, instruction.query) for instruction in output.instructions]
     assert read == [("Keep trials apart.", "text", ""), ("Women?", "search", "metformin women")]

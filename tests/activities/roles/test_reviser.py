@@ -47,6 +47,8 @@ def test_a_computed_sentence_may_be_put_in_other_words() -> None:
 
 def test_what_leans_on_a_sentence_goes_with_it_or_is_reworded() -> None:
     assert revised({"remove": ["C1"]}).removed == ("s1.1", "s1.2")
-    kept = revised({"remove": ["C1"], "reword": [{"claim": "C2", "text": "The people were in two groups."}]})
-    assert kept.removed == ("s1.1",)
-    assert [one.text for one in kept.sentences] == ["The people were in two groups."]
+    revision = revised(
+        {"remove": ["C1"], "reword": [{"claim": "C2", "text": "The people were in two groups."}]}
+    )
+    assert revision.removed == ("s1.1",)
+    assert [sentence.text for sentence in revision.sentences] == ["The people were in two groups."]

@@ -21,11 +21,15 @@ async def screened(case: Case, *rows: dict[str, Any]) -> ScreenedBatch:
 
 async def test_a_decision_has_the_words_of_its_own_record(case: Case) -> None:
     made = await screened(case, {"work": "E1", "verdict": "exclude", "criterion": "e1", "sentences": ["S1"]})
-    (one,) = made.decisions
+    (decision,) = made.decisions
     document = await case.store.get(case.refs[0])
-    assert (one.evidence_id, one.verdict, one.criterion) == (document.evidence_id, "exclude", "E1")
-    assert one.words
-    assert all(words in document.text for words in one.words)
+    assert (decision.evidence_id, decision.verdict, decision.criterion) == (
+        document.evidence_id,
+        "exclude",
+        "E1",
+    )
+    assert decision.words
+    assert all(words in document.text for words in decision.words)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +55,7 @@ async def test_what_was_not_shown_or_not_decided_stays_open(case: Case) -> None:
         {"work": "E2", "verdict": "include", "criterion": "I1"},
         {"work": "E2", "verdict": "exclude", "criterion": "E1"},
     )
-    assert [(one.evidence_id, one.verdict) for one in made.decisions] == [
+    assert [(decision.evidence_id, decision.verdict) for decision in made.decisions] == [
         (case.refs[1].evidence_id, "include")
     ]
 

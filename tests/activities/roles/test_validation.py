@@ -81,7 +81,7 @@ async def test_a_lying_judge_scores_within_bounds_and_judges_what_it_saw(case: C
     ]
     assert len(batch.gaps) == 3
     assert batch.recommendation == ""
-    assert {one.reason.code for one in batch.refused} >= {"label_unknown", "not_in_work"}
+    assert {refusal.reason.code for refusal in batch.refused} >= {"label_unknown", "not_in_work"}
     assert any(isinstance(note, Statement) and note.code == "not_judged" for note in charged.notes)
 
 
@@ -105,8 +105,8 @@ async def test_no_candidate_that_the_evidence_does_not_name_and_support(case: Ca
         "trial_status": "a randomised trial of 80 adults",
         "target": "cognition of immortals",
     }
-    found = await case.said("hypothesis_generator", {"hypotheses": [true]}, refs, scope="another")
-    [kept] = found.hypotheses
+    answer = await case.said("hypothesis_generator", {"hypotheses": [true]}, refs, scope="another")
+    [kept] = answer.hypotheses
     assert kept.generic_name == kept.regulatory_status == ""
     assert kept.current_indications == ()
     assert kept.target == "", "half of its words are of no work"
@@ -120,7 +120,7 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case) -> No
     assert all(verbatim(s.quote, SHOWN[s.evidence_id]) for c in draft.claims for s in c.support)
     assert {c.state for c in draft.claims} == {"refused"}
     assert {c.state for c in draft.reservations} == {"refused"}, "its number is of no work"
-    assert {one.kind for one in draft.refused} == {"claim"}
+    assert {refusal.kind for refusal in draft.refused} == {"claim"}
     assert any(isinstance(note, Statement) and note.code == "uncited" for note in charged.notes)
 
 
@@ -138,10 +138,10 @@ async def test_a_sentence_that_says_what_is_missing_needs_no_quote_and_is_read(c
         {"kind": "finding", "text": "Wonderpill cures dementia.", "rests_on": []},
     ]
     draft = await case.said("writer", {"answer": written, "blocks": [], "reservations": []})
-    assert [(one.kind, one.state, one.text) for one in draft.answer] == [
+    assert [(sentence.kind, sentence.state, sentence.text) for sentence in draft.answer] == [
         ("missing", "ask", "No work compares metformin with denosumab.")
     ]
-    assert [one.text for one in draft.refused] == [one["text"] for one in written[1:]]
+    assert [refusal.text for refusal in draft.refused] == [refusal["text"] for refusal in written[1:]]
 
 
 def asked_label(case: Case) -> str:
@@ -191,7 +191,9 @@ async def test_an_editor_answers_with_the_answers_of_the_sections(case: Case) ->
     answer = {"answer": said, "repeated": [{"claim": "C2", "repeats": "A1"}]}
     other = CLAIMS["s2"][0].replace(id="s2.a1")
     edited = await case.said("editor", answer, answers={"s1": (own,), "s2": (other,)})
-    assert [(one.text, one.claims) for one in edited.answer] == [("Metformin may help.", ("s1.a1",))]
+    assert [(sentence.text, sentence.claims) for sentence in edited.answer] == [
+        ("Metformin may help.", ("s1.a1",))
+    ]
     assert edited.repeated == (), "a claim went because an answer says it"
 
 
@@ -212,14 +214,14 @@ async def test_a_cell_is_filled_from_a_sentence_of_its_own_work(case: Case) -> N
         {"column": "Population", "text": "4120 adults", "sentence": "S1"},
         {"column": "dose", "text": "not reported", "sentence": "S1"},
     ]
-    found = await case.said(
+    answer = await case.said(
         "extractor", {"rows": [{"work": "E1", "cells": cells}, {"work": "E2", "cells": cells}]}
     )
-    rows = {row.evidence_id: row.cells for row in found.table.rows}
+    rows = {row.evidence_id: row.cells for row in answer.table.rows}
     assert list(rows["pmid:1"]) == ["population"]
     assert rows["pmid:1"]["population"].support.evidence_id == "pmid:1"
     assert rows["pmid:2"] == {}
-    assert [one.reason.code for one in found.refused] == ["other_work"]
+    assert [refusal.reason.code for refusal in answer.refused] == ["other_work"]
 
 
 async def test_a_manager_can_name_members_of_the_team_only_and_lose_no_fact(case: Case) -> None:
@@ -328,7 +330,7 @@ async def test_a_reviser_touches_what_it_names_and_what_follows_from_it(
     a wording that the gate refuses leaves the old one."""
     revised = await case.said("reviser", answer)
     assert set(revised.removed) == set(removed)
-    assert {one.id: one.state for one in (*revised.sentences, *revised.edited)} == again
+    assert {sentence.id: sentence.state for sentence in (*revised.sentences, *revised.edited)} == again
     assert {"a1", "s1.1", "s1.2"} - set(removed) - set(again) == set(kept)
     assert revised.title == ""
 

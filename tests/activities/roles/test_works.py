@@ -35,11 +35,11 @@ TEXT = (
 def test_a_short_sentence_is_quoted_with_the_one_before_it() -> None:
     works = show("mortality", [work(TEXT)], 2_000)
     shown = dict(line.split(": ", 1) for line in works.text.splitlines() if line.startswith("S"))
-    label = next(name for name, said in shown.items() if said == "Mortality was 0%.")
+    label = next(name for name, text in shown.items() if text == "Mortality was 0%.")
     assert works.sentences[label].quote.endswith("was 20% overall. Mortality was 0%.")
     assert works.sentences[label].quote in TEXT
     assert "No patient had biliary atresia." in shown.values()
-    assert "CONCLUSIONS" not in " ".join(one.quote for one in works.sentences.values())
+    assert "CONCLUSIONS" not in " ".join(sentence.quote for sentence in works.sentences.values())
 
 
 def test_of_a_long_text_passages_are_shown_with_their_page_and_heading() -> None:
@@ -100,7 +100,7 @@ def test_what_was_named_is_shown_whole_also_where_few_passages_are() -> None:
     document = work(" ".join(long))
     named = {document.evidence_id: long[2:10:2]}
     works = show("weather", [document], 20_000, named=named, chars=600)
-    assert set(named[document.evidence_id]) <= {one.quote for one in works.sentences.values()}
+    assert set(named[document.evidence_id]) <= {sentence.quote for sentence in works.sentences.values()}
     assert len(works.text) < len(document.text)
 
 
@@ -108,7 +108,7 @@ def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
     text = f"{'The weather was mild and the harvest was good. ' * 60}{TEXT}"
     quote = "The conversion rate to an open procedure was 20% overall. Mortality was 0%."
     works = show("harvest", [work(text)], 300, named={"pmid:1": (quote,)})
-    assert any(one.quote == quote for one in works.sentences.values())
+    assert any(sentence.quote == quote for sentence in works.sentences.values())
     assert any(line.endswith(": Mortality was 0%.") for line in works.text.splitlines())
 
 
@@ -199,14 +199,14 @@ def claims_by_what_is_shown(prompt: Prompt) -> set[str]:
     def shared(question: str, sentence: str) -> int:
         return len(set(terms(question)) & set(terms(sentence)))
 
-    said = [one.quote for one in prompt.sentences.values() if one.quote not in written]
+    said = [sentence.quote for sentence in prompt.sentences.values() if sentence.quote not in written]
     return {one for one in said if shared(own, one) >= max((shared(q, one) for q in others), default=0)}
 
 
 def test_sections_over_the_same_works_do_not_make_the_same_claims() -> None:
     """Those written at once are told each other's questions, and each what is written before it."""
     zinc = work(SAID, "Zinc")
-    support = tuple(Support(evidence_id="pmid:1", quote=one.quote) for one in sentences(zinc))
+    support = tuple(Support(evidence_id="pmid:1", quote=sentence.quote) for sentence in sentences(zinc))
     judged = (WorkJudgement(evidence_id="pmid:1", answers=3, support=support),)
     step = WriteInput(run_id="r", question="", profile=load_profile("general"), judgements=judged)
 

@@ -44,8 +44,8 @@ def called(way: str) -> dict[str, object]:
     if way == "dies":
         os._exit(1)
     if way == "errs":
-        said = "the notes of metformin lower mortality are not available"
-        return {"content": [{"type": "text", "text": said}], "isError": True}
+        text = "the notes of metformin lower mortality are not available"
+        return {"content": [{"type": "text", "text": text}], "isError": True}
     found: object = "metformin lowers mortality in all adults"
     if way == "empty":
         found = []

@@ -50,16 +50,16 @@ async def settings(tmp_path: Path) -> Settings:
 
 
 async def test_a_work_of_an_earlier_run_is_found_by_words_and_by_its_meaning(settings: Settings) -> None:
-    found = await search(EvidenceSource(settings), Query(text="metformin for adenomas"))
-    assert found.records[0].evidence_id == "pmid:1"
-    assert found.records[0].source == "pubmed"
-    assert found.records[0].provenance[0].source == "evidence"
-    found = await search(
+    result = await search(EvidenceSource(settings), Query(text="metformin for adenomas"))
+    assert result.records[0].evidence_id == "pmid:1"
+    assert result.records[0].source == "pubmed"
+    assert result.records[0].provenance[0].source == "evidence"
+    result = await search(
         EvidenceSource(settings), Query(text="arterial hypertensive disease, dietary sodium")
     )
-    assert "doc:3" in {record.evidence_id for record in found.records}
-    found = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
-    assert found.records[0].evidence_id == "pmid:1"
+    assert "doc:3" in {record.evidence_id for record in result.records}
+    result = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
+    assert result.records[0].evidence_id == "pmid:1"
 
 
 @pytest.mark.parametrize("text", ["lower pressure", "???"], ids=["no other names", "no words"])
@@ -69,14 +69,14 @@ async def test_words_without_another_name_are_no_damage_of_the_index(settings: S
     await search(source, Query(text="metformin"))
     (place,) = (settings.home / "cache" / "evidence").glob("*.sqlite")
     made = place.stat().st_ino
-    found = await search(source, Query(text=text))
-    assert bool(found.records) == bool(words(text))
+    result = await search(source, Query(text=text))
+    assert bool(result.records) == bool(words(text))
     assert place.stat().st_ino == made
 
 
 async def test_filters_hold(settings: Settings) -> None:
-    found = await index_of(settings).search("patients adenomas statins", 10, Filters(year_from=2015))
-    assert "pmid:2" not in {work.evidence_id for work, _ in found}
+    result = await index_of(settings).search("patients adenomas statins", 10, Filters(year_from=2015))
+    assert "pmid:2" not in {work.evidence_id for work, _ in result}
 
 
 async def test_what_was_collected_since_is_found(settings: Settings) -> None:
@@ -91,8 +91,8 @@ async def test_of_several_records_of_a_work_the_longest_is_searched_once(setting
     store = EvidenceStore.at(settings.evidence_url)
     longer = WORKS[0][3] + " Its full text also describes zebrafish in detail."
     await store.put(work("pmid:1", "pmc", WORKS[0][2], longer, 2016))
-    found = await search(EvidenceSource(settings), Query(text="metformin zebrafish"))
-    assert [record.text for record in found.records if record.evidence_id == "pmid:1"] == [longer]
+    result = await search(EvidenceSource(settings), Query(text="metformin zebrafish"))
+    assert [record.text for record in result.records if record.evidence_id == "pmid:1"] == [longer]
 
 
 async def test_a_shared_store_does_not_show_what_was_in_somebodys_library(
@@ -118,5 +118,5 @@ async def test_abstracts_under_the_doi_of_their_supplement_are_both_found(settin
     for drug in ("Pirfenidone", "Nintedanib"):
         title = f"{drug} in lung fibrosis of farmers"
         await store.put(work("doi:10.1/s", "crossref", title, f"{drug} slowed the decline.", 2021))
-    found = await search(EvidenceSource(settings), Query(text="decline of lung fibrosis of farmers"))
-    assert len({record.title for record in found.records if record.evidence_id == "doi:10.1/s"}) == 2
+    result = await search(EvidenceSource(settings), Query(text="decline of lung fibrosis of farmers"))
+    assert len({record.title for record in result.records if record.evidence_id == "doi:10.1/s"}) == 2

@@ -161,7 +161,7 @@ async def test_a_fetch_that_fails_is_never_an_empty_search(
     await fails(name, kind, {ESEARCH: FOUND_IN_PMC, EFETCH: reply})
 
 
-SOUND = {one.source: one for one in reversed(RECORDINGS)}
+SOUND = {case.source: case for case in reversed(RECORDINGS)}
 """The first recording of each source."""
 
 

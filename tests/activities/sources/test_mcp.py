@@ -43,8 +43,8 @@ class Here(McpToolSource):
 
 def notes(way: str = "well", kind: type[McpToolSource] = Here, **more: Any) -> McpToolSource:
     command = [sys.executable, "-m", "tests.activities.sources.mcp_server", way]
-    given = {"command": command, "tool": "search_notes", "query": "text", "items": "/results", "map": MAP}
-    return kind("notes", McpSource.model_validate({**given, **more}))
+    fields = {"command": command, "tool": "search_notes", "query": "text", "items": "/results", "map": MAP}
+    return kind("notes", McpSource.model_validate({**fields, **more}))
 
 
 async def asked(source: McpToolSource, text: str = "metformin", limit: int = 10) -> SearchResult:

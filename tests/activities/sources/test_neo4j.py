@@ -71,9 +71,9 @@ def source(address: str, monkeypatch: pytest.MonkeyPatch) -> Neo4jSource:
 
 
 async def test_a_drug_and_a_disease_are_joined_by_their_paths(graph: Graph) -> None:
-    found = await search(graph.source(), Query(text="Can metformin help in colon cancer?"))
-    assert found.status == "ok"
-    first = found.records[0]
+    result = await search(graph.source(), Query(text="Can metformin help in colon cancer?"))
+    assert result.status == "ok"
+    first = result.records[0]
     assert first.facts["path"] == "drug - gene - disease"
     assert first.facts["relations"] == "BINDS_CbG, ASSOCIATES_DaG"
     stated = "Metformin (drug DB00331) binds PRKAB1 (gene 5564) in Hetionet"
@@ -81,21 +81,21 @@ async def test_a_drug_and_a_disease_are_joined_by_their_paths(graph: Graph) -> N
     assert first.facts["provenance"] == "sources: DrugBank, ChEMBL; source: DISEASES"
     assert first.year == 2017
     assert verbatim("Metformin (drug DB00331) binds PRKAB1 (gene 5564)", first.text)
-    assert all("Aspirin" not in record.text for record in found.records if "Metformin" in record.text)
+    assert all("Aspirin" not in record.text for record in result.records if "Metformin" in record.text)
 
 
 async def test_what_a_drug_leads_to_is_weak_evidence_and_what_the_graph_does_not_know_is_empty(
     graph: Graph,
 ) -> None:
-    found = await search(graph.source(), Query(text="metformin and type 2 diabetes mellitus"))
-    assert {record.evidence_type for record in found.records} == {"knowledge_graph"}
-    assert best_grade(found.records * 20, {}) == "weak"
-    found = await search(graph.source(), Query(text="What does ASPIRIN do?"))
-    assert {record.title for record in found.records} == {
+    result = await search(graph.source(), Query(text="metformin and type 2 diabetes mellitus"))
+    assert {record.evidence_type for record in result.records} == {"knowledge_graph"}
+    assert best_grade(result.records * 20, {}) == "weak"
+    result = await search(graph.source(), Query(text="What does ASPIRIN do?"))
+    assert {record.title for record in result.records} == {
         "Aspirin \u2013 PTGS2 \u2013 colon cancer (Hetionet)"
     }
-    found = await search(graph.source(), Query(text="influenza in ferrets"))
-    assert (found.status, found.records) == ("empty", ())
+    result = await search(graph.source(), Query(text="influenza in ferrets"))
+    assert (result.status, result.records) == ("empty", ())
 
 
 INJECTIONS = (
@@ -116,22 +116,22 @@ async def test_a_question_adds_no_clause(graph: Graph) -> None:
     everything = "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, type(r) ORDER BY n.name, type(r)"
     before, source = graph.run(everything), graph.source()
     for text in INJECTIONS:
-        found = await search(source, Query(text=text, limit=50))
-        assert all("etformin" in record.text for record in found.records), text
+        result = await search(source, Query(text=text, limit=50))
+        assert all("etformin" in record.text for record in result.records), text
         assert graph.run(everything) == before, text
 
 
 async def test_names_of_the_graph_are_only_text_with_apostrophes_and_all(graph: Graph) -> None:
     name = "evil\x1b[31m' }) DETACH DELETE n //"
     graph.run(f"""CREATE (:Compound {{name: "{name}"}})-[:TREATS_CtD]->(:Disease {{name: 'gout'}})""")
-    found = await search(graph.source(), Query(text="gout"))
-    assert "\x1b" not in found.records[0].text
+    result = await search(graph.source(), Query(text="gout"))
+    assert "\x1b" not in result.records[0].text
     graph.run(
         """CREATE (:Compound {name: 'L-dopa'})-[:TREATS_CtD]->(:Disease {name: "Parkinson's disease"})"""
     )
     for text in ("Which drugs treat Parkinson's disease?", "drugs for Parkinson\u2019s disease"):
-        found = await search(graph.source(), Query(text=text))
-        assert "L-dopa (drug) treats Parkinson's disease (disease)" in found.records[0].text
+        result = await search(graph.source(), Query(text=text))
+        assert "L-dopa (drug) treats Parkinson's disease (disease)" in result.records[0].text
 
 
 SCHEMA = (BUNDLED / "hetionet.toml").read_text()
@@ -168,11 +168,11 @@ async def test_another_schema_finds_its_own_names(graph: Graph) -> None:
         "CREATE (:drug {name: 'Sildenafil', id: 'DB00203'})-[:drug_protein {source: 'DrugBank'}]->"
         "(:gene_protein {name: 'PDE5A'})-[:disease_protein]->(:disease {name: 'pulmonary hypertension'})",
     )
-    found = await search(
+    result = await search(
         graph.source(neo4j_schema="primekg"), Query(text="sildenafil in pulmonary hypertension")
     )
-    assert {record.facts["graph"] for record in found.records} == {"PrimeKG"}
-    assert "Sildenafil (drug DB00203) acts on PDE5A (gene)" in found.records[0].text
+    assert {record.facts["graph"] for record in result.records} == {"PrimeKG"}
+    assert "Sildenafil (drug DB00203) acts on PDE5A (gene)" in result.records[0].text
 
 
 async def test_a_server_that_is_down_is_no_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:

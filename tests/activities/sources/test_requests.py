@@ -76,12 +76,12 @@ async def test_titles_come_first_and_only_what_is_chosen_is_fetched(server: Repl
     source = Pmc(pointed_at(server, "pmc"), http)
     listing = await source.list_results(Query(text="PTEN variant", limit=3))
     texts = await source.read_results([*listing.results[:1], Preview(name="pmc:1", address="1")])
-    assert [one.address for one in listing.results] == ids
+    assert [result.address for result in listing.results] == ids
     assert listing.results[1].title.startswith("Nasal Tissue Extraction Is Essential")
     assert listing.hits == 5
     record = texts["pmc:6329583"]
     assert record is not None
-    assert [(one.source, one.query) for one in record.provenance] == [("pmc", "PTEN variant")]
+    assert [(origin.source, origin.query) for origin in record.provenance] == [("pmc", "PTEN variant")]
     assert [name for name, text in texts.items() if text is None] == ["pmc:1"]
     assert [asked.query["id"] for asked in server.asked if asked.path == EFETCH] == [["6329583,1"]]
 

@@ -17,7 +17,8 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
     languages = ("de",) if is_german else tuple({language_in(work) for work in works})
     index = TermsOf(works)
     return [
-        (one.word, one.instead, one.decides) for one in absent(question, languages, index.holds, index.has)
+        (word.word, word.instead, word.decides)
+        for word in absent(question, languages, index.holds, index.has)
     ]
 
 
@@ -60,8 +61,8 @@ def test_of_a_question_in_another_language_than_the_documents_names_alone_are_ab
     text = "Die Wartung der Heizung ist im M\u00e4rz f\u00e4llig."
     assert absences("When is the maintenance of the heating due this year?", text) == []
     assert absences("When is the water turned off?", text) == []
-    (one,) = absences("When is semaglutide given to the members of the club?", text)
-    assert one[0] == "semaglutide"
+    (word,) = absences("When is semaglutide given to the members of the club?", text)
+    assert word[0] == "semaglutide"
     assert absences("Wie behandelt man Bluthochdruck?", "High blood pressure was treated.") == []
 
 

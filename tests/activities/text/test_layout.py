@@ -37,7 +37,7 @@ def test_prose_that_is_wrapped_is_read_on_and_a_heading_above_it_is_none_of_it()
         "Heating\nThe boiler was replaced in March by the firm that serviced it before, which took\n"
         "two days. The old one is kept in the cellar until the council collects it in the\nsummer.\n"
     )
-    assert [(one.head, one.is_row) for one in read(text)] == [("Heating", False)] * 2
+    assert [(sentence.head, sentence.is_row) for sentence in read(text)] == [("Heating", False)] * 2
     assert read(text)[0].quote.endswith("which took\ntwo days.")
 
 
@@ -47,17 +47,17 @@ def test_an_amount_at_the_beginning_of_a_wrapped_line_is_no_item() -> None:
         "14.2 g with it and 11.6 g without (difference\n2.6 g), which is more than the scales\nwould miss.\n"
         "2. Water\nThe level fell in both groups for eleven\ndays, and in one of them it was\nback first.\n"
     )
-    barley, harvest, water = (" ".join(one.quote.split()) for one in read(text))
+    barley, harvest, water = (" ".join(sentence.quote.split()) for sentence in read(text))
     assert barley == "Barley was grown in pots with (cv. Lund) and without silicon."
     assert harvest.startswith("The harvest of a pot was 14.2 g with it")
     assert harvest.endswith("2.6 g), which is more than the scales would miss.")
     assert water.startswith("The level fell")
-    assert [one.head for one in read(text)] == ["1. Growth", "1. Growth", "2. Water"]
+    assert [sentence.head for sentence in read(text)] == ["1. Growth", "1. Growth", "2. Water"]
 
 
 def test_a_numbered_line_is_a_heading_over_its_clauses_and_an_item_among_others() -> None:
     lease = "2 Rent\n\n2.1 The rent is 900 a month.\n\n3 Deposit\n\nThe deposit has an account of its own."
-    assert [one.head for one in read(lease)] == ["2 Rent", "3 Deposit"]
+    assert [sentence.head for sentence in read(lease)] == ["2 Rent", "3 Deposit"]
     tasks = ["1. Buy milk and bread", "2. Call the plumber", "3. Mend the door"]
     assert rows("\n\n".join(tasks)) == [("", task) for task in tasks]
 
@@ -97,25 +97,25 @@ def test_a_row_has_the_columns_of_its_table_as_words_and_is_quoted_as_it_stands(
 
 def test_a_field_too_short_to_be_quoted_is_quoted_with_the_next_and_never_left_out() -> None:
     text = "Order 55\n\nDate: 3 May\nRefund: 1,146\nFunding: 20,000\nSent to: D. Fenwick\n"
-    found = read(text)
-    assert {one.head for one in found} == {"Order 55"}
-    assert [one.quote for one in found] == [
+    documents = read(text)
+    assert {one.head for one in documents} == {"Order 55"}
+    assert [one.quote for one in documents] == [
         "Date: 3 May\nRefund: 1,146",
         "Funding: 20,000\nSent to: D. Fenwick",
     ]
     # a total at the end of a list can be cited by a writer, whose labels never share a line
     bill = "Heat pump, 32 kilowatt: 58,400\nNet: 64,600\nVAT: 12,274\nTotal: 76,874\n"
-    assert [one.quote for one in read(f"Offer 7\n\n{bill}")] == [
+    assert [sentence.quote for sentence in read(f"Offer 7\n\n{bill}")] == [
         "Heat pump, 32 kilowatt: 58,400",
         "Net: 64,600\nVAT: 12,274\nTotal: 76,874",
     ]
 
 
 def test_clauses_keep_their_numbers_and_labels_of_studies_are_fields_of_a_users_text() -> None:
-    found = read(
+    documents = read(
         "Agreement\n\n2.1 The rooms are cleaned daily.\n2.2 Windows are cleaned four times a year.\n"
     )
-    assert [one.quote for one in found] == [
+    assert [one.quote for one in documents] == [
         "2.1 The rooms are cleaned daily.",
         "2.2 Windows are cleaned four times a year.",
     ]

@@ -68,8 +68,8 @@ BILL = """date,item,amount
 )
 def test_a_number_is_read_however_it_is_written(text: str, readings: list[str]) -> None:
     """Every reading that it may have; what is no figure has none."""
-    made = [reading for one in figures(text) for reading in one.readings]
-    assert made == [tuple(map(Decimal, one.split())) for one in readings]
+    made = [reading for figure in figures(text) for reading in figure.readings]
+    assert made == [tuple(map(Decimal, reading.split())) for reading in readings]
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,10 @@ def test_titles_alone_tell_what_is_far() -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_fused_ranks_follow_a_single_ranking(scores: list[float]) -> None:
     fused = fuse([np.array(scores)])
-    for one, mine in zip(scores, fused, strict=True):
+    for score, mine in zip(scores, fused, strict=True):
         for other, theirs in zip(scores, fused, strict=True):
-            if one > other:
+            if score > other:
                 assert mine > theirs
-            if one == other:
+            if score == other:
                 assert mine == theirs
-        assert (mine == 0) == (one <= 0)
+        assert (mine == 0) == (score <= 0)

@@ -30,7 +30,7 @@ def test_a_sentence_is_quoted_alone_or_with_its_neighbour_and_a_fragment_or_head
 
 def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
     text = "The volume was larger on the right (P<0. 001). The score was the same on both sides."
-    assert [one.quote for one in split("x", text)] == [text[:46], text[47:]]
+    assert [sentence.quote for sentence in split("x", text)] == [text[:46], text[47:]]
     other = "All of the strokes were seen by day 10. 12 of the patients were seen again a year later."
     assert len(split("x", other)) == 2
 
@@ -45,7 +45,7 @@ def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
     ],
 )
 def test_an_ordinal_or_an_initial_ends_no_sentence(language: str, text: str) -> None:
-    assert [one.quote for one in split("x", f"{text} {text}", language=language)] == [text, text]
+    assert [sentence.quote for sentence in split("x", f"{text} {text}", language=language)] == [text, text]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from activities.verification.controls import MAX_COMPARED, Control, controls, mi
 from tests.activities.roles.lies import works
 
 EVERY = [document for document, _ in works()[:6]]
-SHOWN = [one for document in EVERY for one in sentences(document)]
+SHOWN = [sentence for document in EVERY for sentence in sentences(document)]
 ASKED = [
     DraftClaim(
         id=f"s1.{n}",
@@ -41,9 +41,9 @@ def made(shown: Sequence[Sentence] = SHOWN, documents: Sequence[Evidence] = EVER
 
 def test_as_many_true_sentences_as_errors_and_at_least_three_of_each() -> None:
     every = made()
-    assert sum(one.is_true for one in every) == sum(not one.is_true for one in every) >= 3
-    assert len({one.sentence.text for one in every}) == len(every)
-    assert all(one.sentence.support for one in every)
+    assert sum(control.is_true for control in every) == sum(not control.is_true for control in every) >= 3
+    assert len({control.sentence.text for control in every}) == len(every)
+    assert all(control.sentence.support for control in every)
     assert made() == every, "a step that is repeated must have the same"
 
 
@@ -55,7 +55,7 @@ def test_an_error_is_none_of_the_sentences_it_is_said_to_rest_on_and_a_true_one_
 
 def test_errors_are_made_in_any_language() -> None:
     own = sentences(GERMAN)
-    texts = {one.sentence.text for one in made(own, [GERMAN]) if not one.is_true}
+    texts = {control.sentence.text for control in made(own, [GERMAN]) if not control.is_true}
     assert "Metformin senkte die Sterblichkeit bei den Patienten mit Diabetes." in texts
     assert any("18,2 % der Patienten und" in text for text in texts), texts
 
@@ -79,16 +79,18 @@ def test_sentences_of_the_report_are_not_used_again_and_near_misses_are() -> Non
     told = [one.replace(text=normalise(SHOWN[place].quote)) for place, one in enumerate(ASKED)]
     every = controls(told, SHOWN, EVERY, [near])
     assert every[0] == Control(near, is_true=False)
-    assert not {one.sentence.text for one in every if one.is_true} & {one.text for one in told}
+    assert not {control.sentence.text for control in every if control.is_true} & {
+        control.text for control in told
+    }
 
 
 def test_controls_stand_among_the_sentences_and_keep_their_order() -> None:
     rows = mixed(ASKED, made())
-    assert [one for one in rows if isinstance(one, DraftClaim)] == ASKED
+    assert [row for row in rows if isinstance(row, DraftClaim)] == ASKED
     assert (
         isinstance(rows[0], Control)
         or isinstance(rows[-1], Control)
-        or any(isinstance(one, Control) for one in rows[1:-1])
+        or any(isinstance(row, Control) for row in rows[1:-1])
     )
     assert len(rows) == len(ASKED) + len(made())
 
@@ -102,16 +104,18 @@ def prompt() -> tuple[VerifyInput, Prompt]:
 def test_what_a_reader_misses_is_counted(reader: str) -> None:
     step, asked = prompt()
     assert not set(asked.claims) & set(asked.controls)
-    label_of = {(one.evidence_id, one.quote): label for label, one in asked.sentences.items()}
+    label_of = {(sentence.evidence_id, sentence.quote): label for label, sentence in asked.sentences.items()}
     answers = []
     for label in (*asked.claims, *asked.controls):
         control = asked.controls.get(label)
         said = control.sentence if control else ASKED[0]
         yes = reader == "yes to all" or (reader == "honest" and (control is None or control.is_true))
-        labels = [label_of[one.evidence_id, one.quote] for one in said.support]
+        labels = [label_of[support.evidence_id, support.quote] for support in said.support]
         answers.append(VerdictAnswer(claim=label, supported="yes" if yes else "no", sentences=labels))
     verdicts = spec_of("verifier").accept(step, asked, VerdictsAnswer(verdicts=answers)).output
-    assert {one.id for one in verdicts.verdicts} == {one.id for one in ASKED}, "a control was reported"
+    assert {verdict.id for verdict in verdicts.verdicts} == {claim.id for claim in ASKED}, (
+        "a control was reported"
+    )
     read = verdicts.vigilance
     assert read.planted == read.true == sum(one.is_true for one in asked.controls.values()) >= 3
     assert (read.noticed, read.refused, read.is_believed) == {
@@ -140,21 +144,21 @@ def test_a_sentence_that_leans_on_one_that_is_read_too_names_it_by_its_label() -
     step, _ = prompt()
     first, second, third = ASKED[0], ASKED[1].replace(after=ASKED[0].text), ASKED[2].replace(after="Gone.")
     asked = spec_of("verifier").render(step.replace(sentences=(first, second, third)), EVERY, 30_000)
-    label = next(name for name, one in asked.claims.items() if one == first.id)
+    label = next(name for name, claim_id in asked.claims.items() if claim_id == first.id)
     assert f"\n   after: {label}\n" in f"{asked.user}\n"
     assert "\n   after: Gone.\n" in f"{asked.user}\n"
-    assert asked.user.count(first.text) == 1 + sum(first.text in one.text for one in EVERY)
+    assert asked.user.count(first.text) == 1 + sum(first.text in claim.text for claim in EVERY)
 
 
 def test_sentences_in_another_language_than_their_works_have_errors_in_their_own() -> None:
     (support,) = (
-        Support(evidence_id=one.evidence_id, quote=one.quote)
-        for one in sentences(GERMAN)
-        if "18,2" in one.quote
+        Support(evidence_id=sentence.evidence_id, quote=sentence.quote)
+        for sentence in sentences(GERMAN)
+        if "18,2" in sentence.quote
     )
     text = "In the first group 12.5 % of the patients with diabetes died within the time of the study."
     asked = [DraftClaim(id="s1.1", text=text, support=(support,), state="ask")]
     every = controls(asked, sentences(GERMAN), [GERMAN])
-    changed = [one for one in every if one.sentence.text.startswith("In the first group 18.2 %")]
-    assert [one.is_true for one in changed] == [False]
+    changed = [control for control in every if control.sentence.text.startswith("In the first group 18.2 %")]
+    assert [control.is_true for control in changed] == [False]
     assert changed[0].sentence.support == (support,)

@@ -20,7 +20,7 @@ GERMAN = Evidence(
     title="Metformin bei Diabetes",
     text="Metformin senkte die Sterblichkeit bei Patienten mit Diabetes nicht. Die Studie dauerte 12 Wochen.",
 )
-DOCUMENTS = {one.evidence_id: one for one in (SURGERY, GERMAN)}
+DOCUMENTS = {document.evidence_id: document for document in (SURGERY, GERMAN)}
 MORBIDITY = Support(evidence_id="pmid:1", quote="Morbidity was highest in group IV.")
 STOPPED = Support(
     evidence_id="pmid:1",

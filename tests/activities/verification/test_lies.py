@@ -111,7 +111,9 @@ def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDr
         sentence = control.sentence if control else by_id[prompt.claims[label]]
         is_true = control.is_true if control else normalise(sentence.text)[:60] != normalise(lie)[:60]
         yes, labels = reader(place, is_true)
-        named = [label_of[one.evidence_id, one.quote] for one in sentence.support] if labels else []
+        named = (
+            [label_of[support.evidence_id, support.quote] for support in sentence.support] if labels else []
+        )
         answers.append(VerdictAnswer(claim=label, supported="yes" if yes else "no", sentences=named))
     return with_verdicts(draft, accepted("verifier", step, prompt, VerdictsAnswer(verdicts=answers)))
 
@@ -121,11 +123,11 @@ def rests_on(kind: str) -> list[str]:
 
 
 def texts(draft: SectionDraft) -> set[str]:
-    return {one.text for one in printed(draft).claims}
+    return {claim.text for claim in printed(draft).claims}
 
 
 def listed(draft: SectionDraft, lie: str) -> bool:
-    return any(normalise(lie)[:60] in normalise(one.text) for one in printed(draft).refused)
+    return any(normalise(lie)[:60] in normalise(refusal.text) for refusal in printed(draft).refused)
 
 
 @pytest.mark.parametrize("kind", LIES)
@@ -159,7 +161,7 @@ def test_a_label_that_does_not_exist_carries_nothing() -> None:
     for pair, lie in lies("a statement of another work", 3):
         draft = wrote(pair, Written(text=lie, rests_on=["S77"]))
         assert texts(draft) == set()
-        assert [one.reason.code for one in draft.refused] == ["label_unknown"]
+        assert [refusal.reason.code for refusal in draft.refused] == ["label_unknown"]
         half = wrote(pair, Written(text=pair.said.quote, rests_on=["S1", "S77"]))
         assert listed(half, pair.said.quote)
 
@@ -214,7 +216,9 @@ def test_a_lie_of_the_extractor_is_blank(kind: str) -> None:
         found = spec_of("extractor").accept(step, shown(pair), answer).output
         kept = {cell.text for row in found.table.rows for cell in row.cells.values()}
         assert kept == set(), lie
-        assert any("dose" in one.text for one in found.refused), "the cell of another work was not listed"
+        assert any("dose" in refusal.text for refusal in found.refused), (
+            "the cell of another work was not listed"
+        )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in LIES if kind != "a statement of another work"])
@@ -257,7 +261,7 @@ def printed_by(reader: Reader | None, kind: str) -> tuple[int, int, Vigilance]:
             draft = wrote(pair, Written(text=lie, rests_on=rests_on(kind)))
         draft = printed(read(pair, lie, draft, reader) if reader else draft)
         told += 1
-        stands += lie in {one.text for one in draft.sentences}
+        stands += lie in {sentence.text for sentence in draft.sentences}
         vigilance += draft.vigilance
     return told, stands, vigilance
 
@@ -278,7 +282,7 @@ def table() -> str:
         total = [sum(pair) for pair in zip(total, counts, strict=True)]
         rows.append(f"| {kind} | {' | '.join(map(str, counts))} |")
     rows.append(f"| all | {' | '.join(map(str, total))} |")
-    shares = (f"{one.noticed / one.planted:.0%}" if one.planted else "" for one in read)
+    shares = (f"{record.noticed / record.planted:.0%}" if record.planted else "" for record in read)
     rows.append(f"| planted errors that it found | | {' | '.join(shares)} |")
     return "\n".join(rows)
 

@@ -41,16 +41,16 @@ DRAFT = drafted(
 
 
 def texts(draft: SectionDraft) -> list[str]:
-    return [one.text for one in draft.claims]
+    return [sentence.text for sentence in draft.claims]
 
 
 def test_every_sentence_has_an_id_and_keeps_it() -> None:
-    assert [one.id for one in DRAFT.claims] == ["s1.a1", "s1.1", "s1.2", "s1.3"]
+    assert [sentence.id for sentence in DRAFT.claims] == ["s1.a1", "s1.1", "s1.2", "s1.3"]
     assert named("s9", DRAFT) == DRAFT
 
 
 def test_a_confirmed_sentence_stands_and_another_is_refused_with_the_reason() -> None:
-    assert [one.id for one in to_read(DRAFT.sentences)] == ["s1.a1", "s1.2"]
+    assert [sentence.id for sentence in to_read(DRAFT.sentences)] == ["s1.a1", "s1.2"]
     verdicts = Verdicts(
         verdicts=(
             SentenceVerdict(id="s1.a1"),
@@ -59,13 +59,18 @@ def test_a_confirmed_sentence_stands_and_another_is_refused_with_the_reason() ->
         )
     )
     judged = with_verdicts(DRAFT, verdicts)
-    assert [(one.state, one.stands_by) for one in judged.claims] == [
+    assert [(sentence.state, sentence.stands_by) for sentence in judged.claims] == [
         ("stands", "reader"),
         ("stands", "quote"),
         ("refused", "quote"),
         ("refused", "quote"),
     ], "a verdict that was not asked for counted"
-    rewordable = [one for paragraph in to_reword(judged) for one in paragraph.claims if is_rewordable(one)]
+    rewordable = [
+        sentence
+        for paragraph in to_reword(judged)
+        for sentence in paragraph.claims
+        if is_rewordable(sentence)
+    ]
     assert [(one.id, one.problem) for one in rewordable] == [("s1.2", NOT_SAID), ("s1.3", None)]
 
 
@@ -74,12 +79,12 @@ def test_a_second_wording_has_the_id_of_the_first_and_what_is_left_out_is_not_pr
     again = claim("Sleep did not change cognition.", TWO, state="stands", id="s1.2", reworded=True)
     out = claim("Sleep cures.", TWO, state="out", id="s1.3")
     final = with_rewordings(judged, drafted((again, out)))
-    assert [(one.id, one.text) for one in printed(final).paragraphs[0].claims] == [
+    assert [(sentence.id, sentence.text) for sentence in printed(final).paragraphs[0].claims] == [
         ("s1.1", "Sleep lowered risk."),
         ("s1.2", "Sleep did not change cognition."),
     ]
     assert len(printed(final).paragraphs) == 1, "what its writer left out was printed"
-    kinds = {one.text: one.kind for one in printed(final).refused}
+    kinds = {refusal.text: refusal.kind for refusal in printed(final).refused}
     assert kinds == {"Sleep helps.": "reworded", "Sleep may help.": "wording", "Sleep cures.": "claim"}
     assert to_reword(final) == ()
 
@@ -87,9 +92,9 @@ def test_a_second_wording_has_the_id_of_the_first_and_what_is_left_out_is_not_pr
 def test_what_nobody_confirmed_is_replaced_by_its_quotes_and_listed() -> None:
     final = printed(DRAFT)
     assert texts(final) == [ONE.quote, TWO.quote, "Sleep lowered risk.", TWO.quote]
-    assert [one.id for one in final.claims] == ["s1.a1", "s1.a1.2", "s1.1", "s1.2"]
-    assert [one.text for one in final.refused] == ["Sleep may help.", "Sleep helps.", "Sleep cures."]
-    assert {one.reason for one in final.refused} == {Statement(code="not_read")}
+    assert [sentence.id for sentence in final.claims] == ["s1.a1", "s1.a1.2", "s1.1", "s1.2"]
+    assert [refusal.text for refusal in final.refused] == ["Sleep may help.", "Sleep helps.", "Sleep cures."]
+    assert {refusal.reason for refusal in final.refused} == {Statement(code="not_read")}
     assert printed(final) == final
 
 
@@ -98,7 +103,10 @@ def test_a_refused_sentence_leaves_one_quote_of_each_work() -> None:
     far = Support(evidence_id="pmid:1", quote="The median age of the patients was sixty years.")
     lie = claim("Three patients needed conversion to open surgery.", far, near, TWO, state="refused")
     (paragraph,) = printed(drafted((lie,))).paragraphs
-    assert [(one.id, one.text) for one in paragraph.claims] == [("s1.1", near.quote), ("s1.1.2", TWO.quote)]
+    assert [(sentence.id, sentence.text) for sentence in paragraph.claims] == [
+        ("s1.1", near.quote),
+        ("s1.1.2", TWO.quote),
+    ]
 
 
 def test_a_row_of_a_table_or_a_heading_is_never_printed_in_place_of_a_sentence() -> None:
@@ -110,16 +118,16 @@ def test_a_row_of_a_table_or_a_heading_is_never_printed_in_place_of_a_sentence()
         lie = claim("Age differed.", Support(evidence_id="pmid:1", quote=quote), state="refused")
         final = printed(drafted((lie,)))
         assert texts(final) == []
-        assert [one.kind for one in final.refused] == ["claim"]
+        assert [refusal.kind for refusal in final.refused] == ["claim"]
 
 
 def test_where_the_first_sentence_of_an_answer_falls_the_rest_of_it_stands() -> None:
     rest = claim("Sleep lowered risk.", ONE, state="stands")
     missing = claim("No work compares the two.", kind="missing", state="refused", problem=NOT_SAID)
     final = printed(drafted(answer=(missing, rest)))
-    assert [one.text for one in final.answer] == ["Sleep lowered risk."]
+    assert [sentence.text for sentence in final.answer] == ["Sleep lowered risk."]
     quoted = printed(drafted(answer=(claim("Sleep cures.", TWO, state="refused"), rest)))
-    assert [one.text for one in quoted.answer] == [TWO.quote, "Sleep lowered risk."]
+    assert [sentence.text for sentence in quoted.answer] == [TWO.quote, "Sleep lowered risk."]
 
 
 def test_what_a_reader_confirms_that_misses_planted_errors_is_not_confirmed() -> None:
@@ -138,8 +146,8 @@ def test_what_a_reader_confirms_that_misses_planted_errors_is_not_confirmed() ->
     assert problem is not None
     assert (judged.answer[0].state, problem.code) == ("refused", "not_confirmed")
     assert texts(printed(judged))[:2] == [ONE.quote, TWO.quote]
-    assert not any(is_rewordable(one) for one in judged.answer), "its wording was not found wrong"
-    assert [one.problem for one in judged.claims if one.id == "s1.2"] == [NOT_SAID]
+    assert not any(is_rewordable(sentence) for sentence in judged.answer), "its wording was not found wrong"
+    assert [sentence.problem for sentence in judged.claims if sentence.id == "s1.2"] == [NOT_SAID]
 
 
 def test_vigilance_adds_up_and_without_planted_errors_nothing_is_doubted() -> None:
@@ -153,10 +161,12 @@ def test_a_reservation_and_what_is_missing_are_printed_only_when_they_were_read(
     open_one = claim("Follow-up was short.", kind="reservation")
     read = claim("No work studied children.", kind="reservation", state="stands", stands_by="reader")
     draft = named("s1", SectionDraft(reservations=(open_one, read)))
-    assert [one.id for one in draft.reservations] == ["s1.r1", "s1.r2"]
+    assert [reservation.id for reservation in draft.reservations] == ["s1.r1", "s1.r2"]
     final = printed(draft)
-    assert [one.text for one in final.reservations] == ["No work studied children."]
-    assert [(one.kind, one.text) for one in final.refused] == [("reservation", "Follow-up was short.")]
+    assert [reservation.text for reservation in final.reservations] == ["No work studied children."]
+    assert [(refusal.kind, refusal.text) for refusal in final.refused] == [
+        ("reservation", "Follow-up was short.")
+    ]
 
 
 LEANING = (
@@ -168,8 +178,8 @@ LEANING = (
 
 
 def test_a_sentence_that_leans_is_read_with_the_ones_before_it() -> None:
-    texts = [one.text for one in LEANING]
-    after = [one.after for one in placed(drafted(LEANING))]
+    texts = [sentence.text for sentence in LEANING]
+    after = [sentence.after for sentence in placed(drafted(LEANING))]
     assert after == ["", texts[0], " ".join(texts[:2]), ""]
 
 
@@ -177,8 +187,8 @@ def test_a_sentence_falls_with_the_one_that_it_leans_on() -> None:
     fell = LEANING[1].replace(state="refused", problem=NOT_SAID)
     stood = LEANING[2].replace(state="stands", stands_by="reader")
     final = printed(drafted((LEANING[0], fell, stood, LEANING[3])))
-    assert [one.text for one in final.claims] == [LEANING[0].text, TWO.quote, LEANING[3].text]
-    codes = {one.text: one.reason.code for one in final.refused}
+    assert [sentence.text for sentence in final.claims] == [LEANING[0].text, TWO.quote, LEANING[3].text]
+    codes = {refusal.text: refusal.reason.code for refusal in final.refused}
     assert codes == {fell.text: "not_supported", stood.text: "leans_on_refused"}
     left_out = fell.replace(state="out")
     assert stood.text in texts(printed(drafted((LEANING[0], left_out, stood))))
@@ -192,5 +202,5 @@ def test_what_leans_on_a_refused_sentence_may_be_written_again_with_it() -> None
     again = stood.replace(text="Sleep did not change mood.", state="ask", reworded=True, leans=False)
     other = LEANING[3].replace(text="Sleep doubles risk.", state="ask")
     final = with_rewordings(draft, drafted((fell.replace(state="out"), again)))
-    assert [one.text for one in to_read(placed(final))] == [again.text]
+    assert [sentence.text for sentence in to_read(placed(final))] == [again.text]
     assert other.text not in texts(final)

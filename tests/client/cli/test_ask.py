@@ -56,7 +56,7 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
 
     report, evidence = report_of(), evidence_of()
     listed = [line for line in ran.out.splitlines() if re.match(r"\[\d+\] ", line)]
-    works = {f"[{one['number']}] {one['title']} (" for one in report["references"]}
+    works = {f"[{reference['number']}] {reference['title']} (" for reference in report["references"]}
     assert listed
     assert all(any(line.startswith(work) for work in works) for line in listed)
     assert supports(report)
@@ -131,9 +131,9 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: str) -> N
         *("--approve", "report"),
     )
     assert command.stderr is not None
-    said = ""
+    text = ""
     for line in command.stderr:
-        said += line
+        text += line
         if "determinator approve" in line:
             break
     command.send_signal(signal.SIGINT)
@@ -142,7 +142,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: str) -> N
     run_id = re.search(r"ask-[a-z0-9-]+", out)
     assert run_id
     assert f"determinator watch {run_id.group()[-8:]}`" in err
-    assert "search complete [1]: library: ok" in said
+    assert "search complete [1]: library: ok" in text
     assert inside("status", "last", "--json").json()["status"] == "running"
 
 

@@ -20,7 +20,7 @@ def test_the_effort_goes_with_the_model_that_was_named(tmp_path: Path) -> None:
 def test_the_effort_goes_with_the_models_of_the_settings(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, model="big", roles={"judge": "tiny"})
     chosen = models(settings, AskOptions(effort="large"))
-    assert {role: (one.model, one.effort) for role, one in chosen.items()} == {
+    assert {role: (choice.model, choice.effort) for role, choice in chosen.items()} == {
         "default": ("big", "large"),
         "judge": ("tiny", "large"),
     }

@@ -64,8 +64,8 @@ async def test_a_draft_of_a_model_is_a_protocol_that_can_be_read(tmp_path: Path)
     assert by == "drafted by m"
     assert protocol.title == 'Vitamin "C" for colds'
     assert [(rule.id, rule.kind) for rule in protocol.criteria] == [("I1", "include"), ("E1", "exclude")]
-    assert [one.query for one in protocol.sources] == ['"ascorbic acid"[mh] AND cold']
-    assert [one.kind for one in protocol.screeners] == ["model", "person"]
+    assert [source.query for source in protocol.sources] == ['"ascorbic acid"[mh] AND cold']
+    assert [screener.kind for screener in protocol.screeners] == ["model", "person"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,9 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     assert "exclude" not in shown.out
     assert determinator("review", "screen", review, "--by", "bob", stdin="i\n" * 6).code == 0
     (conflict,) = determinator("review", "conflicts", review, "--json").json()
-    made = {one["by"]: (one["verdict"], one.get("criterion")) for one in conflict["decisions"]}
+    made = {
+        decision["by"]: (decision["verdict"], decision.get("criterion")) for decision in conflict["decisions"]
+    }
     assert made["ada"] == ("exclude", "E1")
     number = str(conflict["record"])
     refused = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "X")

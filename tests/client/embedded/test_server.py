@@ -132,8 +132,8 @@ def test_a_worker_that_cannot_live_is_given_up_and_named(file_home: Path) -> Non
 
     wait_until(killed, every=0.02)
     assert len(seen) == MAX_DEATHS + 1
-    (found,) = [c for c in inside("doctor", "--json").json() if c["name"] == "worker"]
-    assert found["state"] == "warn"
+    (check,) = [c for c in inside("doctor", "--json").json() if c["name"] == "worker"]
+    assert check["state"] == "warn"
     assert determinator("up").code == 0
     assert living(file_home)["worker"]
 

@@ -39,9 +39,9 @@ def serving(*options: str, port: int | None = None, env: dict[str, str] | None =
         token = ""
         if "--tokens" not in options:
             line = process.stderr.readline()
-            found = re.search(r"token: (\S+)", line)
-            assert found, line
-            token = found[1]
+            match = re.search(r"token: (\S+)", line)
+            assert match, line
+            token = match[1]
         yield Served(f"http://127.0.0.1:{port}", token, process)
     finally:
         if process.poll() is None:

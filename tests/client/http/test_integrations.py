@@ -24,9 +24,9 @@ TOKENS = 10_000
 def blocks(title: str, language: str) -> list[str]:
     """The code of a chapter."""
     chapter = TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
-    found = re.findall(rf"^```{language}\n(.*?)^```", chapter, re.DOTALL | re.MULTILINE)
-    assert found, title
-    return found
+    matches = re.findall(rf"^```{language}\n(.*?)^```", chapter, re.DOTALL | re.MULTILINE)
+    assert matches, title
+    return matches
 
 
 def executed(*code: str) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
     answer = Response.model_validate(whole(output, "completed"))
     assert [item.type for item in answer.output] == ["reasoning", "mcp_approval_request", "message"]
     assert answer.output_text == words
-    kinds = {one["type"] for one in text["annotations"]}
+    kinds = {annotation["type"] for annotation in text["annotations"]}
     assert kinds == {"url_citation", "file_citation"}
     assert len(text["annotations"]) == 400, "quotes a and b of a work are one citation of it"
 

@@ -87,10 +87,10 @@ async def refused(client: "Client", tool: str, **arguments: Any) -> str:
 
 async def test_a_search_says_its_status_and_gives_quotable_text(pubmed: ReplayServer) -> None:
     async with connected() as client:
-        found = await searched(client, query="aspirin", max_results=3, date_range="5y")
-        assert found["status"] == "ok"
-        assert found["works"][0]["identifiers"]["pmid"] == PMID
-        assert len(found["works"][0]["text"]) > 200
+        result = await searched(client, query="aspirin", max_results=3, date_range="5y")
+        assert result["status"] == "ok"
+        assert result["works"][0]["identifiers"]["pmid"] == PMID
+        assert len(result["works"][0]["text"]) > 200
         assert "mindate" in pubmed.asked[0].query or "[dp]" in pubmed.asked[0].query["term"][0]
 
 
@@ -158,7 +158,7 @@ async def test_a_quote_is_verbatim_or_it_is_not(pubmed: ReplayServer) -> None:
                 {"quote": quote[:20], "text": text},
             ],
         )
-        assert [one["verbatim"] for one in checked["result"]] == [True, False, False, False]
+        assert [check["verbatim"] for check in checked["result"]] == [True, False, False, False]
 
 
 @pytest.mark.invariant
@@ -193,8 +193,8 @@ async def test_the_web_is_searched_with_the_next_engine_when_one_is_down(
     empty = Reply(200, json.dumps({"results": []}), {"content-type": "application/json"})
     pubmed.on("/searxng/search", empty)
     async with connected() as client:
-        found = await searched(client, "web", query="aspirin")
-        assert (found["source"], found["status"]) == ("searxng", "empty")
+        result = await searched(client, "web", query="aspirin")
+        assert (result["source"], result["status"]) == ("searxng", "empty")
         pubmed.on("/searxng/search", Reply(503, "down"))
         assert "not `no results`" in await refused(
             client, "search_literature", query="metformin", sources=["web"]

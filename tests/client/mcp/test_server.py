@@ -130,7 +130,7 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(file_home:
                 {"quote": support["quote"], "evidence_id": "doc:none"},
             ],
         )
-        assert [one["verbatim"] for one in checked["result"]] == [True, False]
+        assert [check["verbatim"] for check in checked["result"]] == [True, False]
         near = await called(client, "search_evidence", query=support["quote"], run=state["run"], limit=1)
         assert near["result"][0]["evidence_id"] == support["evidence_id"]
         assert "OFFLINE" in await refused(client, "ask_report", run=state["run"], action="refresh")
@@ -207,7 +207,7 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
         assert state["plan"]["report_outline"]
         await called(client, "change_run", run=run, action="edit_plan", plan=plan)
         waiting = await called(client, "research_status", run=run)
-        assert [one["title"] for one in waiting["plan"]["report_outline"]] == ["One section"]
+        assert [section["title"] for section in waiting["plan"]["report_outline"]] == ["One section"]
         more = await called(client, "change_run", run=run, action="extend", iterations=2)
         assert more["max_iterations"] > 2
         assert (await called(client, "change_run", run=run, action="pause"))["run"] == run
@@ -276,7 +276,7 @@ def test_a_foreign_client_calls_every_tool(
     answers = json.loads(ran.stdout)
     assert sorted(answers) == sorted(TOOLS)
     assert answers["verify_quotes"]["error"] is False
-    assert all("\n" not in one["text"] for one in answers.values() if one["error"])
+    assert all("\n" not in answer["text"] for answer in answers.values() if answer["error"])
     assert "offline" in answers["search_literature"]["text"]
     assert "no run" in answers["get_report"]["text"]
     assert "not below" in answers["start_research"]["text"]

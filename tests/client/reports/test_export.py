@@ -90,11 +90,14 @@ def test_one_changed_word_is_found_by_both_checks_and_reported_by_claim(home: Pa
     assert "s1.1: not in the text of pmid:1" in said
     ran = command("verify", str(folder), "--json")
     assert ran.code == 1
-    found = ran.json()
-    assert not found["holds"]
-    assert [(claim["name"], claim["holds"]) for claim in found["claims"]] == [("s1.1", False), ("s2.1", True)]
-    assert found["problems"][0] == "evidence.jsonl is not the file that was exported"
-    assert "not in the text of pmid:1" in found["claims"][0]["quotes"][0]["problem"]
+    parsed = ran.json()
+    assert not parsed["holds"]
+    assert [(claim["name"], claim["holds"]) for claim in parsed["claims"]] == [
+        ("s1.1", False),
+        ("s2.1", True),
+    ]
+    assert parsed["problems"][0] == "evidence.jsonl is not the file that was exported"
+    assert "not in the text of pmid:1" in parsed["claims"][0]["quotes"][0]["problem"]
 
 
 def test_a_report_from_elsewhere_needs_its_texts(home: Path) -> None:

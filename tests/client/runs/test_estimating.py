@@ -68,10 +68,10 @@ async def test_past_runs_are_read_of_their_reports(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     store = EvidenceStore.at(settings.evidence_url)
     spent = {"tokens": 900, "model_calls": 9, "seconds": 60.0, "cost_usd": 0.5}
-    own = {"estimate": {"models": ["m"]}}
+    fields = {"estimate": {"models": ["m"]}}
     for name, stop, method in (
-        ("whole", "sufficient_evidence", spent | own),
-        ("cut-short", "cancelled", spent | own),
+        ("whole", "sufficient_evidence", spent | fields),
+        ("cut-short", "cancelled", spent | fields),
         ("without-a-model", "sufficient_evidence", {}),
     ):
         report = a_report(run_id=name, stop_reason=stop, methodology=method)

@@ -73,9 +73,9 @@ async def test_sections_of_a_run_share_the_fairness_of_its_user(
         handle = temporal_client.get_workflow_handle(started.run_id)
         await handle.result()
         keys = set()
-        async for found in temporal_client.list_workflows(f"TaskQueue = '{queue}'"):
-            described = await temporal_client.get_workflow_handle(found.id).describe()
-            keys.add((found.id == started.run_id, described.raw_info.priority.fairness_key))
+        async for workflow in temporal_client.list_workflows(f"TaskQueue = '{queue}'"):
+            described = await temporal_client.get_workflow_handle(workflow.id).describe()
+            keys.add((workflow.id == started.run_id, described.raw_info.priority.fairness_key))
     assert keys == {(True, "ada"), (False, "ada")}
 
 

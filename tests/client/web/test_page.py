@@ -54,7 +54,9 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(file_home
             page = await page_with(ada, at, "//*[@class='paper' and not(//section[@id='gate-report'])]")
             assert "A title of my own" in page.xpath("string()")
             report = await run.draft()
-            assert [one.by for one in report.methodology.approvals if one.action == "approved"] == ["ada"] * 2
+            assert [
+                approval.by for approval in report.methodology.approvals if approval.action == "approved"
+            ] == ["ada"] * 2
             assert (await ada.post(f"{at}/do/pause")).status_code == 400, (
                 "a run that is over takes no message"
             )

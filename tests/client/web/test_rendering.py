@@ -144,7 +144,7 @@ def test_an_answer_cites_by_the_numbers_of_its_report() -> None:
     cited = own.references[-1]
     other = cited.model_copy(update={"evidence_id": "doc:other", "number": 2, "title": "Another work"})
     answer = own.model_copy(update={"references": (cited.model_copy(update={"number": 1}), other)})
-    assert [one.mark for one in cited_of(answer, own)] == [str(cited.number), "a"]
+    assert [mark.mark for mark in cited_of(answer, own)] == [str(cited.number), "a"]
 
 
 def test_what_a_message_is_most_like_is_guessed_and_not_acted_upon() -> None:

@@ -71,7 +71,7 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             assert await page_with(ada, at, approve) is not None
             assert (await ada.post(f"{at}/approve")).status_code == 303
             page = await page_with(ada, at, FORM)
-            keys = {str(one) for one in page.xpath("//@data-key")}
+            keys = {str(key) for key in page.xpath("//@data-key")}
             assert keys >= {"i", "e", "u", "j", "1", "2"}
             assert "<b>alone" not in (await ada.get(at)).text
             first, after = await decided(ada, at, "i")
@@ -86,9 +86,9 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             assert not (await page_with(cyd, at, "//p[contains(., 'Nothing waits')]")).xpath(FORM)
             await decided(bob, at, "e", "E1")
             page = await page_with(cyd, at, FORM)
-            said = page.xpath("string(//article)")
-            assert "ada: include" in said
-            assert "bob: exclude (E1)" in said
+            text = page.xpath("string(//article)")
+            assert "ada: include" in text
+            assert "bob: exclude (E1)" in text
             await decided(cyd, at, "i")
             assert (await review.view()).titles.state(int(first)) == "included"
             # eve cannot decide, and nobody decides in the name of another
@@ -96,7 +96,7 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             fields = {**fields_in(form), "verdict": "i", "by": "bob"}
             assert (await eve.post(f"{at}/decide", data=fields)).status_code == 404
             assert (await ada.post(f"{at}/decide", data=fields)).status_code == 303
-            assert {one.by for one in await review.decisions()} == {"ada", "bob", "cyd"}
+            assert {decision.by for decision in await review.decisions()} == {"ada", "bob", "cyd"}
             await asyncio.gather(*(finish(http, at) for http in (ada, bob)))
             await page_with(ada, at, approve)  # nobody has a full text
             assert (await ada.post(f"{at}/approve")).status_code == 303
@@ -128,8 +128,8 @@ async def test_without_sign_in_a_person_gives_a_name(file_home: Path, tmp_path: 
             assert (await http.post(f"{at}/approve", data={"by": "ada"})).status_code == 303
             assert not tree_of((await http.get(at)).text).xpath(FORM)
             number, _ = await decided(http, f"{at}?by=ada", "u")
-            (one,) = await review.decisions()
-            assert (one.record, one.by, one.verdict) == (int(number), "ada", "unsure")
+            (decision,) = await review.decisions()
+            assert (decision.record, decision.by, decision.verdict) == (int(number), "ada", "unsure")
             answer = await http.get(f"{at}?by=ada&at=11")
             assert "Trial 11 of metformin" in answer.text
             assert (await http.get(f"{at}?by=ada&at=99")).status_code == 400

@@ -24,7 +24,7 @@ def test_a_conversation_survives_the_process_and_is_its_users_own(home: Path) ->
     for number in range(MAX_TURNS):
         talking(home).keep("ada", "ask-1", str(number))
     assert talking(home).conversation("ada", "ask-1") == [str(number) for number in range(MAX_TURNS)]
-    (kept,) = (home / "state" / "talks").iterdir()
-    assert kept.stat().st_mode & 0o077 == 0
-    kept.write_text("[")
+    (file,) = (home / "state" / "talks").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    file.write_text("[")
     assert talking(home).conversation("ada", "ask-1") == []

@@ -36,9 +36,9 @@ def test_a_graph_whose_cycles_have_a_budget_is_valid(graph: GraphDefinition) -> 
 @given(valid_graphs(), st.sampled_from(sorted(SPOILED)))
 def test_what_is_wrong_is_found_and_its_node_is_named(graph: GraphDefinition, code: Code) -> None:
     spoiled = SPOILED[code](graph)
-    found = problems(spoiled)
-    assert code in {problem.code for problem in found}
-    named = {problem.node for problem in found if problem.code == code}
+    faults = problems(spoiled)
+    assert code in {problem.code for problem in faults}
+    named = {problem.node for problem in faults if problem.code == code}
     assert all(name in (*spoiled.nodes, "nowhere") or code == "no_exit" for name in named)
 
 
@@ -48,8 +48,8 @@ def test_the_cycle_that_might_never_end_is_named() -> None:
         name: node.model_copy(update={"budget": None}) if name == "again" else node
         for name, node in endless.nodes.items()
     }
-    found = problems(endless.model_copy(update={"nodes": nodes}))
-    assert {problem.code for problem in found} == {"wrong_edge"}
+    faults = problems(endless.model_copy(update={"nodes": nodes}))
+    assert {problem.code for problem in faults} == {"wrong_edge"}
     nodes["judged"] = nodes["judged"].model_copy(update={"budget": None})
     nodes["again"] = endless.nodes["again"]
     (problem,) = problems(endless.model_copy(update={"nodes": nodes}))

@@ -206,10 +206,10 @@ def test_a_rate_holds_over_all_processes_of_a_home_one_of_which_holds_its_gate(t
         process.start()
     for process in processes:
         process.join(60)
-    found = moments(sent)
-    assert len(found) == 24
-    assert busiest_second(found) <= rate
-    assert max(found) - min(found) < 24 / rate * 2.5
+    times = moments(sent)
+    assert len(times) == 24
+    assert busiest_second(times) <= rate
+    assert max(times) - min(times) < 24 / rate * 2.5
 
 
 def test_a_process_that_dies_gives_its_turn_back(tmp_path: Path) -> None:

@@ -217,9 +217,13 @@ def test_abstracts_of_one_supplement_are_works_of_their_own(tmp_path: Path) -> N
             for title, author, text in rows
         )
     )
-    read = [one for one in read_file(b"", str(tmp_path / "a.ris"), "a.ris") if not isinstance(one, SetAside)]
-    assert [one.identifiers.doi for one in read] == [DOI_OF_ALL, None, DOI_OF_ALL], (
+    read = [
+        record
+        for record in read_file(b"", str(tmp_path / "a.ris"), "a.ris")
+        if not isinstance(record, SetAside)
+    ]
+    assert [record.identifiers.doi for record in read] == [DOI_OF_ALL, None, DOI_OF_ALL], (
         "the third is the first again"
     )
     assert len({one.evidence_id for one in read}) == 2
-    assert [one.text for one in read][1] == "Decline slowed by 9 percent."
+    assert [record.text for record in read][1] == "Decline slowed by 9 percent."

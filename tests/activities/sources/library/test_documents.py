@@ -48,10 +48,10 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
         packed.write(json.dumps({"title": "Packed", "abstract": "Packed text.", "pmid": "003"}) + "\n")
     (tmp_path / "program.exe").write_bytes(b"MZ")
     (tmp_path / ".hidden.txt").write_text("hidden")
-    found = read(tmp_path)
-    assert found.set_aside == ()
-    assert len(found.documents) == 9
-    files = {d.facts["file"]: d for d in found.documents}
+    documents = read(tmp_path)
+    assert documents.set_aside == ()
+    assert len(documents.documents) == 9
+    files = {d.facts["file"]: d for d in documents.documents}
     assert files["note.txt"].title == "A plain title"
     assert files["note.txt"].text == "A plain title\n\nThe body of the note."
     assert "title_from" not in files["note.txt"].facts
@@ -72,7 +72,7 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     assert pdf.identifiers.doi == "10.1000/example.1"
     assert "recurrence of pericarditis in a trial" in pdf.text.replace("\n", " ")
     assert "second page" in pdf.text
-    for document in found.documents:
+    for document in documents.documents:
         whole = document.facts["file"] not in ("many.jsonl", "packed.jsonl.gz")
         assert document.full_text is whole, document.facts["file"]
         assert document.standing == "unknown"
@@ -101,12 +101,12 @@ def test_what_cannot_be_read_is_set_aside_and_voids_nothing(tmp_path: Path) -> N
         page = f"<meta charset={charset}><html><body><p>{'Aspirin in a cohort. ' * 20}</p></body></html>"
         (tmp_path / f"{charset}.html").write_text(page)
     (tmp_path / "brackets.md").write_text("[" * 100_000 + "x" + "]" * 100_000)
-    found = read(tmp_path)
-    texts = {d.text for d in found.documents}
+    documents = read(tmp_path)
+    texts = {d.text for d in documents.documents}
     assert {"Something to read.", "first", "last", "below a deep line"} <= texts
     assert {"A file name that is not UTF-8."} <= texts
     assert len([text for text in texts if "surrogate" in text]) == 1
-    assert {a.name for a in found.set_aside} - {
+    assert {a.name for a in documents.set_aside} - {
         "undefined.html",
         "zlib.html",
         "utf-7.html",
@@ -116,8 +116,8 @@ def test_what_cannot_be_read_is_set_aside_and_voids_nothing(tmp_path: Path) -> N
         *("deep.jsonl, line 1", "empty.txt", "lines.jsonl, line 2", "lines.jsonl, record 3"),
         "lines.jsonl, record 4",
     }
-    assert all(a.reason for a in found.set_aside)
-    for text in (*(d.model_dump_json() for d in found.documents), *(a.name for a in found.set_aside)):
+    assert all(a.reason for a in documents.set_aside)
+    for text in (*(d.model_dump_json() for d in documents.documents), *(a.name for a in documents.set_aside)):
         assert text.encode()
 
 
@@ -134,9 +134,9 @@ def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
     (library / "loop.txt").symlink_to("loop.txt")
     (library / "dangling.txt").symlink_to("nowhere.txt")
     (library / "inside.txt").symlink_to("own.txt")
-    found = read(library)
-    assert [d.text for d in found.documents] == ["my own text"]
-    assert {a.name for a in found.set_aside} == {
+    documents = read(library)
+    assert [d.text for d in documents.documents] == ["my own text"]
+    assert {a.name for a in documents.set_aside} == {
         "link.txt",
         "climb.txt",
         "folder",
@@ -155,9 +155,9 @@ def test_a_link_that_is_swapped_after_the_look_is_not_followed(tmp_path: Path) -
     listing = list_folder(library)
     (library / "a.txt").unlink()
     (library / "a.txt").symlink_to(secret)
-    found = read_folder(listing)
-    assert found.documents == ()
-    assert len(found.set_aside) == 1
+    collection = read_folder(listing)
+    assert collection.documents == ()
+    assert len(collection.set_aside) == 1
 
 
 def test_a_pipe_or_a_large_file_does_not_hang_the_search(

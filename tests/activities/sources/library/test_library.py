@@ -66,12 +66,12 @@ async def test_the_sample_holds_papers_and_no_answers_of_annotators(tmp_path: Pa
 async def test_the_best_match_comes_first_and_the_querys_folder_goes_before_the_settings(
     library: LibrarySource, tmp_path: Path, folder: Path
 ) -> None:
-    found = await ask(library, "colchicine heart attack")
-    assert files(found) == ["heart.txt", "old.jsonl"]
-    assert found.hits == 2
-    assert found.records[0].provenance[0].query == "colchicine heart attack"
-    found = await ask(source(tmp_path, None), "colchicine", options={"library": str(folder)})
-    assert set(files(found)) == {"heart.txt", "old.jsonl"}
+    result = await ask(library, "colchicine heart attack")
+    assert files(result) == ["heart.txt", "old.jsonl"]
+    assert result.hits == 2
+    assert result.records[0].provenance[0].query == "colchicine heart attack"
+    result = await ask(source(tmp_path, None), "colchicine", options={"library": str(folder)})
+    assert set(files(result)) == {"heart.txt", "old.jsonl"}
     with pytest.raises(Refused, match="nowhere does not exist"):
         await ask(library, "x", options={"library": str(tmp_path / "nowhere")})
 
@@ -87,9 +87,9 @@ async def test_filters_narrow_by_year_and_kind(library: LibrarySource) -> None:
 
 async def test_files_that_cannot_be_read_are_named_and_an_empty_folder_says_so(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
-    found = await ask(source(tmp_path, tmp_path / "none"), "x")
-    assert found.records == ()
-    assert "no documents" in found.detail
+    result = await ask(source(tmp_path, tmp_path / "none"), "x")
+    assert result.records == ()
+    assert "no documents" in result.detail
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "note.txt").write_text("Compound 17 was safe in 18 volunteers.")
@@ -153,9 +153,9 @@ async def test_with_a_model_meaning_finds_what_words_do_not(
         without.setattr(index, "embedder", lambda _: None)
         assert (await ask(source(tmp_path, folder), "cardiac", limit=1)).records == ()
     library = source(tmp_path, folder)
-    found = await ask(library, "cardiac", limit=1)
-    assert files(found) == ["heart.txt"]
-    assert found.detail == "", "a folder of a few pages is encoded before its first answer"
+    result = await ask(library, "cardiac", limit=1)
+    assert files(result) == ["heart.txt"]
+    assert result.detail == "", "a folder of a few pages is encoded before its first answer"
     nothing = await ask(library, "heart", year_to=1980)
     assert nothing.hits == 1, "what neither shares a word nor resembles is not a hit"
 
@@ -175,10 +175,10 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     opened = library._libraries.open(folder).encoding
     assert opened is not None
     assert await asyncio.to_thread(opened.wait, 60)
-    found = await ask(library, "cardiac", limit=1)
-    assert (files(found), found.detail) == (["heart.txt"], "")
+    result = await ask(library, "cardiac", limit=1)
+    assert (files(result), result.detail) == (["heart.txt"], "")
     again = await ask(source(tmp_path, folder), "cardiac", limit=1)
-    assert (again.records, again.detail) == (found.records, ""), "a new process reads the same vectors"
+    assert (again.records, again.detail) == (result.records, ""), "a new process reads the same vectors"
 
 
 def test_what_a_library_cannot_hold_is_said(
@@ -196,9 +196,9 @@ async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(
 ) -> None:
     monkeypatch.setattr(encoding, "MAX_ENCODED_BEFORE", 0)
     assert "not encoded yet" in (await ask(library, "How is gout treated in old people?")).detail
-    found = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
-    assert found.records
-    assert found.detail == ""
+    result = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
+    assert result.records
+    assert result.detail == ""
 
 
 async def test_the_languages_of_a_new_folder_are_told_before_it_is_searched(
@@ -263,7 +263,7 @@ def test_an_index_of_a_changed_folder_finds_what_a_new_one_finds(tmp_path: Path)
 
     def found(indexes: Path) -> list[tuple[str, float]]:
         ranked, _ = Libraries(indexes).open(folder).search("gout of adults in cohort 3", 50)
-        return [(one.document.facts["file"], round(one.score, 9)) for one in ranked]
+        return [(match.document.facts["file"], round(match.score, 9)) for match in ranked]
 
     first = found(cache)
     (folder / "note-03.txt").write_text("Note 3\n\nGout of adults: cohort 3 again, changed.")
@@ -277,12 +277,12 @@ def test_an_index_of_a_changed_folder_finds_what_a_new_one_finds(tmp_path: Path)
 def test_an_index_that_nobody_uses_is_removed_and_one_in_use_is_not(tmp_path: Path, folder: Path) -> None:
     cache, old = tmp_path / "cache", time.time() - (KEPT_DAYS + 1) * 86_400
     Libraries(cache).open(folder)
-    kept = set(cache.iterdir())
+    file = set(cache.iterdir())
     (cache / "other.sqlite").touch()
     for place in cache.iterdir():
         os.utime(place, (old, old))
     Libraries(cache).open(folder)  # marks it as used
-    assert set(cache.iterdir()) == kept
+    assert set(cache.iterdir()) == file
 
 
 async def test_of_a_small_folder_a_run_is_given_all_where_one_matches(library: LibrarySource) -> None:

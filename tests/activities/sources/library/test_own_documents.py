@@ -26,9 +26,9 @@ SENTENCE = "Aspirin lowered the risk of colorectal cancer in this cohort of nurs
 
 def read(folder: Path) -> dict[str, Evidence]:
     """The documents by file name; nothing is set aside."""
-    found: Collection = read_folder(folder)
-    assert not found.set_aside
-    return {document.facts["file"]: document for document in found.documents}
+    collection: Collection = read_folder(folder)
+    assert not collection.set_aside
+    return {document.facts["file"]: document for document in collection.documents}
 
 
 def test_a_word_document_is_read_in_its_order(tmp_path: Path) -> None:
@@ -42,11 +42,11 @@ def test_a_word_document_is_read_in_its_order(tmp_path: Path) -> None:
     table.cell(0, 2).text = "17"
     made.add_paragraph("After the table.")
     made.save(str(tmp_path / "a.docx"))
-    found = read(tmp_path)["a.docx"]
-    assert found.title == "Aspirin and cancer"
-    assert found.authors == ("Jane Doe", "Juan Roe")
-    assert found.text == f"Results\n\n{SENTENCE}\n\nCases | 17\n\nAfter the table."
-    assert found.url == (tmp_path / "a.docx").as_uri()
+    document = read(tmp_path)["a.docx"]
+    assert document.title == "Aspirin and cancer"
+    assert document.authors == ("Jane Doe", "Juan Roe")
+    assert document.text == f"Results\n\n{SENTENCE}\n\nCases | 17\n\nAfter the table."
+    assert document.url == (tmp_path / "a.docx").as_uri()
 
 
 def test_a_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_a_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
         slide.placeholders[1].text = body
     slide.notes_slide.notes_text_frame.text = "What is said to it."
     made.save(str(tmp_path / "talk.pptx"))
-    found = read(tmp_path)["talk.pptx"]
-    assert found.title == "First"
-    first, second = found.pages
-    assert found.text[first:second].startswith("First")
-    assert found.text[second:] == f"Second\n\n{SENTENCE}\n\nWhat is said to it."
+    document = read(tmp_path)["talk.pptx"]
+    assert document.title == "First"
+    first, second = document.pages
+    assert document.text[first:second].startswith("First")
+    assert document.text[second:] == f"Second\n\n{SENTENCE}\n\nWhat is said to it."
 
 
 def test_a_workbook_is_read_sheet_by_sheet_and_a_day_has_no_time(tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_an_e_book_is_read_in_reading_order(tmp_path: Path) -> None:
             "text/b c.xhtml",
             "<html><body><h1>One</h1><p>A <i>slanted</i>\n word.</p><script>x</script></body></html>",
         )
-    found = read(tmp_path)["book.epub"]
-    assert found.text == f"One\n\nA slanted word.\n\n{SENTENCE}"
-    assert (found.title, found.authors, found.year) == ("A book", ("Jane Doe",), 2019)
+    document = read(tmp_path)["book.epub"]
+    assert document.text == f"One\n\nA slanted word.\n\n{SENTENCE}"
+    assert (document.title, document.authors, document.year) == ("A book", ("Jane Doe",), 2019)
     empty = io.BytesIO()
     zipfile.ZipFile(empty, "w").close()
     with pytest.raises(Unreadable):
@@ -131,12 +131,12 @@ def test_latex_is_read_without_its_markup(tmp_path: Path) -> None:
         "\\begin{document}\\maketitle\n% a remark\n\\section{Results}\n"
         "Aspirin lowered the risk \\textbf{of colorectal cancer}~\\cite{a} by 17\\,\\%.\n\\end{document}\n"
     )
-    found = read(tmp_path)["paper.tex"]
-    assert found.title == "On aspirin"
-    assert found.authors == ("Jane Doe", "Juan Roe")
-    assert "lowered the risk of colorectal cancer by 17" in " ".join(found.text.split())
-    assert "remark" not in found.text
-    assert "\\" not in found.text
+    document = read(tmp_path)["paper.tex"]
+    assert document.title == "On aspirin"
+    assert document.authors == ("Jane Doe", "Juan Roe")
+    assert "lowered the risk of colorectal cancer by 17" in " ".join(document.text.split())
+    assert "remark" not in document.text
+    assert "\\" not in document.text
 
 
 def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
         '"Title","Author","Publication Year","DOI","Abstract Note","Publication Title"\n'
         f'"On aspirin","Doe, Jane; Roe, Juan","2019","10.1000/x","{SENTENCE}","The Journal"\n'
     )
-    found = read(tmp_path)
-    assert found["doses.csv"].text == "drug: aspirin; coated; dose: 81; form: tablet"
-    record = found["export.csv"]
+    documents = read(tmp_path)
+    assert documents["doses.csv"].text == "drug: aspirin; coated; dose: 81; form: tablet"
+    record = documents["export.csv"]
     assert (record.evidence_id, record.title, record.text) == ("doi:10.1000/x", "On aspirin", SENTENCE)
     assert (record.year, record.venue, record.full_text) == (2019, "The Journal", False)
 
@@ -156,9 +156,11 @@ def test_records_without_a_text_are_rows_of_one_text(tmp_path: Path) -> None:
     orders = [{"name": "Ann", "paid": True, "sum": 12.5}, {"name": "Bert", "paid": False, "sum": 3}]
     (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, orders)))
     (tmp_path / "orders.json").write_text(json.dumps([{**order, "title": "Rent"} for order in orders]))
-    found = read(tmp_path)
-    assert found["orders.jsonl"].text == "name: Ann; paid: true; sum: 12.5\nname: Bert; paid: false; sum: 3"
-    assert found["orders.json"].text.splitlines()[1] == "name: Bert; paid: false; sum: 3; title: Rent"
+    documents = read(tmp_path)
+    assert (
+        documents["orders.jsonl"].text == "name: Ann; paid: true; sum: 12.5\nname: Bert; paid: false; sum: 3"
+    )
+    assert documents["orders.json"].text.splitlines()[1] == "name: Bert; paid: false; sum: 3; title: Rent"
     works = [{"title": "Aspirin", "doi": "10.1000/x"}, {"title": "Statins", "doi": "10.1000/y"}]
     (tmp_path / "works.json").write_text(json.dumps(works))
     assert len(read_folder(tmp_path).set_aside) == len(works), "their texts are missing"
@@ -168,20 +170,20 @@ def test_a_long_file_is_as_many_documents_as_it_has_parts_and_no_line_is_lost(tm
     rows = [f"{number},bolt of size {number % 9},{number * 3}" for number in range(20_000)]
     (tmp_path / "orders.csv").write_text("\n".join(("order,article,price", *rows)))
     (tmp_path / "diary.txt").write_text("\n".join(f"On day {number} it rained." for number in range(20_000)))
-    found = read_folder(tmp_path)
-    assert not found.set_aside
-    table = [one for one in found.documents if one.facts["file"] == "orders.csv"]
-    diary = [one for one in found.documents if one.facts["file"] == "diary.txt"]
-    assert [one.title for one in table[:2]] == [
+    collection = read_folder(tmp_path)
+    assert not collection.set_aside
+    table = [document for document in collection.documents if document.facts["file"] == "orders.csv"]
+    diary = [document for document in collection.documents if document.facts["file"] == "diary.txt"]
+    assert [part.title for part in table[:2]] == [
         f"orders (part 1 of {len(table)})",
         f"orders (part 2 of {len(table)})",
     ]
-    lines = [line for one in table for line in one.text.splitlines()]
+    lines = [line for part in table for line in part.text.splitlines()]
     assert lines[0] == "order: 0; article: bolt of size 0; price: 0", "a row has its headings in every part"
     assert len(lines) == len(rows)
-    assert "".join(one.text for one in diary) == (tmp_path / "diary.txt").read_text()
-    assert max(len(one.text) for one in (*table, *diary)) <= MAX_PART_CHARS
-    assert len({one.evidence_id for one in found.documents}) == len(found.documents)
+    assert "".join(part.text for part in diary) == (tmp_path / "diary.txt").read_text()
+    assert max(len(part.text) for part in (*table, *diary)) <= MAX_PART_CHARS
+    assert len({document.evidence_id for document in collection.documents}) == len(collection.documents)
 
 
 def test_a_page_keeps_its_number_in_a_later_part() -> None:
@@ -210,10 +212,10 @@ def test_an_entry_of_a_bibliography_has_the_text_of_its_attachment(tmp_path: Pat
     (library / "files" / "1" / "doe.pdf").write_bytes(shared_stream_pdf(3, 2))
     (tmp_path / "outside.pdf").write_bytes(shared_stream_pdf(1, 1))
     (library / "zotero.bib").write_text(BIB % (SENTENCE, SENTENCE))
-    found = read_folder(library)
-    (bare,) = found.set_aside
+    collection = read_folder(library)
+    (bare,) = collection.set_aside
     assert bare.name == "zotero.bib, record 2"
-    whole, gone = sorted(found.documents, key=lambda document: document.title, reverse=True)
+    whole, gone = sorted(collection.documents, key=lambda document: document.title, reverse=True)
     assert (whole.evidence_id, whole.title) == ("doi:10.1000/x", "On Aspirin: café")
     assert (whole.authors, whole.year, whole.venue) == (("Jane Doe", "Juan Roe"), 2019, "The Journal")
     assert (whole.full_text, len(whole.pages), whole.facts["file"]) == (True, 3, "files/1/doe.pdf")
@@ -230,8 +232,8 @@ def test_ris_and_csl_are_records(tmp_path: Path) -> None:
     csl |= {"issued": {"date-parts": [[2018, 4]]}, "container-title": "The Journal"}
     csl |= {"author": [{"family": "Doe", "given": "Jane"}]}
     (tmp_path / "b.json").write_text(json.dumps([csl]))
-    found = read(tmp_path)
-    assert [(d.evidence_id, d.year, d.authors, d.text) for d in found.values()] == [
+    documents = read(tmp_path)
+    assert [(d.evidence_id, d.year, d.authors, d.text) for d in documents.values()] == [
         ("doi:10.1000/x", 2019, ("Jane Doe",), SENTENCE),
         ("doi:10.1000/y", 2018, ("Jane Doe",), SENTENCE),
     ]
@@ -241,9 +243,9 @@ def test_ris_and_csl_are_records(tmp_path: Path) -> None:
 def test_a_damaged_document_is_set_aside(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"x.{ending}").write_bytes(b"PK\x03\x04 this is no archive\x00\xff")
     (tmp_path / "good.txt").write_text(SENTENCE)
-    found = read_folder(tmp_path)
-    assert [document.text for document in found.documents] == [SENTENCE]
-    assert len(found.set_aside) <= 1
+    collection = read_folder(tmp_path)
+    assert [document.text for document in collection.documents] == [SENTENCE]
+    assert len(collection.set_aside) <= 1
 
 
 def test_a_document_that_unpacks_without_end_is_set_aside(
@@ -289,14 +291,14 @@ def test_a_letter_has_its_sender_its_date_and_its_subject(tmp_path: Path) -> Non
     for name in ("trip.eml", "trip.txt"):
         (tmp_path / name).write_text(message)
     (tmp_path / "talk.txt").write_text("From: the harbour we sailed on.\n\nThe wind was from the west.")
-    found = read(tmp_path)
-    letters = [found[name] for name in ("trip.eml", "trip.txt") if name in found]
+    documents = read(tmp_path)
+    letters = [documents[name] for name in ("trip.eml", "trip.txt") if name in documents]
     assert letters
     for letter in letters:
         assert (letter.title, letter.authors, letter.year) == ("Trip to Lisbon", ("Lukas Brenner",), 2025)
         assert letter.facts["date"] == "2025-02-17"
         assert "We fly on Tuesday at 06:40" in letter.text
-    assert found["talk.txt"].authors == ()
+    assert documents["talk.txt"].authors == ()
 
 
 def test_a_mailbox_has_a_document_for_each_message_and_a_notebook_what_was_printed(tmp_path: Path) -> None:
@@ -345,7 +347,10 @@ def test_the_head_of_a_document_dates_it_before_its_file_does(tmp_path: Path) ->
         f"From: ann@x.example\nTo: b@x.example\nDate: Mon, 13 May 2024\nSubject: Roof\n\n{text}"
     )
     documents = read(tmp_path)
-    dated = {name: (one.facts["date"], one.facts["date_from"], one.year) for name, one in documents.items()}
+    dated = {
+        name: (document.facts["date"], document.facts["date_from"], document.year)
+        for name, document in documents.items()
+    }
     assert dated == {
         "2023-01-01 minutes.txt": ("2024-04-16", "text", 2024),
         "2023-01-02 note.txt": ("2023-01-02", "file_name", 2023),
