@@ -6,7 +6,7 @@ doi:10.1016/j.jclinepi.2019.10.014).
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -31,6 +31,7 @@ from activities.report.formats.blocks import (
     Block,
     Bullets,
     Cell,
+    Cite,
     Heading,
     Part,
     Parts,
@@ -421,7 +422,7 @@ def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Tab
                 cell(_sentence(clean(conclusion.outcome)))
                 if conclusion.asked and not (conclusion.wording and report.answer)
                 else Cell(_cited(conclusion, quotes)),
-                cell(number(len(works)) if works else ""),
+                Cell((Run(number(len(works))), _marks(works, quotes)) if works else ()),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
                 Cell(tuple(effect)),
                 cell(" ".join(filter(None, sure))),
@@ -430,6 +431,11 @@ def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Tab
     return Table(
         *filled([*map(_, SUMMARY_HEAD)], rows), next(iter(begins.values())) if len(starts) == 1 else ""
     )
+
+
+def _marks(works: Iterable[AppraisedWork], quotes: Quotes) -> Cite:
+    """Return the numbers of the references of works."""
+    return quotes.numbers(support for work in works for support in work.support)
 
 
 def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> Iterator[Part]:

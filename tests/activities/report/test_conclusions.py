@@ -110,7 +110,7 @@ def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
 def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
     words = words_of(changed(report_of(), certainty="very_low"), "md")
     assert "The drug may lower mortality, but the evidence is very uncertain." in words
-    assert "Mortality | 2 | 1,570 | Lower." in words, "a row is read alone"
+    assert "Mortality | 2 [1, 2] | 1,570 | Lower." in words, "a row is read alone"
     assert "| Very low:" in words
     assert "Per 1,000 people" not in words
 
@@ -222,7 +222,7 @@ def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
     words = words_of(report, "md")
     answer, _, chapter = words.partition("## Summary of findings")
     assert "The drug probably lowers mortality" not in answer
-    assert "The drug probably lowers mortality. [1, 2] | 2 | 1,570 | Lower. Pooled" in chapter
+    assert "The drug probably lowers mortality. [1, 2] | 2 [1, 2] | 1,570 | Lower. Pooled" in chapter
     assert "probably" not in words_of(report_of(), "md").partition("## Summary of findings")[2], (
         "the answer says it"
     )
