@@ -1,7 +1,7 @@
 """The report as others read it (`report --format json`). Keys are stable; more may be added.
 
 `executive_summary`, `markdown` and `limitations` are text for those who read the JSON alone. Code reads the
-fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
+fields beside them: `answer`, `paragraphs`, `passages`, `statements`.
 """
 
 from collections.abc import Callable, Iterator

@@ -307,7 +307,7 @@ def plain(text: str) -> str:
 
 def statements(report: dict[str, Any]) -> list[dict[str, Any]]:
     """Every claim, wherever it stands in the report."""
-    found = [*report["answer"], *report["summary"], *report["mechanism"]]
+    found = [*report["answer"], *report["mechanism"]]
     for section in report["sections"]:
         found += [*section["answer"], *section["claims"]]
     return found

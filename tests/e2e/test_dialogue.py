@@ -103,7 +103,7 @@ def sentences(run_id: str, version: int | None = None) -> dict[str, dict[str, An
     number = ("--version", str(version)) if version else ()
     ran = inside("report", run_id, "--format", "json", *number)
     report = json.loads(ran.out)
-    every = [*report["answer"], *report["summary"]]
+    every = report["answer"]
     every += [claim for section in report["sections"] for claim in (*section["answer"], *section["claims"])]
     return {claim["id"]: claim for claim in every}
 
