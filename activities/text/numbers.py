@@ -84,6 +84,7 @@ _HAN = re.compile(
 _GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000, "bn": 1_000_000_000}
 _SCALE = re.compile(r"\s?([^\W\d_](?:[\w ]{0,20}\w)?)")
 _COMPACT = re.compile(r"(0+) ?([^.]+)\.?")
+_ARABIC_MARKS = {0x66B: ".", 0x66C: ","}
 _SEPARATOR = re.compile(r"[.,\u00b7\u22c5']")
 _TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
 _DIGIT = re.compile(r"\d+")
@@ -188,7 +189,7 @@ def read(text: str, language: str = "") -> Read:
     """Return the numbers and codes of a text without tables, in order.
 
     `language`: of its number words; empty for that of the text."""
-    plain = rest = normalise(text)
+    plain = rest = normalise(text).translate(_ARABIC_MARKS)
     language = language or language_of_question(plain) or ENGLISH
     decimal = str(locale_of(language).number_symbols["latn"]["decimal"])
     numbers: list[Number] = []

@@ -226,3 +226,70 @@ def test_a_sentence_without_what_is_looked_up_has_no_work_read(monkeypatch: pyte
     assert not looked_at
     assert missing_code("IL-7 fell.", works) == "IL-7"
     assert looked_at == works
+
+
+@pytest.mark.parametrize(
+    ("claim", "same", "exchanged"),
+    [
+        (
+            "Es kostete 1.234,5 Euro.",
+            "Die Summe betrug 1.234,5 Euro.",
+            "Die Summe betrug 1.243,5 Euro.",
+        ),
+        (
+            "Le total est de 1 234,5 euros.",
+            "Le total est de 1\u202f234,5 euros.",
+            "Le total est de 1\u202f243,5 euros.",
+        ),
+        (
+            "The ratio was 5\xb72 and P .05.",
+            "The ratio was 5.2 and P 0.05.",
+            "The ratio was 2.5 and P 0.05.",
+        ),
+        (
+            "Vierundzwanzig Patienten starben.",
+            "24 Patienten starben.",
+            "42 Patienten starben.",
+        ),
+        (
+            "Vierentwintig pati\xebnten stierven.",
+            "24 pati\xebnten stierven.",
+            "42 pati\xebnten stierven.",
+        ),
+        (
+            "\u0968\u096a \u092e\u0930\u0940\u091c\u093c \u0925\u0947\u0964",
+            "24 \u092e\u0930\u0940\u091c\u093c \u0925\u0947\u0964",
+            "42 \u092e\u0930\u0940\u091c\u093c \u0925\u0947\u0964",
+        ),
+        (
+            "\u0634\u0627\u0631\u0643 \u0662\u0664 \u0648\u0661\u0662\u066b\u0665",
+            "\u0634\u0627\u0631\u0643 24 \u0645\u0631\u064a\u0636\u0627 \u064812.5",
+            "\u0634\u0627\u0631\u0643 24 \u0645\u0631\u064a\u0636\u0627 \u064815.2",
+        ),
+        (
+            "\u0634\u0627\u0631\u0643 \u0661\u066c\u0662\u0663\u0664 \u0645\u0631\u064a\u0636\u0627.",
+            "\u0634\u0627\u0631\u0643 1234 \u0645\u0631\u064a\u0636\u0627.",
+            "\u0634\u0627\u0631\u0643 1324 \u0645\u0631\u064a\u0636\u0627.",
+        ),
+        (
+            "\u5171\u6709\u4e8c\u5341\u56db\u540d\u60a3\u8005\u6b7b\u4ea1\u3002",
+            "\u5171\u670924\u540d\u60a3\u8005\u6b7b\u4ea1\u3002",
+            "\u5171\u670942\u540d\u60a3\u8005\u6b7b\u4ea1\u3002",
+        ),
+        (
+            "\u0423\u0447\u0430\u0441\u0442\u0432\u043e\u0432\u0430\u043b\u0438 1 234.",
+            "\u0423\u0447\u0430\u0441\u0442\u0432\u043e\u0432\u0430\u043b\u0438 1234.",
+            "\u0423\u0447\u0430\u0441\u0442\u0432\u043e\u0432\u0430\u043b\u0438 1243.",
+        ),
+        (
+            "\u092e\u0948\u0902\u0928\u0947 1,00,000 \u0930\u0941\u092a\u092f\u0947 \u0926\u093f\u090f\u0964",
+            "\u092e\u0948\u0902\u0928\u0947 100000 \u0930\u0941\u092a\u092f\u0947 \u0926\u093f\u090f\u0964",
+            "\u092e\u0948\u0902\u0928\u0947 200000 \u0930\u0941\u092a\u092f\u0947 \u0926\u093f\u090f\u0964",
+        ),
+    ],
+)
+def test_a_number_of_any_language_is_the_works_and_an_exchanged_one_is_not(
+    claim: str, same: str, exchanged: str
+) -> None:
+    assert missing_number(claim, [same]) == ""
+    assert missing_number(claim, [exchanged])
