@@ -25,6 +25,7 @@ _DAY_FIRST = re.compile(
     rf"(?<!\d)(\d{{1,2}})(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:{_LETTERS}{{2,3}}\s)?({_LETTERS}{{3,12}})\.?,?"
     rf"\s(?:{_LETTERS}{{2,3}}\s)?(\d{{4}})(?!\d)"
 )
+_JOINED = re.compile(rf"({_LETTERS}{{3,12}})-(?=\d)")
 _MONTH_FIRST = re.compile(rf"({_LETTERS}{{3,12}})\.?\s(\d{{1,2}})(?:{_LETTERS}{{2}})?,?\s(\d{{4}})(?!\d)")
 
 
@@ -45,6 +46,12 @@ def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
         if not chosen or mention.start >= chosen[-1].start + len(chosen[-1].shown):
             chosen.append(mention)
     return chosen
+
+
+def ranges_apart(text: str, language: str = ENGLISH) -> str:
+    """Return a text with a blank for the dash of a range of days: `Feb-31` in `11 Feb-31 Mar` is no name."""
+    months = _months(language)
+    return _JOINED.sub(lambda match: f"{match[1]} " if match[1].casefold() in months else match[0], text)
 
 
 def _dates(text: str, language: str) -> Iterator[Date]:

@@ -20,7 +20,8 @@ from rapidfuzz import fuzz
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, Evidence, Sentence, StandsBy, Statement, Support
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
-from activities.text.language import language_of
+from activities.documents.dates import ranges_apart
+from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
 from activities.text.quotability import LABEL
@@ -101,6 +102,7 @@ def sentence(
     `shown`: the computations that its writer shows; `results`: those of its other sentences. `is_row`: it may
     be longer, and ends without a stop."""
     plain = normalise(text)
+    plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")
     if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_STOPS) and not is_row:
