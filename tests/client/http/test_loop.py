@@ -33,6 +33,9 @@ class ARun:
     async def draft(self) -> Any:
         return RunReport.of(REPORT)
 
+    async def version(self, _: int | None) -> Any:
+        return await self.draft()
+
 
 def slow(*_: object) -> bytes:
     time.sleep(SECONDS)
@@ -100,10 +103,7 @@ async def test_the_text_of_a_report_blocks_no_other_request(monkeypatch: pytest.
 async def test_a_report_over_mcp_blocks_no_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
     class Runs:
         async def run(self, name: str) -> Any:
-            return SimpleNamespace(draft=self.draft)
-
-        async def draft(self) -> RunReport:
-            return RunReport.of(REPORT)
+            return ARun()
 
     from client.mcp import research
 
