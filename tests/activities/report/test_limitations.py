@@ -7,7 +7,7 @@ from activities.contracts.evidence import MODEL_SILENT, Statement
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PrismaCounts
 from activities.report.formats.statements import WORDING, sentence
-from activities.report.formats.words import not_shown, of_run
+from activities.report.formats.words import account, not_shown, of_run
 from activities.report.limitations import once
 from activities.roles.prompt import left_out
 from tests.activities.cases import FULL, TRIAL, planned, publish_input, ref_of
@@ -45,8 +45,8 @@ def test_steps_that_no_model_did_are_one_line_of_how_the_report_was_made() -> No
     reason = "bridge at http://127.0.0.1:1/v1 cannot be reached"
     notes = tuple(Statement.of(MODEL_SILENT, step=step, reason=reason) for step in ("judge", "query parser"))
     report = built(FULL.replace(limitations=notes))
-    assert of_run(report)[0].endswith("sentences: Judging the evidence and Reading the question.")
-    assert not [text for text in (*of_run(report)[1:], *not_shown(report)) if "model" in text]
+    assert "sentences: Judging the evidence and Reading the question." in account(report)
+    assert not [text for text in (*of_run(report), *not_shown(report)) if "model" in text]
     assert "127.0.0.1" not in words_of(report, "md")
 
 
