@@ -293,8 +293,8 @@ def test_each_quote_stands_once_below_its_work_under_the_letter_that_sentences_n
 def test_many_works_behind_a_sentence_are_one_mark(numbers: tuple[int, ...], said: str) -> None:
     quotes = [tuple(Quote(str(n), n, "", f"{word} of {n}") for word in ("one", "two")) for n in range(7)]
     cite = Cite(tuple(Mark(number, quotes[number][:1]) for number in numbers))
-    others = Cite(tuple(Mark(number, quotes[number]) for number in range(1, 7)))
-    chapter = Chapter("x", "X", (Text((cite, *[cite] * 2, others)),))
+    others = (Cite(tuple(Mark(n, quotes[n]) for n in part)) for part in ((1, 2, 3), (4, 5, 6)))
+    chapter = Chapter("x", "X", (Text((cite, *[cite] * 2, *others)),))
     (text,) = lettered((chapter,))[0].blocks
     assert isinstance(text, Text)
     assert isinstance(text.parts[0], Cite)
