@@ -32,6 +32,8 @@ MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
 MAX_COMPUTED = 12
 """Computations that one sentence shows."""
+MAX_PASSES = 4
+"""Times that sentences are decided on, since one may be computed of what another one shows."""
 Form = Literal["paragraph", "list", "table"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -123,3 +125,8 @@ def checked(
         is_row=claim.is_row,
     )
     return gate.decided(claim, decision)
+
+
+def results_of(claims: Iterable[DraftClaim]) -> tuple[str, ...]:
+    """Return the computations that hold, each once, also of sentences that are refused for another reason."""
+    return tuple(dict.fromkeys(row for claim in claims for row in claim.computed))

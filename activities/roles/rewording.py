@@ -6,7 +6,7 @@ from dataclasses import replace
 from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.report.formats.statements import sentence as in_words
-from activities.roles.claims import MAX_LABELS, Written, checked
+from activities.roles.claims import MAX_LABELS, MAX_PASSES, Written, checked, results_of
 from activities.roles.fields import Loose, OneClaim
 from activities.roles.prompt import fenced, listed
 from activities.roles.role import Prompt, prompt_text
@@ -81,17 +81,23 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
     first = {row.id: row for row in rows if is_rewordable(row) or row.id in leaning}
     again: dict[str, DraftClaim] = {}
-    for written in answer.sentences:
-        name = prompt.claims.get(written.claim)
-        if name is None or name not in first or name in again:
-            continue
-        claim = first[name].worded(sentence_text(written.text), [*map(sentence_text, written.cells)])
-        if not claim.text or (claim.is_row and not written.cells):
-            continue
-        sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-        support = supports(sentences) or (first[name].support if name in leaning else ())
-        claim = checked(claim.replace(kind="finding"), support, prompt, written.computed, unknown)
-        again[name] = claim.replace(reworded=True, leans=written.leans is True and not claim.cells)
+    for _ in range(MAX_PASSES):
+        again.clear()
+        for written in answer.sentences:
+            name = prompt.claims.get(written.claim)
+            if name is None or name not in first or name in again:
+                continue
+            claim = first[name].worded(sentence_text(written.text), [*map(sentence_text, written.cells)])
+            if not claim.text or (claim.is_row and not written.cells):
+                continue
+            sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
+            support = supports(sentences) or (first[name].support if name in leaning else ())
+            claim = checked(claim.replace(kind="finding"), support, prompt, written.computed, unknown)
+            again[name] = claim.replace(reworded=True, leans=written.leans is True and not claim.cells)
+        results = (*step.computed, *results_of(again.values()))
+        if results == prompt.results:
+            break
+        prompt = replace(prompt, results=results)
 
     def second(draft_claim: DraftClaim) -> Iterator[DraftClaim]:
         claim = again.get(draft_claim.id)

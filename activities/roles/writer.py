@@ -17,11 +17,13 @@ from activities.models.structured import read_so_far
 from activities.roles.claims import (
     MAX_CLAIMS,
     MAX_HEADING_CHARS,
+    MAX_PASSES,
     Rested,
     Written,
     WrittenBlock,
     checked,
     claims_of,
+    results_of,
 )
 from activities.roles.fields import (
     Loose,
@@ -77,8 +79,6 @@ BESIDE_OTHERS = (
     "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
     "questions say here what it says to this one."
 )
-MAX_PASSES = 4
-"""Times that sentences are decided on, since one may be computed of what another one shows."""
 
 
 class Translated(Loose):
@@ -169,17 +169,12 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     refused: list[Refused] = []
     for _ in range(MAX_PASSES):  # a total is computed of rows, and a sentence of the total
         draft = _draft(step, prompt, answer, refused := [])
-        if (results := _results(draft.claims)) == prompt.results:
+        if (results := results_of(draft.claims)) == prompt.results:
             break
         prompt = replace(prompt, results=results)
     lost = sum(entry.kind == "claim" for entry in refused)
     notes = (Statement.of("uncited", sentences=lost),) if lost else ()
     return Accepted(draft.replace(refused=tuple(refused)), notes)
-
-
-def _results(claims: Iterable[DraftClaim]) -> tuple[str, ...]:
-    """Return the computations of sentences that code let pass, each once."""
-    return tuple(dict.fromkeys(row for claim in claims if claim.state != "refused" for row in claim.computed))
 
 
 def _draft(step: WriteInput, prompt: Prompt, answer: DraftAnswer, refused: list[Refused]) -> SectionDraft:

@@ -53,15 +53,15 @@ def computed_from(
     quotes: Sequence[str],
     works: Sequence[str],
     results: Sequence[str] = (),
-) -> tuple[tuple[str, ...], str]:
-    """Return the computations by which numbers that no work states follow, and the first that does not.
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the computations by which numbers that no work states follow, and the numbers that do not.
 
     `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives, as it
     is rounded. `works`: all that the cited works say, and the question. `results`: computations that other
     sentences of the text show, which are computed with as well."""
     missing = [*missing_numbers(text, works)]
     if not missing or not (expressions or results):
-        return (), missing[0].shown if missing else ""
+        return (), tuple(number.shown for number in missing)
     operands = [number for quote in quotes for number in figures(quote)]
     stated = {value for number in operands for value in number.values}
     days = {mention.day for work in works for mention in _dates(work)}
@@ -82,14 +82,14 @@ def computed_from(
         days.update(made)
         operands += [part for value in values for part in figures(_printed(value))]
     holding: dict[str, None] = {}
+    failed: list[str] = []
     for number in missing:
         gives = ((shown, _given(shown, number, operands, days)) for shown in expressions)
         way, printed = next(((shown, given) for shown, given in gives if given), ("", ""))
         if not way:
             line = next((line for figure, line in sources.items() if figure.values & number.values), "")
-            if not line:
-                return (), number.shown
-            holding[line] = None
+            holding.update({line: None} if line else {})
+            failed += [] if line else [number.shown]
             continue
         derived = [f"{source} = {day}" for day, source in made.items() if day in {d.day for d in _dates(way)}]
         holding.update(dict.fromkeys(derived))
@@ -103,7 +103,7 @@ def computed_from(
         holding[f"{_shown(way)} = {printed}"] = None
         operands.append(number)  # what was computed may be computed with
         stated |= number.values
-    return tuple(holding), ""
+    return tuple(holding), tuple(failed)
 
 
 def _given(expression: str, number: Number, operands: Sequence[Number], days: Iterable[date]) -> str:

@@ -12,7 +12,7 @@ only at quotes and standings.
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rapidfuzz import fuzz
@@ -120,8 +120,9 @@ def sentence(
     if (problem := _exact(plain, works, works, len(cited), numbers=False)) is not None:
         return problem
     computed, missing = computed_from(plain, shown, quotes, works, results)
-    if missing and not _counts(missing, len(cited)):
-        return refused("number_not_computed" if shown else "number_missing", number=missing)
+    if number := _uncounted(missing, len(cited)):
+        code = "number_not_computed" if shown else "number_missing"
+        return replace(refused(code, number=number), computed=computed)
     return Decision("ask", computed=computed)
 
 
@@ -133,13 +134,15 @@ def _exact(
     None where code finds nothing. `items`: how many works it may count."""
     if code := missing_code(plain, names):
         return refused("name_missing", name=code)
-    missing = missing_number(plain, works) if numbers else ""
-    return refused("number_missing", number=missing) if missing and not _counts(missing, items) else None
+    missing = (number.shown for number in missing_numbers(plain, works)) if numbers else ()
+    number = _uncounted(missing, items)
+    return refused("number_missing", number=number) if number else None
 
 
-def _counts(number: str, items: int) -> bool:
-    """Tell whether a number may be that of the works which a sentence rests on."""
-    return any(figure.value <= items and figure.value % 1 == 0 for figure in read(number).numbers)
+def _uncounted(numbers: Iterable[str], items: int) -> str:
+    """Return the first number that cannot count the works which a sentence rests on; empty without any."""
+    counts = range(items + 1)
+    return next((n for n in numbers if not any(figure.value in counts for figure in read(n).numbers)), "")
 
 
 def whole(work: Evidence) -> str:

@@ -168,11 +168,7 @@ class WritingSteps(RunPart):
             failed=failed,
             computed=within(
                 dict.fromkeys(
-                    row
-                    for draft in drafts.values()
-                    for claim in draft.claims
-                    if claim.state != "refused"
-                    for row in claim.computed
+                    row for draft in drafts.values() for claim in draft.claims for row in claim.computed
                 ),
                 COMPUTED_ROOM,
             ),

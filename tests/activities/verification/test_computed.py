@@ -57,7 +57,7 @@ def test_a_number_follows_only_from_the_computation_that_is_shown(
     text: str, shown: list[str], computed: list[str]
 ) -> None:
     made, missing = computed_from(text, shown, QUOTES, QUOTES)
-    assert list(made) == computed
+    assert ([] if missing else list(made)) == computed
     assert bool(missing) is not bool(computed)
 
 
@@ -104,7 +104,7 @@ def test_days_are_counted_between_dates_that_the_works_have(
     text: str, shown: list[str], computed: list[str]
 ) -> None:
     made, missing = computed_from(text, shown, DATED, DATED)
-    assert list(made) == computed
+    assert ([] if missing else list(made)) == computed
     assert bool(missing) is not bool(computed)
 
 
@@ -134,10 +134,15 @@ def test_a_total_is_the_sum_of_its_rows_as_they_are_printed(
 ) -> None:
     """Also of those that other sentences of the text compute, whose computation is then shown."""
     made, missing = computed_from(text, shown, DATED, DATED, ROWS)
-    assert [row for row in made if row not in ROWS or row in computed] == computed
+    assert [row for row in made if not missing and (row not in ROWS or row in computed)] == computed
     assert bool(missing) is not bool(computed)
     assert set(ROWS) <= set(made) or not (computed and shown and "20.30" in shown[0])
 
 
 def test_a_sentence_without_a_number_of_its_own_needs_no_computation() -> None:
-    assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == ((), "")
+    assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == ((), ())
+
+
+def test_what_holds_is_told_apart_from_what_does_not() -> None:
+    made, missing = computed_from("Of 427 people 999 came in 17 rooms.", ["209 + 218"], QUOTES, QUOTES)
+    assert (made, missing) == (("209 + 218 = 427",), ("999", "17"))
