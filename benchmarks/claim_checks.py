@@ -209,6 +209,7 @@ MAX_AMOUNTS = 8
 """Figures of the cited sentences whose sums are tried."""
 SENTENCES_A_CALL = 12
 """Labelled sentences on the same works that are read in one call."""
+CALLS_AT_ONCE = 12
 
 
 async def read(
@@ -229,8 +230,10 @@ async def read(
             own.append([])
         own[-1].append(claim)
     verdicts: dict[Labelled, str] = {}
-    vigilance = Vigilance()
-    for place, claims in enumerate(call for own in calls.values() for call in own):
+    vigilance, at_once = Vigilance(), asyncio.Semaphore(CALLS_AT_ONCE)
+
+    async def ask(place: int, claims: Sequence[Labelled]) -> None:
+        nonlocal vigilance
         asked = [drafts[claim].replace(id=f"s1.{n}", state="ask") for n, claim in enumerate(claims, 1)]
         step = VerifyInput(
             run_id="benchmark",
@@ -243,9 +246,10 @@ async def read(
             evidence=tuple([await store.put(work) for work in claims[0].works]),
         )
         try:
-            done = await thinker.think("verifier", step)
+            async with at_once:
+                done = await thinker.think("verifier", step)
         except ModelError:
-            continue
+            return
         by_id = {one.id: claim for one, claim in zip(asked, claims, strict=True)}
         vigilance += done.output.vigilance
         believed = plain or done.output.vigilance.is_believed
@@ -253,6 +257,9 @@ async def read(
             code = verdict.problem.code if verdict.problem else ""
             yes = not code or (plain and code == "not_carried")
             verdicts[by_id[verdict.id]] = "yes" if yes and believed else "no"
+
+    every = [call for own in calls.values() for call in own]
+    await asyncio.gather(*(ask(place, claims) for place, claims in enumerate(every)))
     await client.aclose()
     return verdicts, vigilance
 
