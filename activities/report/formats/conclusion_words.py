@@ -239,12 +239,10 @@ def reasons(conclusion: Conclusion) -> str:
     by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
     further = by_code - CERTAINTIES.index(conclusion.certainty)
     steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in conclusion.concerns]
-    if further:
-        doubts = conclusion.proposed.doubts if conclusion.proposed else ()
+    doubts = conclusion.proposed.doubts if conclusion.proposed else ()
+    if further and doubts:
         judged = _("as the model judges")
-        steps.append(
-            _down(f"{judged}: {listed(_(DOUBTS[doubt]) for doubt in doubts)}" if doubts else judged, further)
-        )
+        steps.append(_down(f"{judged}: {listed(_(DOUBTS[doubt]) for doubt in doubts)}", further))
     return ended(_sentence(": ".join(filter(None, (_(LEVELS[conclusion.certainty]), "; ".join(steps))))))
 
 
@@ -382,8 +380,13 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Sum up the findings by outcome, and show the works of each pool; `full`: those of every outcome."""
+    """Sum up the findings by outcome, and show the works of each pool; `full`: those of every outcome.
+
+    Below an answer a row without a figure would say again what the answer says.
+    """
     shown = CONCLUSIONS.shown(report)
+    if report.answer and report.length != "full":
+        shown = tuple(conclusion for conclusion in shown if figures(conclusion))
     if not shown:
         return
     yield _summary(shown, report, quotes)

@@ -23,7 +23,6 @@ from activities.report.formats.text import (
 )
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
-from activities.verification.gate import carried_by
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -243,9 +242,8 @@ class Quotes:
         `text`: the words that stand before them.
         """
         by_number: dict[int, list[Quote]] = {}
-        carrying = claim.support if self.all else carried_by(claim, most=1)
-        is_long = not self.all and len({support.evidence_id for support in carrying}) > page.MOST_NAMED
-        for support in carrying:
+        is_long = not self.all and len({support.evidence_id for support in claim.support}) > page.MOST_NAMED
+        for support in claim.support:
             reference = self.references.get(support.evidence_id)
             if reference and not (is_long and reference.number in by_number):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))

@@ -1,6 +1,6 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from activities.contracts.evidence import (
     MODEL_SILENT,
@@ -32,7 +32,7 @@ from activities.report.formats.statements import (
     sentences,
     source_title,
 )
-from activities.report.formats.text import clean, ended
+from activities.report.formats.text import clean, ended, quoted, shortened
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.text.numbers import figures
@@ -70,6 +70,9 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
+MOST_IN_VAIN = 3
+"""Works that were read and are not cited which a report names; the whole account has more."""
+MAX_TITLE_CHARS = 90
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
 """Codes of statements that the head and the account of the run have."""
 OF_RUN = frozenset(
@@ -225,8 +228,21 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
         together = Statement.of("sources_not_reached", sources=names)
         shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
     limits = sentences(shown) if report.statements else tuple(map(clean, report.limitations))
-    every = (*map(clean, report.reservations), *gaps(report), *limits)
+    every = (*map(clean, report.reservations), *gaps(report), *limits, *_read_in_vain(report))
     return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
+
+
+def _read_in_vain(report: Report) -> Iterator[str]:
+    """Name the works that were read and are not cited, with what their judge said, where they are few."""
+    why = {work.evidence_id: clean(work.reason) for work in report.judgements}
+    works = [work for work in report.unused if work.reason in ("not_relevant", "not_chosen")]
+    if 0 < len(works) <= MOST_IN_VAIN and report.length != "full":
+        titles = (
+            (quoted(shortened(clean(work.title), MAX_TITLE_CHARS)), why.get(work.evidence_id, ""))
+            for work in works
+        )
+        named = (f"{title} ({reason})" if reason else title for title, reason in titles)
+        yield _("Read and not used: {works}.").format(works="; ".join(named))
 
 
 def of_run(report: Report) -> tuple[str, ...]:
