@@ -13,6 +13,8 @@ from itertools import islice, zip_longest
 from lxml import etree
 
 MAX_COLUMNS = 60
+MAX_ABOVE = 12
+"""Lines that may stand above the headings of a table: of which account it is, from when to when."""
 HEADING_CHARS = 60
 """Longest heading of a column; longer cells are content."""
 CELL_CHARS = 300
@@ -64,8 +66,15 @@ class Table:
 
 
 def from_rows(rows: Iterable[Sequence[str]], headings: tuple[str, ...] = ()) -> Table:
-    """Make a table of rows, of which the first with several cells may have the headings."""
+    """Make a table of rows, of which the first as wide as most may have the headings.
+
+    What stands above it is a caption, however many commas it has."""
     filled = [row for row in ([" ".join(cell.split()) for cell in row] for row in rows) if any(row)]
+    wide = [len(row) for row in filled if sum(map(bool, row)) > 1]
+    usual = max(set(wide), key=wide.count, default=0)
+    above = next((place for place, row in enumerate(filled[:MAX_ABOVE]) if len(row) == usual), 0)
+    texts = ([cell for cell in row if cell] for row in filled[:above])
+    filled[:above] = [[(": " if len(cells) == 2 else ", ").join(cells)] for cells in texts]
     first = next((place for place, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
     if not headings and len(filled) > first + 1 and has_headings(filled[first:]):
         headings = tuple(filled.pop(first))

@@ -9,6 +9,7 @@ from activities.documents.html_page import read_html, read_own_html
 from activities.documents.latex import read_tex
 from activities.documents.pdf import read_pdf
 from activities.documents.plain import read_mail, read_plain
+from activities.documents.tables import from_rows
 
 
 @pytest.mark.parametrize(
@@ -163,3 +164,19 @@ def test_what_a_style_sheet_of_the_page_hides_is_left_out() -> None:
     <p class="kept" style="display: block">Unseen.</p><p hidden class="up">Up.</p>
     <p style="DISPLAY:none">Unseen.</p>"""
     assert read_own_html(page).text.split("\n\n") == ["Shown.", "The open tab.", "Old words.", "Up."]
+
+
+def test_a_line_above_the_headings_of_a_table_names_no_columns() -> None:
+    rows = [
+        ["# Community Bakery", " outgoing payments", " exported 2025-09-15"],
+        ["Account", "40718"],
+        ["instructed", "credited", "payee", "amount"],
+        ["2025-03-28", "2025-03-31", "Ardent", "5000.00"],
+        ["2025-04-30", "2025-04-30", "Ardent", "2374.85"],
+    ]
+    assert [*from_rows(rows).lines()] == [
+        "# Community Bakery, outgoing payments, exported 2025-09-15",
+        "Account: 40718",
+        "instructed: 2025-03-28; credited: 2025-03-31; payee: Ardent; amount: 5000.00",
+        "instructed: 2025-04-30; credited: 2025-04-30; payee: Ardent; amount: 2374.85",
+    ]
