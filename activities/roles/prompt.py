@@ -207,7 +207,8 @@ _FOLLOW = (
     "Nothing of this stands above your answer: the answer says it, in sentences of its own, for each outcome "
     "with the direction given here and no surer (high: does; moderate: probably; low: may; very low: very "
     "uncertain), whatever single works found, names the certainty, gives a pooled effect with its interval "
-    "and says what it rests on."
+    "and says what it rests on. Of a figure that stands in no work say that it was computed from theirs, and "
+    "give theirs, with the P value, beside it."
 )
 
 

@@ -382,11 +382,13 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Sum up the findings by outcome, and show the works of each pool; `full`: those of every outcome.
 
-    Below an answer a row without a figure would say again what the answer says.
+    Below an answer, which has the conclusions, the table stands where something was pooled, with the rows
+    that have a figure.
     """
     shown = CONCLUSIONS.shown(report)
     if report.answer and report.length != "full":
-        shown = tuple(conclusion for conclusion in shown if figures(conclusion))
+        is_pooled = any(conclusion.pooled is not None for conclusion in shown)
+        shown = tuple(conclusion for conclusion in shown if is_pooled and figures(conclusion))
     if not shown:
         return
     yield _summary(shown, report, quotes)

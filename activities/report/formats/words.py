@@ -235,13 +235,13 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
 def _read_in_vain(report: Report) -> Iterator[str]:
     """Name the works that were read and are not cited, with what their judge said, where they are few."""
     why = {work.evidence_id: clean(work.reason) for work in report.judgements}
-    works = [work for work in report.unused if work.reason in ("not_relevant", "not_chosen")]
+    reasons = ("not_relevant", "not_chosen")
+    works = [work for work in report.unused if work.reason in reasons and why.get(work.evidence_id)]
     if 0 < len(works) <= MOST_IN_VAIN and report.length != "full":
         titles = (
-            (quoted(shortened(clean(work.title), MAX_TITLE_CHARS)), why.get(work.evidence_id, ""))
-            for work in works
+            (quoted(shortened(clean(work.title), MAX_TITLE_CHARS)), why[work.evidence_id]) for work in works
         )
-        named = (f"{title} ({reason})" if reason else title for title, reason in titles)
+        named = (f"{title} ({reason})" for title, reason in titles)
         yield _("Read and not used: {works}.").format(works="; ".join(named))
 
 
@@ -304,7 +304,6 @@ def account(report: Report) -> str:
     """Say in a few sentences how a report was made, and how to see the rest."""
     method = report.methodology
     models = clean(", ".join(method.models)) or _("none")
-    command = f"determinator report {clean(report.run_id)} --length full"
     parts = (
         ended(kicker(report)),
         _("Searches: {searches}. Works found: {kept}; read: {screened}; cited: {included}.").format(
@@ -316,7 +315,6 @@ def account(report: Report) -> str:
         *sentences(_silent(report)),
         checks(report) or verified(report),
         _("Language models: {models}.").format(models=models),
-        _("The whole account: “{command}”.").format(command=command) if report.length != "full" else "",
     )
     return " ".join(filter(None, parts))
 
