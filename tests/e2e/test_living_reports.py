@@ -30,7 +30,7 @@ def test_a_report_is_refreshed_scheduled_and_built_on(file_home: Path, library: 
     assert [work["title"] for work in parsed["new"]] == [LATER.splitlines()[0]]
     assert {row["status"] for row in parsed["searches"]} == {"ok"}
     assert (parsed["version"], parsed["claims_lost"]) == (2, [])
-    assert LATER.splitlines()[0] in Path(parsed["report"]).read_text()
+    assert LATER.splitlines()[0] in inside("report", run_id).out
     assert report_of(run_id)["sections"] == first["sections"]
     again = inside("refresh", run_id, "--search").out
     assert "nothing changed" in again
