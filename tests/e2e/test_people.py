@@ -161,9 +161,9 @@ def check_leaving(run_id: str) -> None:
     assert events[-1]["type"] == "complete"
     later = good("events", run_id, "--after", "3", "--json").out.splitlines()
     assert [json.loads(line) for line in later] == events[3:]
-    printed = Path("bundle/report.md").read_text()
-    assert "Plan: approved by Grace" in printed
-    assert "How does metformin inhibit the growth" in printed
+    account = good("report", run_id, "--length", "full").out
+    assert "Plan: approved by Grace" in account
+    assert "How does metformin inhibit the growth" in account
 
 
 def check_versions(run_id: str, report: dict[str, Any]) -> None:
