@@ -65,7 +65,8 @@ def test_a_review_is_screened_over_http_by_who_may(library: Path, file_home: Pat
             assert (refused.status_code, "no record 999" in refused.text) == (400, True)
             none = ada.post(f"{at}/decide", json={"decisions": []})
             assert none.status_code == 400, none.text
-            early = ada.post(f"{at}/field", json={"record": -1, "field": "dose", "value": "first"})
+            of_first = {"record": first["record"]}  # included by its title alone
+            early = ada.post(f"{at}/field", json={**of_first, "field": "dose", "value": "first"})
             assert (early.status_code, "not included by its full text" in early.text) == (400, True)
             assert ada.post(f"{at}/assess", json={"record": 0, "answer": {}}).status_code == 400
             assert ada.post(f"{at}/finish", json={}).status_code == 200
