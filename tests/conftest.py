@@ -182,9 +182,6 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DETERMINATOR_HOME", str(home))
     monkeypatch.setenv("DETERMINATOR_CACHE", CACHE)
     monkeypatch.setenv("DETERMINATOR_WORKERS", "1")  # many homes share this machine
-    monkeypatch.setenv(
-        "DETERMINATOR_EMBEDDINGS", "off"
-    )  # to load an encoder costs each worker more than a run
     monkeypatch.chdir(folder)
 
 

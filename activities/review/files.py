@@ -23,7 +23,11 @@ from activities.sources.pubmed import read_record as read_pubmed_record
 PUBMED_XML = ".xml"
 ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
 MAX_FILE_BYTES = 256 * 2**20
-FORMS = {"year": r"(1[89]|20)\d\d", "doi": r"(https?://\S*)?10\.\d{4,9}/\S+", "pmid": r"\d{6,8}"}
+FORMS = {
+    "year": re.compile(r"(1[89]|20)\d\d"),
+    "doi": re.compile(r"(https?://\S*)?10\.\d{4,9}/\S+"),
+    "pmid": re.compile(r"\d{6,8}"),
+}
 """Forms by which the columns of a table are told, whatever they are called."""
 NO_COLUMNS = Columns()
 MAX_CHARS = 400_000
@@ -68,7 +72,7 @@ def likely_columns(row: Mapping[str, object]) -> str:
         name: heading
         for heading, text in texts.items()
         for name, form in FORMS.items()
-        if re.fullmatch(form, text.strip())
+        if form.fullmatch(text.strip())
     }
     longest = sorted((key for key in texts if key not in named.values()), key=lambda key: -len(texts[key]))
     named = dict(zip(("abstract", "title"), longest, strict=False)) | named

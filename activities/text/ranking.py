@@ -93,7 +93,7 @@ class Item:
     """Fused; comparable within one call."""
     relevance: float
     """0 to 1, comparable between calls: the cosine of the nearest sentence; without the encoder the share of
-    the question's words that the document has."""
+    the question's words, weighted by rarity, that the document has."""
     ranked: tuple[Ranked, ...]
     near_by_words: bool = False
     """It is the user's own and near by its words: it has all those of the question that any of the documents
@@ -304,10 +304,10 @@ class _Corpus:
     def closeness(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         model = self.encoder(text)
         if model is None:
-            wanted = frozenset(asked_words(text, self.languages))
-            return by_whole, np.array(
-                [len(wanted.intersection(r)) / (len(wanted) or 1) for r in self._wholes]
-            )
+            wanted, held = set(asked_words(text, self.languages)), [*map(set, self._wholes)]
+            weights = {term: 1 / (1 + sum(term in row for row in held) / len(held)) for term in wanted}
+            total = sum(weights.values()) or 1
+            return by_whole, np.array([sum(weights[term] for term in wanted & row) / total for row in held])
         relevance = model.scale * np.array([np.nanmax(like, initial=0.0) for like in likeness])
         nearest = np.array([*map(_of_nearest, likeness, self._documents)], np.float64)
         return _together(by_whole, nearest), relevance

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from temporalio import activity
 
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
@@ -93,6 +94,7 @@ async def test_paragraphs_are_emitted_while_a_draft_is_written_and_each_once(
     assert emitted == [(1, "a", False), (2, "b", False), (2, "c", True), (3, "d", False), (3, "", True)]
 
 
+@pytest.mark.usefixtures("many_works")
 async def test_each_section_of_a_deep_run_streams_its_draft_to_the_run(stage: Stage, tmp_path: Path) -> None:
     stage.script.mode, stage.script.sections = "deep", 2
     stage.script.reports = lambda step: [(f"first of {step.section_id}",)]

@@ -16,6 +16,7 @@ from activities.configuration.file import MAX_PROBLEMS, ConfigError, read_settin
 from activities.settings import Settings
 from client.configuration import explain, origins, unknown_variables
 from workflows.amounts import Limits
+from workflows.types import ResearchRequest
 
 FIELDS = Settings.model_fields
 SECTIONS = sections(FIELDS)
@@ -222,9 +223,12 @@ CONFIGURATION = ("activities/configuration", "activities/settings.py")
 
 
 def test_every_setting_that_is_declared_is_read_somewhere() -> None:
-    """A key that is accepted and read by no code would look as if it acted. A table reads the limits."""
+    """A key that is accepted and read by no code would look as if it acted. Tables read the limits and what
+    a request has."""
     root = Path(__file__).parents[3]
-    named = {name for name, key in declared(FIELDS).items() if not key.limit}
+    carried = ResearchRequest.model_fields
+    keys = declared(FIELDS).items()
+    named = {name for name, key in keys if not key.limit and (key.request or name) not in carried}
     read = set[str]()
     for folder in READERS:
         for path in (root / folder).rglob("*.py"):
