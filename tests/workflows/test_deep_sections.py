@@ -2,7 +2,8 @@
 
 import asyncio
 from datetime import datetime
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
@@ -13,7 +14,9 @@ from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, takes
-from workflows.sections.drafting import judgements_to_write_from
+from workflows.run import RunParts
+from workflows.sections.drafting import SectionResults, judgements_to_write_from
+from workflows.state import EvidenceState, SectionsState
 from workflows.types import SectionProgress
 
 
@@ -199,3 +202,13 @@ def test_of_a_work_that_answers_two_sections_alike_the_first_one_in_the_report_i
     assert list(
         judgements_to_write_from([harm], {"w1": effect.replace(answers=2)}, [effect.replace(answers=2)])
     ) == [harm]
+
+
+def test_works_are_ranked_by_the_order_of_sections_in_the_report() -> None:
+    """Whichever ended first."""
+    sections = SectionsState(found={"s2": ["c", "a"], "s1": ["a", "b"]})
+    state = SimpleNamespace(evidence=EvidenceState(), sections=sections)
+    outline = [SimpleNamespace(id=name) for name in ("s1", "s2", "s3")]
+    context = SimpleNamespace(state=state, request=None, outline=outline)
+    SectionResults(cast(RunParts, SimpleNamespace(context=context))).rank_relevant()
+    assert state.evidence.relevant == ["a", "c", "b"]

@@ -87,9 +87,13 @@ class SectionResults(RunPart):
         self._merge(section, findings, f"{reason} before it was begun")
 
     def rank_relevant(self) -> None:
-        """Rank the run's evidence: the best item of each section before the second best of any."""
+        """Rank the run's evidence: the best item of each section before the second best of any.
+
+        Sections take turns as in the outline: which of them ended first does not decide.
+        """
         state = self.state
-        ranks = zip_longest(*state.sections.found.values())
+        found = (state.sections.found.get(section.id, ()) for section in self.context.outline)
+        ranks = zip_longest(*found)
         state.evidence.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
 
     def overall_stop(self) -> StopReason:
@@ -304,7 +308,8 @@ class SectionDrafting(RunPart):
         """Have all sections and the answer written in one call."""
         state, outline, writing = self.state, self.context.outline, self.run.writing
         self.events.set_phase("writing", f"{plural(len(outline), 'section')} in one call")
-        found = (fact for part in state.sections.findings.values() for fact in part.facts)
+        findings = state.sections.findings
+        found = (fact for part in outline if part.id in findings for fact in findings[part.id].facts)
         step = WriteInput(
             **self.context.step_inputs(
                 question=self.context.run_question,
