@@ -28,10 +28,7 @@ def offline(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file_home
 
 
-def test_one_command_without_key_or_network_answers_with_quotes_that_hold(
-    offline: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DETERMINATOR_EMBEDDINGS")  # the pages show what a new user gets, who has an encoder
+def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offline: Path) -> None:
     ran = determinator("ask", QUESTION, "--offline")
     assert ran.code == 0, ran
     report, evidence = report_of(ran.run_id), evidence_of(ran.run_id)
