@@ -85,7 +85,7 @@ class SectionDraft(Frozen):
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     settled: tuple[str, ...] = ()
-    """What of `WriteInput.left_open` it gives, or its reservations name."""
+    """The entries of `WriteInput.left_open` that it gives or its reservations name."""
     works_room: int = 0
     """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
     vigilance: Vigilance = Vigilance()
@@ -221,7 +221,7 @@ class WriteInput(StepContext):
     more, under their ids, and nothing else. The answer has them in one paragraph; refused ones that the
     writer leaves out are `out`."""
     computed: tuple[str, ...] = ()
-    """What the other sentences of a text with refused ones compute."""
+    """The computations of the other sentences of a text with refused ones."""
     report_to: str = ""
     """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 
@@ -287,12 +287,12 @@ class EditInput(StepContext):
 
     @property
     def wants_answer(self) -> bool:
-        """Whether the report has several sections and none of them alone holds its answer."""
+        """True where the report has several sections and none of them alone holds its answer."""
         return len(self.claims) > 1 and sum(map(bool, self.answers.values())) != 1
 
     @property
     def asks_nothing(self) -> bool:
-        """Whether there is nothing to edit: no claim, or a report that was written as a whole."""
+        """True where there is nothing to edit: no claim, or a report that was written as a whole."""
         return not any(self.claims.values()) or not (self.wants_answer or self.asks_mechanism)
 
 

@@ -26,7 +26,7 @@ MAX_COLUMNS = 7
 MAX_FIELD_CHARS = 300
 MAX_HEADING_CHARS = 80
 WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
-"""What a writer calls its sentences; the first one where it says nothing."""
+"""The kinds of sentences that a writer names; the first where it names none."""
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
 MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
@@ -49,9 +49,9 @@ class Written(Rested):
     leans: Truth = None
     begins: Truth = None
     lead: Text = limits(length=MAX_HEADING_CHARS, default="")
-    """Of an item of a list."""
+    """The lead of an item of a list."""
     cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
-    """Of a row of a table."""
+    """The cells of a row of a table."""
 
 
 class WrittenBlock(Loose):

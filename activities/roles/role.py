@@ -47,7 +47,7 @@ class Prompt:
     """Field of the answer by its path (`searches.source`), or named type of fields (`SentenceLabel`) -> the
     values it may have."""
     stated: tuple[str, ...] = ()
-    """What code computed from all works, whose figures an answer may have."""
+    """The lines that code computed from all works; an answer may have their figures."""
     results: tuple[str, ...] = ()
     """Computations that other sentences of the same text show."""
     works_room: int = 0
