@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
+from temporalio.api.testservice.v1 import LockTimeSkippingRequest, UnlockTimeSkippingRequest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
@@ -103,6 +104,15 @@ class Run:
 
         await until(decided, lambda progress: progress.waiting_for != gate)
 
+    async def resume(self) -> None:
+        """Resume it until it is no longer paused (see `decide`)."""
+
+        async def resumed() -> Progress:
+            await self.handle.signal("resume")
+            return await self.progress()
+
+        await until(resumed, lambda progress: not progress.paused)
+
     async def until(self, met: Callable[[Progress], bool]) -> Progress:
         """Wait, in real time, until its progress meets a condition."""
         answer: Progress = await until(self.progress, met)
@@ -151,6 +161,17 @@ class Stage:
     @property
     def script(self) -> Script:
         return self.fakes.script
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Skip no time meanwhile: a run that is paused has no timer, so that ten years would pass, its limit,
+        before it is resumed."""
+        service = self.env.client.test_service
+        await service.lock_time_skipping(LockTimeSkippingRequest())
+        try:
+            yield
+        finally:
+            await service.unlock_time_skipping(UnlockTimeSkippingRequest())
 
     async def start(self, request: ResearchRequest, name: str = "", mode: str = "") -> Run:
         handle: WorkflowHandle[Any, Outcome] = await self.client.start_workflow(

@@ -107,7 +107,7 @@ def a_random_request(draw: random.Random, seed: int) -> ResearchRequest:
     )
 
 
-async def people(run: Run, draw: random.Random) -> None:
+async def people(stage: Stage, run: Run, draw: random.Random) -> None:
     """Send messages at random moments."""
     for _ in range(draw.choice([0, 0, 1, 3])):
         await asyncio.sleep(draw.uniform(0, 0.15))
@@ -118,8 +118,9 @@ async def people(run: Run, draw: random.Random) -> None:
             "add_source": {"source": "gamma"},
         }
         if what == "pause":
-            await run.handle.signal("pause")
-            await run.handle.signal("resume")
+            async with stage.held():
+                await run.handle.signal("pause")
+                await run.resume()
         else:
             await run.handle.signal(what, args=[said[what]] if what in said else [])
 
@@ -149,7 +150,7 @@ async def test_any_run_ends_once_within_its_limits_and_with_a_report(tmp_path: P
             draw = random.Random(seed + 10_000)
             play(stage, Weather(seed))
             run = await stage.start(a_random_request(draw, seed))
-            speaking = asyncio.create_task(people(run, draw))
+            speaking = asyncio.create_task(people(stage, run, draw))
             stop = (await run.outcome()).stop_reason
             speaking.cancel()
             await asyncio.wait([speaking])
