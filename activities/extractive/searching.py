@@ -22,6 +22,7 @@ from activities.contracts.plan import (
 from activities.contracts.profile import Aspect
 from activities.extractive.passages import nearest
 from activities.extractive.planning import aspect_of, entities, searched
+from activities.text.absence import rarest_words
 from activities.text.entities import link
 from activities.text.tokens import fold, terms
 
@@ -123,7 +124,7 @@ def answered(step: SelectInput) -> set[tuple[str, str]]:
 def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
     """List queries for one source from the most exact to the widest.
 
-    One that ranks texts is asked once."""
+    One that ranks texts is asked once; one that may look for words as they stand is asked for each."""
     if _BOOLEAN.search(gap):
         yield gap
     elif wants_keywords(info):
@@ -132,6 +133,8 @@ def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
         yield from widen(narrow)
     else:
         yield searched(step, gap)
+        if not {"local", "web"} & set(info.domains):
+            yield from rarest_words(gap)
 
 
 def wants_keywords(info: SourceInfo) -> bool:

@@ -129,6 +129,12 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
         yield _Asked(word, rare, marked or rare < MAX_OF_NAME)
 
 
+def rarest_words(question: str) -> tuple[str, ...]:
+    """Return the words of a question that carry its topic, the rarest first."""
+    asked = _asked(question, language_of_question(question) or ENGLISH)
+    return tuple(word.text for word in sorted(asked, key=lambda word: word.rarity))
+
+
 def rarity(text: str, language: str = ENGLISH) -> float:
     """Return how frequent a word is in general, by its Zipf frequency.
 

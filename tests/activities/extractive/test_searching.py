@@ -58,6 +58,17 @@ def test_searches_are_in_the_words_of_each_enabled_source() -> None:
     assert selected(QUESTION, (off,)) == []
 
 
+def test_a_source_of_unknown_search_that_found_nothing_is_asked_for_the_rarest_words() -> None:
+    notes, question = (option("notes", "general"),), "When was the greenhouse heater replaced?"
+    assert selected(question, notes, per_gap=2) == [("notes", question), ("notes", "heater")]
+    made = (record("notes", question, "empty", question),)
+    assert [query for _, query in selected(question, notes, tried=made, per_gap=2)] == [
+        "heater",
+        "greenhouse",
+    ]
+    assert len(selected(question, (option("pages", "web", "general"),), per_gap=4)) == 1
+
+
 def test_the_question_is_searched_once_more_by_the_vocabularies_names_where_nobody_gave_the_search() -> None:
     def asked(question: str, *, reworded: bool = True) -> list[tuple[str, str]]:
         step = SelectInput(
