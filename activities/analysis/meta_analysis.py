@@ -32,7 +32,7 @@ from activities.contracts.effects import (
 from activities.messages import N_, _, decimals, ngettext, percent
 
 REASONS: Mapping[NotPooledReason, str] = {
-    "no_uncertainty": N_("it has neither a confidence interval nor events by group"),
+    "no_uncertainty": N_("it reports neither a confidence interval nor events by group"),
     "interval_contradicts_estimate": N_("its estimate does not fit its interval"),
     "impossible_counts": N_("it has more events than participants"),
     "no_event_in_either_group": N_("nobody, or everybody, had the event in both groups"),
@@ -44,7 +44,7 @@ REASONS: Mapping[NotPooledReason, str] = {
     "not_a_ratio": N_("a ratio or its limits are not positive"),
 }
 UNREAD: Mapping[UnreadReason, str] = {
-    "no_sentence": N_("no sentence of the work was named for it"),
+    "no_sentence": N_("no sentence of the work was cited for it"),
     "not_in_work": N_("its sentence is not in the work"),
     "number_not_in_sentence": N_("its number is not in its sentence"),
     "not_a_number": N_("it is not a single number"),
@@ -181,6 +181,11 @@ def interval_text(interval: Interval) -> str:
     return text.format(**figures)
 
 
+def limits(low: float, high: float) -> str:
+    """Write a range: `0.34 to 0.70`."""
+    return _("{low} to {high}").format(low=decimals(shown(low)), high=decimals(shown(high)))
+
+
 def _findings(pools: Sequence[Pool], expected: Expected) -> Iterator[str]:
     for pool in pools:
         text = _("{outcome}: pooled {measure} {result}, {count} studies, I² {share}").format(
@@ -201,7 +206,7 @@ def _limitations(pools: Sequence[Pool]) -> Iterator[str]:
         yield _("No two effects share an outcome and a measure, so nothing was pooled.")
     for pool in pools:
         if len(pool.rows) < MIN_STUDIES_FOR_TRUST:
-            text = _("{outcome}: {count} studies say little about the variation between studies.")
+            text = _("{outcome}: {count} studies are too few to show how much effects vary.")
             yield text.format(outcome=pool.outcome, count=len(pool.rows))
         null = no_effect(pool.measure)
         if pool.prediction is not None and pool.prediction.low <= null <= pool.prediction.high:

@@ -43,7 +43,7 @@ class Stop:
 STOPS: Mapping[StopReason, Stop] = {
     "sufficient_evidence": Stop(because=N_("the evidence was judged sufficient"), early=False, complete=True),
     "searched_out": Stop(
-        because=N_("further searches were not expected to find anything more of use"),
+        because=N_("further searches were unlikely to find anything useful"),
         early=False,
         complete=True,
     ),
@@ -80,7 +80,7 @@ STOPS: Mapping[StopReason, Stop] = {
         because=N_("a reviewer rejected the plan, the candidates or the report"), pays=False, asks=False
     ),
     "cannot_continue": Stop(
-        because=N_("an internal fault kept the run from its next step, so it was ended with what it had"),
+        because=N_("an internal error stopped the run, so it was ended with what it had"),
         pays=False,
         asks=False,
     ),

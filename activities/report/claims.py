@@ -259,7 +259,7 @@ def contradictions(
 def judged_works(
     judgements: Iterable[WorkJudgement], refs: Iterable[EvidenceRef], checks: Checks
 ) -> tuple[JudgedWork, ...]:
-    """Check the judgements, each work once; of one whose text is not at hand only the labels are shown."""
+    """Check the judgements, each work once; of one whose text is not at hand nothing is quoted."""
     by_id = {ref.evidence_id: ref for ref in refs}
     works: dict[str, JudgedWork] = {}
     for judgement in judgements:
@@ -274,12 +274,11 @@ def judged_works(
             checks.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
         if item is None or checks.supports(judgement.design_support).refused:
             work = work.replace(design="", design_support=(), participants=None)
-        reason = " ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS])
         work = work.replace(
             finding="" if item is None or quoted.refused else clean(judgement.finding),
             support=quoted.support,
             comparator=clean(judgement.comparator) if item else "",
-            reason=reason if item else "",
+            reason=" ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS]),
         )
         works.setdefault(name, work)
     return tuple(works.values())

@@ -206,7 +206,12 @@ def accept_readings(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswe
 
 
 CLARIFIER = RoleSpec(
-    "clarifier", "Asking back", ClarifierAnswer, render_readings, accept_readings, lambda *_: Clarified()
+    "clarifier",
+    "Asking for clarification",
+    ClarifierAnswer,
+    render_readings,
+    accept_readings,
+    lambda *_: Clarified(),
 )
 
 

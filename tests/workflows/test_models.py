@@ -169,7 +169,7 @@ async def test_a_small_model_puts_passages_in_order_and_judges_nothing(stage: St
     assert (report.confidence, report.judgements, report.written_by) == (None, (), "extractive")
     assert {"model": "tiny", "works": 2} in [s.values for s in report.statements]
     assert report.executive_summary.startswith(
-        "A small model has put the passages in order and done nothing else."
+        "A small model put the passages in order and did nothing else."
     )
     said = [event.message for event in await run.events() if event.type == "synthesizing"]
     assert any("tiny puts 2 works in order, about 8 s more" in text for text in said)

@@ -28,12 +28,12 @@ HEAD = (
     *(N_("Literature"), N_("Safety"), N_("Evidence"), N_("Sources")),
 )
 CHECKED_NOTE = N_(
-    "Names, sources and the grade of the evidence are checked by code. A field is filled only where a cited "
-    "work or a record that was looked up says so; otherwise it reads “not found”."
+    "Names, sources and grades of evidence were checked automatically. An entry stands only "
+    "where a cited work or a register says so; otherwise it reads “not found”."
 )
 NAMED_NOTE = N_(
-    "Drugs that the vocabularies know, each with the passages that name it and the entries of registers on "
-    "it. It was not judged whether any of them helps."
+    "Known drugs, each with the passages that name it and its entries in registers. Whether "
+    "any of them helps was not judged."
 )
 REGULATORY: Mapping[str, str] = {
     "approved": N_("approved"),
@@ -46,7 +46,7 @@ REGULATORY: Mapping[str, str] = {
 SAFETY: Mapping[str, str] = {
     "boxed_warning": N_("Boxed warning"),
     "contraindications": N_("Contraindications"),
-    "reported_reactions": N_("Reactions most often reported (reports do not show a cause)"),
+    "reported_reactions": N_("Reactions most often reported (a report does not prove a cause)"),
     "withdrawn": N_("Withdrawn"),
     "warning": N_("Warning"),
     "stated": N_("Reported in a cited work"),
@@ -104,7 +104,7 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
     if field == "trials":
         return _trial(entry, text, code)
     if field == "indications" and entry.code == "names_disease_asked":
-        named = _("{text} (asked about)") if entry.evidence_id else _("{text} (names a disease asked about)")
+        named = _("{text} (asked about)") if entry.evidence_id else _("{text} (the disease asked about)")
         return named.format(text=text)
     if field == "targets":
         genes = _("gene {genes}").format(**values) if values.get("genes") else ""
@@ -210,7 +210,7 @@ def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[t
         yield ", ".join(names), ((Run(why, "around"),),)
     if tests := tuple(map(clean, candidate.search_suggestions)):
         by_run = Run(_("suggested by the run"), "source")
-        yield _("Searches that would test it"), tuple((Run(text), by_run) for text in tests)
+        yield _("Searches that would test this"), tuple((Run(text), by_run) for text in tests)
     if judged:
         grade = candidate.evidence_quality
         reasons = map(Run, sentences(candidate.quality_reasons))

@@ -12,7 +12,7 @@ from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_of_means, is_refuted, is_turned
-from activities.analysis.meta_analysis import interval_text
+from activities.analysis.meta_analysis import interval_text, limits
 from activities.analysis.scale import no_effect, side_of
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import (
@@ -33,7 +33,6 @@ from activities.report.formats.blocks import (
     Cell,
     Cite,
     Heading,
-    Part,
     Parts,
     Run,
     Style,
@@ -52,11 +51,11 @@ SUMMARY_HEAD = (
     *(N_("Outcome"), N_("Works"), N_("Participants"), N_("Effect (95% CI)"), N_("Certainty (proposed)")),
 )
 HEAD = (N_("Effect (95% CI)"), N_("Direction"), N_("Participants"), N_("Design"))
-FROM_SHARES = N_("From percentages.")
-EQUAL_GROUPS = N_("From percentages, with groups assumed to be of equal size.")
+FROM_SHARES = N_("Calculated from percentages.")
+EQUAL_GROUPS = N_("Calculated from percentages, assuming groups of equal size.")
 NOTE = N_(
-    "The certainty is proposed from the cited works and has not been assessed by people. The risk of bias in "
-    "the studies was not assessed."
+    "The certainty was proposed by the software from the cited works; nobody has reviewed it, and the risk "
+    "of bias was not assessed."
 )
 UNSURE = N_(", but the evidence is very uncertain")
 """Behind a direction of very low certainty."""
@@ -130,31 +129,26 @@ LEVELS: Mapping[Certainty, str] = {
     "low": N_("low"),
     "very_low": N_("very low"),
 }
-STARTS: Mapping[Certainty, str] = {
-    "high": N_("high, because the studies are randomised trials"),
-    "low": N_("low, because the studies are not randomised"),
-}
-REASONS: Mapping[CertaintyReason, str] = {
-    "not_in_people": N_("no study was done in people"),
-    "abstracts_only": N_("not every study was read in full"),
+STARTS = N_("Certainty starts at high for randomised trials and at low for other studies.")
+REASONS: Mapping[CertaintyReason | Doubt, str] = {
+    "not_in_people": N_("no study in people"),
+    "abstracts_only": N_("not every study read in full"),
     "few_participants": N_("few participants"),
     "few_events": N_("few events"),
-    "wide_interval": N_("the confidence interval includes both no effect and an important effect"),
-    "few_studies": N_("a confidence interval adjusted for the small number of studies includes no effect"),
-    "one_study": N_("a single study, not known to be large"),
-    "inconsistent": N_("the effects differ between studies"),
-    "opposite": N_("studies point in opposite directions"),
-    "indirect": N_("most studies answer the question only in part"),
-    "no_numbers": N_("no study gives an effect with a confidence interval"),
-    "under_concern": N_("an expression of concern has been published about a study"),
-}
-DOUBTS: Mapping[Doubt, str] = {
-    "how_done": N_("how the studies were done"),
+    "wide_interval": N_("a wide confidence interval"),
+    "few_studies": N_("few studies"),
+    "one_study": N_("a single study"),
     "inconsistent": N_("studies disagree"),
-    "indirect": N_("other people, groups or outcomes than asked about"),
-    "imprecise": N_("too few people or events, or wide intervals"),
-    "selective": N_("results that were left out"),
+    "opposite": N_("studies disagree"),
+    "indirect": N_("the question is answered only in part"),
+    "no_numbers": N_("no effect with a confidence interval"),
+    "under_concern": N_("an expression of concern"),
+    "how_done": N_("how the studies were done"),
+    "imprecise": N_("few participants"),
+    "selective": N_("results left unreported"),
 }
+"""Why a certainty is not higher, by the checked fields and as a model sees it; the levels are in the JSON."""
+MAX_REASON_WORDS = 12
 
 
 def _excludes_what_matters(conclusion: Conclusion) -> bool:
@@ -219,36 +213,28 @@ def differs(conclusion: Conclusion) -> str:
         or conclusion.by_effects in OPEN
     ):
         return ""
-    if conclusion.by_effects == OTHER_SIDE.get(conclusion.direction):
-        text = _("The numbers alone point the other way: {direction}.")
-    elif conclusion.pooled is None:
-        text = _("Most of the participants are in works with another result: {direction}.")
-    elif 2 * len(conclusion.pooled.works) <= sum(work.counted for work in conclusion.works):
+    if conclusion.pooled and 2 * len(conclusion.pooled.works) <= sum(w.counted for w in conclusion.works):
         return ""
-    elif conclusion.by_effects == "no_difference":
-        text = _("The pooled interval includes no effect; the direction is that of single works.")
-    else:
-        text = _("The pooled effect alone shows a difference: {direction}.")
+    text = _("Most of the participants are in studies that show: {direction}.")
+    if conclusion.pooled:
+        text = _("The pooled figure alone shows: {direction}.")
     return text.format(direction=direction_words(conclusion.by_effects))
 
 
 def reasons(conclusion: Conclusion) -> str:
-    """Say by which concerns the certainty is what it is; empty where nothing is graded."""
+    """Say in a few words why the certainty is not higher, the gravest reason first; empty without a grade."""
     if not conclusion.works or conclusion.direction == "not_enough_data":
         return ""
     by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
-    further = by_code - CERTAINTIES.index(conclusion.certainty)
-    steps = [_down(_(REASONS[concern.code]), concern.levels) for concern in conclusion.concerns]
     doubts = conclusion.proposed.doubts if conclusion.proposed else ()
-    if further and doubts:
-        judged = _("as the model judges")
-        steps.append(_down(f"{judged}: {listed(_(DOUBTS[doubt]) for doubt in doubts)}", further))
-    return ended(_sentence(": ".join(filter(None, (_(LEVELS[conclusion.certainty]), "; ".join(steps))))))
-
-
-def _down(reason: str, levels: int) -> str:
-    text = ngettext("{reason} (down {count} level)", "{reason} (down {count} levels)", levels)
-    return text.format(reason=reason, count=levels)
+    gravest = sorted(conclusion.concerns, key=lambda concern: -concern.levels)
+    codes: list[CertaintyReason | Doubt] = [concern.code for concern in gravest]
+    codes += doubts if by_code > CERTAINTIES.index(conclusion.certainty) else ()
+    text = _(LEVELS[conclusion.certainty])
+    for place, reason in enumerate(dict.fromkeys(_(REASONS[code]) for code in codes)):
+        if len(f"{text} {reason}".split()) <= MAX_REASON_WORDS:
+            text += f"{', ' if place else ': '}{reason}"
+    return ended(_sentence(text))
 
 
 def _counted(of: AppraisedWork | PooledFigure) -> str:
@@ -330,12 +316,9 @@ def _rests_on(conclusion: Conclusion, quotes: Quotes) -> str:
     null = no_effect(pooled.measure)
     side = side_of(pooled.without, null)
     if side == side_of(pooled.result, null):
-        return _("Leaving out any one of the works does not change what the pool shows.")
-    text = _("The pooled result rests on {works}; without: {effect}, {direction}.")
-    if len(pooled.left_out) > 1:
-        text = _("No single work decides the pooled result; without {works}: {effect}, {direction}.")
+        return _("Leaving out any one study does not change the pooled result.")
     turned = pooled.opposite != pooled.reverse
-    return text.format(
+    return _("Without {works} the pooled result would be {effect}: {direction}.").format(
         works=listed(f"[{quotes.number(name)}]" for name in pooled.left_out),
         effect=f"{pooled.measure} {_interval(pooled.without, pooled)}",
         direction=direction_words(OTHER_SIDE.get(side, side) if turned else side),
@@ -382,13 +365,11 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Sum up the findings by outcome, and show the works of each pool; `full`: those of every outcome.
 
-    Below an answer, which has the conclusions, the table stands where something was pooled, with the rows
-    that have a figure.
+    An answer says what follows, and how sure it is: below it stand the rows that add a pooled figure.
     """
     shown = CONCLUSIONS.shown(report)
     if report.answer and report.length != "full":
-        is_pooled = any(conclusion.pooled is not None for conclusion in shown)
-        shown = tuple(conclusion for conclusion in shown if is_pooled and figures(conclusion))
+        shown = tuple(conclusion for conclusion in shown if conclusion.pooled is not None)
     if not shown:
         return
     yield _summary(shown, report, quotes)
@@ -403,25 +384,10 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
 
 def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Table:
     """Make the table of summary of findings, as GRADE has it: a row for each outcome."""
-    starts = dict.fromkeys(c.starts for c in shown if reasons(c))
-    begins = {start: _("The certainty starts at {start}.").format(start=_(STARTS[start])) for start in starts}
     rows = []
     for conclusion in shown:
         works = [work for work in conclusion.works if work.counted]
         people = [_people(work) for work in works]
-        reason = _excludes_what_matters(conclusion)
-        direction = _sentence(
-            _(DIRECTIONS[conclusion.direction]) if reason else direction_words(conclusion.direction)
-        )
-        texts = (ended(direction), figures(conclusion), absolute(conclusion), differs(conclusion))
-        effect = [
-            *map(Run, filter(None, texts)),
-            *([] if figures(conclusion) else _sides(conclusion, works)),
-        ]
-        sure = (
-            reasons(conclusion),
-            begins[conclusion.starts] if len(starts) > 1 and reasons(conclusion) else "",
-        )
         rows.append(
             (
                 cell(_sentence(clean(conclusion.outcome)))
@@ -429,28 +395,53 @@ def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Tab
                 else Cell(_cited(conclusion, quotes)),
                 Cell((Run(number(len(works))), _marks(works, quotes)) if works else ()),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
-                Cell(tuple(effect)),
-                cell(" ".join(filter(None, sure))),
+                cell(" ".join(filter(None, (_effect_words(conclusion, works), differs(conclusion))))),
+                cell(reasons(conclusion)),
             )
         )
-    return Table(
-        *filled([*map(_, SUMMARY_HEAD)], rows), next(iter(begins.values())) if len(starts) == 1 else ""
+    return Table(*filled([*map(_, SUMMARY_HEAD)], rows), _(STARTS) if any(map(reasons, shown)) else "")
+
+
+def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str:
+    """Say the direction and the pooled figure, else how many works found what, and what range they report."""
+    excluded = _excludes_what_matters(conclusion)
+    direction = _(DIRECTIONS[conclusion.direction]) if excluded else direction_words(conclusion.direction)
+    if figure := figures(conclusion):
+        return " ".join(filter(None, (ended(_sentence(direction)), figure, absolute(conclusion))))
+    sides = Counter(direction_words(work.direction) for work in works)
+    if direction_words(conclusion.direction) in sides:
+        direction = ""
+    counts = (
+        _("{direction} in {count} of {works}").format(
+            direction=side, count=number(count), works=number(len(works))
+        )
+        for side, count in sides.most_common()
     )
+    found = ", ".join(counts if len(works) > 1 else sides)
+    return " ".join((ended(_sentence(": ".join(filter(None, (direction, found))))), *_ranges(works))).strip()
+
+
+def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
+    """Yield the range of the effects that works report in one measure and unit."""
+    effects: dict[str, list[Interval]] = {}
+    for work in works:
+        if work.effect and work.result:
+            unit = f" ({clean(work.unit)})" if work.effect.measure == "MD" and work.unit else ""
+            name = f"{_(MEASURE_NAMES[work.effect.measure])}{unit}{_counted(work)}"
+            effects.setdefault(name, []).append(work.result)
+    for name, results in effects.items():
+        if len(results) == 1:
+            yield _sentence(ended(f"{name} {interval_text(results[0])}"))
+        else:
+            estimates = [result.estimate for result in results]
+            text = _("{measure} from {range} in {count} studies.")
+            between = limits(min(estimates), max(estimates))
+            yield _sentence(text.format(measure=name, range=between, count=number(len(results))))
 
 
 def _marks(works: Iterable[AppraisedWork], quotes: Quotes) -> Cite:
     """Return the numbers of the references of works."""
     return quotes.numbers(support for work in works for support in work.support)
-
-
-def _sides(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> Iterator[Part]:
-    """Count the works by what each found, where nothing was pooled."""
-    sides = Counter(direction_words(work.direction) for work in works)
-    same_side = sides.pop(direction_words(conclusion.direction), 0)
-    first = [f"{number(same_side)} {direction_words(conclusion.direction)}"] if same_side else []
-    every = [*first, *(f"{number(count)} {side}" for side, count in sides.most_common())]
-    if every:
-        yield Run(_("By work: {sides}.").format(sides=", ".join(every)))
 
 
 def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
@@ -496,7 +487,7 @@ def _not_pooled(conclusion: Conclusion, quotes: Quotes) -> str:
     )
     left = sorted(quotes.number(w.evidence_id) for w in conclusion.works if w.evidence_id not in pooled)
     named = listed(f"[{number}]" for number in left)
-    return _("Not pooled, for want of usable figures: {works}.").format(works=named) if left else ""
+    return _("Not pooled for lack of usable figures: {works}.").format(works=named) if left else ""
 
 
 def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Cell, ...]:

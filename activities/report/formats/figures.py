@@ -18,7 +18,7 @@ from zlib import crc32
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from activities.analysis.meta_analysis import interval_text, shown
+from activities.analysis.meta_analysis import interval_text, limits
 from activities.analysis.scale import no_effect, to_scale
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import MEASURE_NAMES, RATIOS, Effect, Interval, Measure, Pool
@@ -162,7 +162,7 @@ def flow(report: Report) -> tuple[Step, ...]:
             (
                 (_("Identified"), counts.identified),
                 *((_("kept from {source}").format(source=name), n) for name, n in legend.items()),
-                *(((_("Searches not answered"), failed),) if failed else ()),
+                *(((_("Failed searches"), failed),) if failed else ()),
             ),
             ((_("Duplicates removed"), counts.duplicates), (_("Not screened"), counts.not_screened)),
         ),
@@ -213,7 +213,7 @@ def panel(
     def mark(
         label: str, interval: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
     ) -> EffectMark:
-        text = interval_text(interval) if kind != "range" else limits(interval)
+        text = interval_text(interval) if kind != "range" else limits(interval.low, interval.high)
         return EffectMark(
             clean(label),
             text,
@@ -230,11 +230,6 @@ def panel(
     marks += [mark(_("Prediction interval"), reach, "range")] if reach is not None else []
     ticks = tuple((share(value), decimals(f"{value:g}")) for value in _ticks(measure, low, high))
     return Panel(clean(title), tuple(marks), share(no_effect(measure)), ticks, note)
-
-
-def limits(interval: Interval) -> str:
-    """`0.34 to 0.70`."""
-    return _("{low} to {high}").format(low=decimals(shown(interval.low)), high=decimals(shown(interval.high)))
 
 
 def pool_panel(pool: Pool) -> Panel | None:

@@ -58,7 +58,7 @@ USED_HEAD = (
         N_("Tokens"),
         N_("Cost"),
         N_("Judged"),
-        N_("Reason for ending"),
+        N_("Why it ended"),
     ),
 )
 SEARCH_HEAD = (
@@ -446,7 +446,7 @@ class _Page:
         tables = (
             (_("Rounds"), USED_HEAD, words.used_rows(report) if method.model_calls else ()),
             (_("Searches"), SEARCH_HEAD, words.search_rows(method.searches)),
-            (_("Refused texts"), REFUSED_HEAD, words.refused_rows(report)),
+            (_("Text left out"), REFUSED_HEAD, words.refused_rows(report)),
             (_("Works not cited"), UNUSED_HEAD, unused),
         )
         for title, head, rows in tables:

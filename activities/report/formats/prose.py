@@ -26,7 +26,7 @@ _PASSAGES = N_(
 )
 NOT_READ = N_("No language model has read this.")
 UNREAD = N_("No language model has read this: {why}.")
-ORDERED = N_("A small model has put the passages in order and done nothing else.")
+ORDERED = N_("A small model put the passages in order and did nothing else.")
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5

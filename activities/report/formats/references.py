@@ -34,11 +34,11 @@ STANDINGS: Mapping[Standing, str] = {
 """As a mark on a reference; a standing without fault has none."""
 
 STANDING_SENTENCES: Mapping[Standing, str] = {
-    "none": N_("checked, with nothing reported against it"),
+    "none": N_("checked, with no notice found"),
     "retracted": N_("retracted"),
     "concern": N_("under an expression of concern"),
     "corrected": N_("corrected"),
-    "unknown": N_("not known to any register that was asked"),
+    "unknown": N_("not listed in any register consulted"),
 }
 """As the end of a sentence."""
 _GROUP = re.compile(
@@ -185,9 +185,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
         _(STANDINGS[reference.standing]) if recorded and reference.in_registers else "",
         read if recorded else "",
         _(DATED.get(reference.date_from, "")),
-        _("taken over from the run {run}").format(run=clean(reference.from_run))
-        if reference.from_run
-        else "",
+        _("from the earlier run {run}").format(run=clean(reference.from_run)) if reference.from_run else "",
         _("found in {source}").format(source=source_title(reference.source)) if recorded else "",
     )
     return [mark for mark in note if mark]

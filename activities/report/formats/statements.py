@@ -28,7 +28,7 @@ STATUSES: Mapping[str, str] = {
     "empty": N_("no result"),
     "rate_limited": N_("rate limit reached"),
     "unavailable": N_("source unavailable"),
-    "malformed": N_("unreadable answer"),
+    "malformed": N_("unreadable response"),
     "refused": N_("request refused"),
 }
 SOURCES: Mapping[str, str] = {
@@ -48,7 +48,7 @@ SOURCES: Mapping[str, str] = {
 }
 """Names of sources for readers."""
 STEPS: Mapping[str, str] = {
-    "clarifier": N_("Asking back"),
+    "clarifier": N_("Asking for clarification"),
     "query_parser": N_("Reading the question"),
     "planner": N_("Planning"),
     "observer": N_("Reading the evidence"),
@@ -202,8 +202,8 @@ def _and_asked(message: str) -> Callable[[Statement], str]:
 def _words_absent(s: Statement) -> str:
     words = [quoted(word) for word in s.texts("words")]
     text = ngettext(
-        "{words} occurs in none of the documents looked through ({count}).",
-        "{words} occur in none of the documents looked through ({count}).",
+        "{words} does not occur in any document searched ({count}).",
+        "{words} do not occur in any document searched ({count}).",
         len(words),
     ).format(words=listed(words), count=number(s.number("documents")))
     other = _("Another name for {word} that does occur: {names}.")
@@ -242,7 +242,7 @@ def _of_judgements(s: Statement) -> str:
 
 def _nothing_found(s: Statement) -> str:
     failed = _filled(N_("; {failed} of {searches} searches failed"), s) if s.number("failed") else ""
-    return _("the searches that were answered found nothing") + failed + _asked(s)
+    return _("the searches that succeeded found nothing") + failed + _asked(s)
 
 
 def _new_version(s: Statement) -> str:
@@ -254,11 +254,14 @@ def _new_version(s: Statement) -> str:
         (True, _("This is version {version} of {at}, of a report of {first_at}.")),
         (
             s.texts("changes"),
-            _("Since then its references, numbered as there, have changed: {changes}."),
+            _(
+                "Since then the standing of these references, numbered as in that report, has changed: "
+                "{changes}."
+            ),
         ),
         (
             s.number("claims_lost"),
-            _("Sentences left out here because they rested on nothing else: {lost}."),
+            _("Sentences left out here because nothing else supported them: {lost}."),
         ),
         (
             titles,
@@ -317,7 +320,7 @@ WORDING: Mapping[str, Wording] = {
         },
         N_("Incomplete sections: {titles}{note}."),
     ),
-    "section_without_claims": N_("Nothing that was found answers this, so no claim is made here."),
+    "section_without_claims": N_("Nothing that was found answers this question."),
     "section_stands_elsewhere": N_("What was found for this section is reported in another section."),
     "section_claims_refused": N_("No sentence written for this section passed the checks."),
     "section_not_researched": N_("No claim is made here{note}."),
@@ -330,15 +333,14 @@ WORDING: Mapping[str, Wording] = {
     "nothing_found": _nothing_found,
     "no_item_answers": _and_asked(N_("nothing that was found answers it (works found: {items})")),
     "answers_without_claim": N_(
-        "no sentence about the works judged to answer it ({answering} of {items}) stands in this report"
+        "no sentence about the works judged to answer it ({answering} of {items}) passed the checks"
     ),
     "nothing_near": _and_asked(
         N_("nothing that was found is close enough to the question (works found: {items})")
     ),
     "words_absent": _words_absent,
     "name_absent": N_(
-        "The rarest name in the question, “{word}”, occurs in none of the documents looked through "
-        "({documents})."
+        "“{word}”, the rarest name in the question, does not occur in any document searched ({documents})."
     ),
     # searching
     "searches_failed": N_(
@@ -349,7 +351,7 @@ WORDING: Mapping[str, Wording] = {
     "source_unreachable": N_("{source} was not searched: {reason}"),
     "sources_not_reached": N_("Not searched, because they cannot be reached from here: {sources}."),
     "candidates_stand_alone": N_(
-        "No claim answers the question as a whole; the candidates rest on quotes of their own."
+        "No sentence answers the question as a whole; each candidate has quotes of its own."
     ),
     "source_not_searchable": N_("{source} was requested but cannot be searched: {reason}"),
     "source_unknown": N_("{source} was requested, but there is no such source."),
@@ -409,10 +411,10 @@ WORDING: Mapping[str, Wording] = {
     "gate_not_asked": Choice(
         "gate",
         {
-            "plan": N_("The reviewer was not asked about the plan, having asked to finish."),
-            "candidates": N_("The reviewer was not asked about the candidates, having asked to finish."),
+            "plan": N_("The reviewer had asked to finish and was not asked about the plan."),
+            "candidates": N_("The reviewer had asked to finish and was not asked about the candidates."),
         },
-        N_("The reviewer was not asked about the report, having asked to finish."),
+        N_("The reviewer had asked to finish and was not asked about the report."),
     ),
     # evidence
     "retracted_left_out": N_(
@@ -429,10 +431,7 @@ WORDING: Mapping[str, Wording] = {
     "standing_unknown": Choice(
         "share",
         {"all": N_("It is not known whether the cited works have been retracted or corrected.")},
-        N_(
-            "Cited works of which it is not known whether they have been retracted or corrected: {items} of "
-            "{of}."
-        ),
+        N_("Cited works not known to be free of retraction or correction: {items} of {of}."),
     ),
     "concern": N_("An expression of concern has been published about [{number}] “{title}”."),
     "abstract_only": Choice(
@@ -485,9 +484,9 @@ WORDING: Mapping[str, Wording] = {
     "quote_is_copyright": N_("its quote is a copyright line"),
     "quote_is_citation": N_("its quote is a citation line"),
     "quote_is_reference": N_("its quote is from a list of references"),
-    "number_missing": N_("it has a number that its works do not have, and shows no computation: {number}"),
-    "number_not_computed": N_("the computation it shows does not give this number from its quotes: {number}"),
-    "name_missing": N_("it has a name that the works it cites do not have: {name}"),
+    "number_missing": N_("it contains a number that its works do not, and shows no calculation: {number}"),
+    "number_not_computed": N_("the calculation it shows does not give this number from its quotes: {number}"),
+    "name_missing": N_("it contains a name that the works it cites do not: {name}"),
     "not_supported": _not_supported,
     "not_read": N_("no second reader has read it"),
     "not_confirmed": N_(
@@ -498,7 +497,7 @@ WORDING: Mapping[str, Wording] = {
     "text_cut": N_("it was cut off at the length limit"),
     "adds_to_claims": N_("it says more than the sentences it rests on"),
     "other_work": N_("the sentence it names is from another work"),
-    "not_in_work": N_("the work does not say it"),
+    "not_in_work": N_("the work does not say so"),
     "direction_of_numbers": N_("its numbers point in the opposite direction"),
     "dispute_upheld": N_("{by} disputed it ({reason}), and the dispute was upheld"),
     "answer_not_confirmed": N_(

@@ -14,7 +14,6 @@ from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
 from activities.messages import (
     N_,
-    Plural,
     _,
     day,
     decimals,
@@ -70,7 +69,7 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
-MOST_IN_VAIN = 3
+MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 90
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
@@ -92,24 +91,6 @@ OF_RUN = frozenset(
     }
 )
 """Codes of statements on how the run went, which say nothing of what the works show."""
-
-
-def verified(report: Report) -> str:
-    """Say in a line that what stands was checked; empty when nothing was claimed."""
-    check = report.verification
-    if not check.claims:
-        return ""
-    if report.written_by == "extractive":
-        return ngettext(
-            "The quote stands word for word in its source.",
-            "Each of the {count} quotes stands word for word in its source.",
-            check.verified,
-        ).format(count=number(check.verified))
-    return ngettext(
-        "The sentence was checked against the works it cites.",
-        "Each of the {count} sentences was checked against the works it cites.",
-        check.verified,
-    ).format(count=number(check.verified))
 
 
 def steps(claims: Iterable[Claim], evident: int = 0) -> list[str]:
@@ -138,34 +119,37 @@ def computations(report: Report) -> str:
 
 
 def checks(report: Report) -> str:
-    """Count the sentences that stand, by what, and what was left out; empty without a model's sentences."""
+    """Say how the sentences that stand were checked, and how many were left out."""
     check = report.verification
-    if report.written_by == "extractive" or not (check.claims or check.dropped):
-        return ""
+    if report.written_by == "extractive":
+        return (
+            ngettext(
+                "The quote stands word for word in its source.",
+                "Each of the {count} quotes stands word for word in its source.",
+                check.verified,
+            ).format(count=number(check.verified))
+            if check.claims
+            else ""
+        )
     ways = (
-        (check.by_quote - check.replaced, N_("quoted word for word")),
         (check.by_reader, READERS[check.reader]),
+        (check.by_quote - check.replaced, N_("quoted word for word")),
         (check.computed, N_("computed from quoted numbers")),
-        (check.replaced, N_("shown as the quote itself")),
+        (check.replaced, N_("replaced by the quote itself")),
     )
-    how = listed(f"{number(count)} {_(way)}" for count, way in ways if count > 0)
     again = sum(item.statement.code == "repeats_claim" for item in check.dropped)
     lost = (
-        (check.fell - check.unread, Plural(N_("{count} sentence"), N_("{count} sentences"))),
-        (check.unread, Plural(N_("{count} unread sentence"), N_("{count} unread sentences"))),
-        (again, Plural(N_("{count} repetition"), N_("{count} repetitions"))),
-        (
-            len(check.dropped) - check.fell - again,
-            Plural(N_("{count} other text"), N_("{count} other texts")),
-        ),
+        (check.fell - check.unread, N_("refused")),
+        (check.unread, N_("not read by the second reader")),
+        (again, N_("repeated")),
     )
-    refused = listed(
-        ngettext(text.one, text.many, count).format(count=number(count)) for count, text in lost if count > 0
+    how, refused = (
+        listed(f"{number(count)} {_(text)}" for count, text in counts if count > 0) for counts in (ways, lost)
     )
     parts = (
-        _("Sentences: {how}.").format(how=how) if how else "",
+        _("Sentences checked: {how}.").format(how=how) if how else "",
         vigilance(check.vigilance),
-        _("Refused or left out: {parts}.").format(parts=refused) if refused else "",
+        _("Sentences left out: {how}.").format(how=refused) if refused else "",
     )
     return " ".join(filter(None, parts))
 
@@ -175,8 +159,8 @@ def vigilance(read: Vigilance) -> str:
     if not read.planted:
         return ""
     return _(
-        "Test of the second reader: {noticed} of {planted} planted errors found, {refused} of {true} true "
-        "sentences wrongly refused."
+        "In a test, the second reader found {noticed} of {planted} planted errors and wrongly refused "
+        "{refused} of {true} true sentences."
     ).format(noticed=read.noticed, planted=read.planted, refused=read.refused, true=read.true)
 
 
@@ -233,16 +217,15 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
 
 
 def _read_in_vain(report: Report) -> Iterator[str]:
-    """Name the works that were read and are not cited, with what their judge said, where they are few."""
-    why = {work.evidence_id: clean(work.reason) for work in report.judgements}
+    """Name works that were read and are not cited, with their judge's reason, those that answer first."""
+    judged = {work.evidence_id: work for work in report.judgements}
     reasons = ("not_relevant", "not_chosen")
-    works = [work for work in report.unused if work.reason in reasons and why.get(work.evidence_id)]
-    if 0 < len(works) <= MOST_IN_VAIN and report.length != "full":
-        titles = (
-            (quoted(shortened(clean(work.title), MAX_TITLE_CHARS)), why[work.evidence_id]) for work in works
-        )
-        named = (f"{title} ({reason})" for title, reason in titles)
-        yield _("Read and not used: {works}.").format(works="; ".join(named))
+    works = [w for w in report.unused if w.reason in reasons and judged[w.evidence_id].reason]
+    works.sort(key=lambda work: -judged[work.evidence_id].answers)
+    for work in works[:MOST_IN_VAIN]:
+        title = quoted(shortened(clean(work.title), MAX_TITLE_CHARS))
+        reason = clean(judged[work.evidence_id].reason).rstrip(".")
+        yield _("Read and not used: {title} ({reason}).").format(title=title, reason=reason)
 
 
 def of_run(report: Report) -> tuple[str, ...]:
@@ -289,7 +272,7 @@ def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
 UNUSED: Mapping[UnusedReason, str] = {
     "retracted": N_("retracted"),
     "refused": N_("the sentences citing it were refused"),
-    "not_relevant": N_("judged not to answer"),
+    "not_relevant": N_("judged not to answer the question"),
     "not_chosen": N_("not used by the model"),
     "not_read": N_("ranked too low to be read"),
 }
@@ -301,20 +284,21 @@ def unused(work: UnusedWork, reason: str) -> str:
 
 
 def account(report: Report) -> str:
-    """Say in a few sentences how a report was made, and how to see the rest."""
+    """Say in a few sentences how a report was made."""
     method = report.methodology
-    models = clean(", ".join(method.models)) or _("none")
     parts = (
         ended(kicker(report)),
-        _("Searches: {searches}. Works found: {kept}; read: {screened}; cited: {included}.").format(
+        _("Searches: {searches}; works found: {kept}, read: {screened}, cited: {included}.").format(
             searches=number(len(method.searches)),
             kept=number(method.counts.identified - method.counts.duplicates),
             screened=number(method.counts.screened),
             included=number(method.counts.included),
         ),
         *sentences(_silent(report)),
-        checks(report) or verified(report),
-        _("Language models: {models}.").format(models=models),
+        checks(report),
+        _("Language models: {models}.").format(models=clean(", ".join(method.models)))
+        if method.model_calls
+        else "",
     )
     return " ".join(filter(None, parts))
 
@@ -346,7 +330,7 @@ def grounds(report: Report) -> tuple[str, ...]:
 
 def sureness(report: Report) -> str:
     reasons = " ".join(grounds(report))
-    return _("What the answer rests on: {reasons}").format(reasons=reasons) if reasons else ""
+    return _("Basis of the answer: {reasons}").format(reasons=reasons) if reasons else ""
 
 
 def dispute_line(dispute: Dispute) -> str:
@@ -377,11 +361,11 @@ def dispute_line(dispute: Dispute) -> str:
 
 
 def spent(report: Report) -> str:
+    """State what the models used; empty where none was asked."""
     method = report.methodology
-    if report.written_by == "extractive" and not method.model_calls:
-        return _("Language models: none.")
-    return _("Language models: {models}. Calls: {calls}; tokens: {tokens}; cost: {cost}.").format(
-        models=clean(", ".join(method.models)) or _("none"),
+    if not method.model_calls:
+        return ""
+    return _("Model calls: {calls}; tokens: {tokens}; cost: {cost}.").format(
         calls=number(method.model_calls),
         tokens=number(method.tokens),
         cost=_("not known") if method.cost_usd is None else dollars(method.cost_usd),

@@ -78,7 +78,8 @@ def test_retracted_work_is_left_out_and_named_also_when_it_was_withheld() -> Non
 
 def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
     lead = planned("s1", quoting("Reduced.", ("pmid:1", REDUCED)), quoting("Invented.", ("pmid:2", "x" * 40)))
-    judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n - 3) for n in (4, 5))
+    why = {4: "Another comparator.", 5: ""}
+    judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n - 3, reason=why[n]) for n in why)
     found = {f"pmid:{n}": f"Work number {n}" for n in range(1, 7)}
     evidence = tuple(map(ref_of, DOCUMENTS.values()))
     step = publish_input(lead, found=found, evidence=evidence, judgements=judged)
@@ -91,6 +92,11 @@ def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
     }
     full = built(step).replace(length="full")
     assert "| Work number 6 | pmid:6 | ranked too low to be read |" in words_of(full, "md")
+    shown = words_of(built(step), "md")
+    assert "Read and not used: \u201cWork number 4\u201d (Another comparator)." in shown, (
+        "its text is not at hand"
+    )
+    assert "Work number 5" not in shown, "its judge gave no reason"
     other_order = step.replace(found=dict(reversed(found.items())))
     assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
 

@@ -115,15 +115,14 @@ def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> N
     assert "Per 1,000 people" not in words
 
 
-def test_a_certainty_is_the_sum_of_its_reasons() -> None:
+def test_a_certainty_has_its_reasons_in_a_few_words() -> None:
     words = words_of(report_of(), "md")
-    assert "The certainty starts at high, because the studies are randomised trials." in words
-    assert "Moderate: not every study was read in full (down 1 level)." in words
+    assert "Certainty starts at high for randomised trials and at low for other studies." in words
+    assert "Moderate: not every study read in full." in words
     (one,) = CONCLUSIONS.shown(report_of())
     proposed = one.proposed.model_copy(update={"doubts": ("how_done", "indirect")}) if one.proposed else None
     words = words_of(changed(report_of(), certainty="low", proposed=proposed), "md")
-    doubts = "how the studies were done and other people, groups or outcomes than asked about"
-    assert f"as the model judges: {doubts} (down 1 level)." in words
+    assert "Low: not every study read in full, how the studies were done." in words, "at most twelve words"
 
 
 def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
@@ -141,10 +140,10 @@ def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
         (
             2,
             "no_difference",
-            "The pooled interval includes no effect; the direction is that of single works.",
+            "The pooled figure alone shows: no difference shown.",
         ),
         (5, "no_difference", ""),
-        (2, "higher", "The numbers alone point the other way: higher."),
+        (2, "higher", "The pooled figure alone shows: higher."),
         (2, "uncertain", ""),
     ],
 )
@@ -164,7 +163,7 @@ def test_the_works_of_an_outcome_follow_where_they_were_pooled_else_in_a_full_re
     (one,) = CONCLUSIONS.shown(report_of())
     report = changed(report_of(), pooled=None, works=tuple(w.model_copy(update=small) for w in one.works))
     assert "## Summary of findings" in words_of(report, "md")
-    assert "Lower. By work: 2 lower." in words_of(report, "md")
+    assert "Lower in 2 of 2." in words_of(report, "md")
     assert "the works" not in words_of(report, "md").partition("## Summary of findings")[2].partition("##")[0]
     assert "p < .001" in words_of(report.replace(length="full"), "md")
     table = words_of(report_of(), "md").partition("Mortality: the works")[2]
@@ -177,12 +176,16 @@ def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
     assert one.pooled.without is None, "of two works none is left out"
     result = one.pooled.result
     for name, without, said in (
-        (("pmid:2",), (0.9, 0.7, 1.2), "rests on [2]; without: RR 0.90 (0.70 to 1.20), no difference shown."),
-        (("pmid:2",), (0.6, 0.4, 0.8), "Leaving out any one of the works does not change"),
+        (
+            ("pmid:2",),
+            (0.9, 0.7, 1.2),
+            "Without [2] the pooled result would be RR 0.90 (0.70 to 1.20): no difference shown.",
+        ),
+        (("pmid:2",), (0.6, 0.4, 0.8), "Leaving out any one study does not change"),
         (
             ("pmid:1", "pmid:2"),
             (0.9, 0.7, 1.2),
-            "No single work decides the pooled result; without [1] and [2]",
+            "Without [1] and [2] the pooled result",
         ),
     ):
         rest = dict(zip(("estimate", "low", "high"), without, strict=True))

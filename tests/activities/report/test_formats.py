@@ -124,7 +124,7 @@ def test_sections_without_a_claim_are_listed_together_and_never_as_chapters(name
     )
     text = words_of(build_report(step, DOCUMENTS), name)
     assert "What is not shown" in text
-    assert "Mechanism: Nothing that was found answers this, so no claim is made here." in text
+    assert "Mechanism: Nothing that was found answers this question." in text
     assert "Safety (failed): No claim is made here (its worker died)." in text
     assert "What of s2?" not in text
 
@@ -341,9 +341,9 @@ def test_the_run_is_told_at_the_end_in_a_few_lines_and_folded_where_that_is_poss
     assert "query 3" not in text
     if name == "html":
         (folded,) = page_of(data).xpath("//section[contains(@class, 'folded')]/details[not(@open)]")
-        assert "Searches: 9." in folded.text_content()
+        assert "Searches: 9;" in folded.text_content()
     made = text[text.rindex("How this report was made") :]
-    assert "Searches: 9." in made
+    assert "Searches: 9;" in made
     assert len(made.split()) <= 90
     assert "query 3" in whole[whole.rindex("How this report was made") :]
 

@@ -76,8 +76,8 @@ def test_a_row_of_a_table_stands_under_its_columns() -> None:
 def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
     lines = screen(build_report(PASSAGES, WORKS), "max_iterations")
     absent, first, *_ = lines
-    assert absent.startswith("\u201ckeyhole\u201d and \u201cappendix\u201d occur in none")
-    assert first.startswith("The rarest name in the question, \u201ckeyhole\u201d, occurs in none")
+    assert absent.startswith("\u201ckeyhole\u201d and \u201cappendix\u201d do not occur")
+    assert first.startswith("\u201ckeyhole\u201d, the rarest name in the question, does not occur")
     assert "No language model has read this." in first
     assert f"- {INFECTION} [1]" in lines
     assert not any("Confidence" in line for line in lines)
