@@ -17,6 +17,8 @@ from activities.text.tokens import fold
 _FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
 MAX_READ = 60_000
 """Characters of a document that are read for names."""
+MIN_MENTIONS = 2
+"""Times that the works name a candidate for which nobody asked: what a drug acts by (cGMP) is named once."""
 MAX_PASSAGES = 3
 """Passages that name a candidate."""
 
@@ -29,12 +31,14 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     items = best_first(rank(step.question, [d for d in documents if d.standing != "retracted"]))
     asked = {name for name, _ in drugs_named(step.question)}
     wanted = {drug(name) or fold(name) for name in step.chosen}
-    named: Counter[str] = Counter()
+    named, mentions = Counter[str](), Counter[str]()
     for place, item in enumerate(items):
-        for name in drugs_in(item.document):
+        for name, count in drugs_in(item.document).items():
             if not is_record_of_another(item.document, name):
                 named[name] += 1_000_000 // (place + 10)
-    names = [name for name in named if not wanted or name in wanted]
+                mentions[name] += count
+    offered = wanted or asked | {name for name, count in mentions.items() if count >= MIN_MENTIONS}
+    names = [name for name in named if name in offered]
     names.sort(key=lambda name: (name not in asked, -named[name], name))
     candidates = (_candidate(name, items, documents) for name in names)
     return Hypotheses(

@@ -138,9 +138,6 @@ def stemmer(language: str) -> "Stemmer.Stemmer | None":
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """List the words of a language that carry no topic; empty where no list is known."""
-    from stop_words import StopWordError, get_stop_words
+    from stopwordsiso import stopwords
 
-    try:
-        return frozenset(get_stop_words(language))
-    except StopWordError:
-        return frozenset()
+    return frozenset(stopwords(language))

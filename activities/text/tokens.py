@@ -113,6 +113,8 @@ def _terms(text: str, language: str) -> tuple[str, ...]:
 def _of_word(word: str, language: str) -> tuple[str, ...]:
     """Return the terms of a word: most words of a text are met again."""
     word = word.removesuffix("'s")
+    if language != ENGLISH:  # elided articles and pronouns: `l'eau`
+        word = word.rpartition("'")[2]
     if not word.isascii() and any(map(is_unspaced, word)):
         return _pairs_of_characters(word)
     parts = re.split(r"[-/]", word)

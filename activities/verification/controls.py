@@ -1,8 +1,9 @@
 """Control sentences: planted errors and true sentences by which a second reader's reading is measured.
 
-They are made of the run's own works without a rule of wording, so that they are in whatever language these
-are. In the list they look like the others; they are never printed. Which are made follows from the sentences
-themselves, so that a repeated step has the same.
+They are made of the run's own works and of the sentences to be read, without a rule of wording, so that they
+are in whatever language these are. In the list nothing tells them by their form: a sentence of a work stands
+there as it is or changed, and so does one of the report. They are never printed. Which are made follows from
+the sentences themselves, so that a repeated step has the same.
 """
 
 import hashlib
@@ -92,9 +93,9 @@ def controls(
     rows = [sentence for sentence in shown if not sentence.is_row and normalise(sentence.quote) not in texts]
     pool = _Pool(seed, rows, documents)
     used: set[str] = set()
-    changed_claims = (*near_misses[: number // 2], *_claims_changed(asked, pool))
-    planted = [Control(claim, is_true=False) for claim in changed_claims[:number]]
-    for text, support, source in _errors(pool):
+    changed_claims = (*near_misses, *_claims_changed(asked, pool))
+    planted = [Control(claim, is_true=False) for claim in changed_claims[: number // 2]]
+    for text, support, source in _errors(pool, pool.rows, OF_A_QUOTE):
         if len(planted) >= number:
             break
         if source not in used:
@@ -124,21 +125,15 @@ def _control(text: str, sentence: Sentence, *, is_true: bool) -> Control:
 
 
 _Error: TypeAlias = tuple[str, Sentence, str]
+_Maker: TypeAlias = Callable[[_Pool, Sentence], tuple[str, Sentence] | None]
 
 
-def _errors(pool: _Pool) -> Iterator[_Error]:
+def _errors(pool: _Pool, rows: Sequence[Sentence], makers: Sequence[_Maker]) -> Iterator[_Error]:
     """(text, the sentence that it is said to rest on, the quote that it is made of), of each kind in turn."""
-    makers: tuple[Callable[[_Pool, Sentence], tuple[str, Sentence] | None], ...] = (
-        _number_exchanged,
-        _of_another_work,
-        _negator_left_out,
-        _values_exchanged,
-        _under_another_subject,
-    )
 
-    def made_by(make: Callable[[_Pool, Sentence], tuple[str, Sentence] | None]) -> Iterator[_Error]:
+    def made_by(make: _Maker) -> Iterator[_Error]:
         # one at a time: to make all would take most of a worker's time
-        for row in pool.rows:
+        for row in rows:
             if (made := make(pool, row)) and _stands_alone(row):
                 yield *made, row.quote
 
@@ -146,20 +141,23 @@ def _errors(pool: _Pool) -> Iterator[_Error]:
 
 
 def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """Return a true sentence with one of its numbers exchanged for another one of its work."""
+    """Return a true sentence with one of its numbers exchanged for the nearest one of its work.
+
+    One far off would be known without a look at the work."""
     plain = normalise(row.quote)
     numbers = figures(plain, row.language)
     stated = {value for number in numbers for value in number.values}
     for number in sorted(numbers, key=lambda figure: pool.order(f"{figure.start}")):
         others = [
-            other.shown if sentence.language == row.language else _as_in(number, other, row.language)
+            (abs(other.value - number.value), pool.order(other.shown), other, sentence.language)
             for sentence in pool.by_work[row.evidence_id]
             for other in figures(normalise(sentence.quote), sentence.language)
             if not other.values & stated and _alike(number, other)
         ]
         if others:
-            other = min(others, key=pool.order)
-            return plain[: number.start] + other + plain[number.start + len(number.shown) :], row
+            _, _, other, language = min(others, key=lambda each: each[:2])
+            shown = other.shown if language == row.language else _as_in(number, other, row.language)
+            return plain[: number.start] + shown + plain[number.start + len(number.shown) :], row
     return None
 
 
@@ -193,15 +191,21 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
 
 
 def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftClaim]:
-    """Return sentences in another language than the work they cite, each with a number of it exchanged.
-
-    Among them errors in the language of the work would be known by that alone."""
+    """Return findings of the report that are changed, in the writer's own wording and language."""
+    claims: dict[str, DraftClaim] = {}
     for claim in asked:
-        language, name = language_of(claim.text), claim.support[0].evidence_id if claim.support else ""
-        if language and name in pool.by_work and language != pool.by_work[name][0].language:
-            sentence = Sentence(evidence_id=name, quote=claim.text, place=0.0, language=language)
-            if made := _number_exchanged(pool, sentence):
-                yield DraftClaim(text=made[0], support=claim.support, state="ask")
+        if claim.kind == "finding" and claim.support and not (claim.after or claim.computed):
+            claims[claim.text] = claim
+    rows = [
+        Sentence(claim.support[0].evidence_id, text, 0.0, language=language)
+        for text, claim in claims.items()
+        if claim.support[0].evidence_id in pool.by_work and (language := language_of(text))
+    ]
+    rows.sort(key=lambda row: pool.order(row.quote))
+    for text, _, source in _errors(pool, rows, OF_A_CLAIM):
+        if source in claims:  # one error of each
+            claim = claims.pop(source)
+            yield DraftClaim(text=text, support=claim.support, state="ask")
 
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
@@ -235,3 +239,14 @@ def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
     place = places[0]
     words[place - 1] += words[place].removeprefix(word or "")  # the stop behind it
     return " ".join((*words[:place], *words[place + 1 :])), row
+
+
+OF_A_CLAIM: Sequence[_Maker] = (_number_exchanged, _negator_left_out, _values_exchanged)
+"""Errors that are made of a sentence and its own work, whatever language either has."""
+OF_A_QUOTE: Sequence[_Maker] = (
+    _number_exchanged,
+    _of_another_work,
+    _negator_left_out,
+    _values_exchanged,
+    _under_another_subject,
+)

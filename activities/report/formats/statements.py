@@ -306,9 +306,7 @@ Wording = str | Choice | Callable[[Statement], str]
 WORDING: Mapping[str, Wording] = {
     TEXT: "{text}",
     # the run as a whole
-    "sample_only": N_(
-        "Only the bundled sample library of 600 abstracts was searched: no other source was available."
-    ),
+    "sample_only": N_("Only the bundled sample library of 600 abstracts was searched."),
     "draft": N_("This is a draft: it is awaiting a reviewer's approval."),
     "unanswered": _unanswered,
     "stopped_early": N_("The research ended early: {because}."),

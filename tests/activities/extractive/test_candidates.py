@@ -8,7 +8,8 @@ from tests.activities.extractive.abstracts import context, document, library
 
 REVIEW = document(
     1,
-    "Allopurinol lowers the urate of people with gout. Colchicine ends attacks of gout within a day.",
+    "Allopurinol lowers the urate of people with gout. Colchicine ends attacks of gout within a day. "
+    "Sildenafil acts by way of cGMP. Allopurinol and colchicine are both cheap.",
     "Treating gout",
     "review",
 )
@@ -39,8 +40,13 @@ def test_a_drug_stands_beside_a_passage_that_names_it_and_nothing_is_judged_of_i
         assert candidate.contradicting_evidence == ()
 
 
+def test_what_is_named_once_is_offered_where_somebody_asks_for_it() -> None:
+    assert set(found("Which drugs treat gout?", REVIEW)) == {"allopurinol", "colchicine"}
+    assert "sildenafil" in found("Does sildenafil help people with gout?", REVIEW)
+
+
 def test_a_drug_is_called_as_the_nearest_passage_writes_it() -> None:
-    work = document(3, "Salbutamol opened the airways of people with asthma.", "Asthma", "review")
+    work = document(3, "Salbutamol opened the airways of people with asthma.", "Salbutamol", "review")
     assert found("Which drugs treat asthma?", work)["albuterol"].drug == "salbutamol"
 
 

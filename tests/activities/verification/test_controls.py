@@ -150,6 +150,27 @@ def test_a_sentence_that_leans_on_one_that_is_read_too_names_it_by_its_label() -
     assert asked.user.count(first.text) == 1 + sum(first.text in claim.text for claim in EVERY)
 
 
+def test_half_of_the_errors_are_made_of_the_sentences_of_the_report() -> None:
+    own = sentences(GERMAN)
+    first, second = (Support(evidence_id=row.evidence_id, quote=row.quote) for row in own)
+    texts = (
+        ("Metformin senkte die Sterblichkeit der Diabetiker dieser Studie nicht.", first),
+        ("Ohne das Mittel starben mehr, n\u00e4mlich 18,2 % der Patienten in dieser Gruppe.", second),
+    )
+    asked = [
+        DraftClaim(id=f"s1.{n}", text=text, support=(row,), state="ask")
+        for n, (text, row) in enumerate(texts)
+    ]
+    errors = {
+        control.sentence.text: control.sentence.support
+        for control in controls(asked, own, [GERMAN])
+        if not control.is_true
+    }
+    assert errors["Metformin senkte die Sterblichkeit der Diabetiker dieser Studie."] == (first,)
+    assert errors[texts[1][0].replace("18,2", "12,5")] == (second,)
+    assert len(errors) == 4, "the others are made of the sentences of the work"
+
+
 def test_sentences_in_another_language_than_their_works_have_errors_in_their_own() -> None:
     (support,) = (
         Support(evidence_id=sentence.evidence_id, quote=sentence.quote)
