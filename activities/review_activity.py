@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 from temporalio import activity
 
-from activities.contracts.errors import NotInstalled
+from activities.contracts.errors import ModelError, NotInstalled, to_application_error
 from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.contracts.step import Role
 from activities.evidence_store import EvidenceStore
@@ -62,6 +62,8 @@ ROLES: dict[ReadStage, Role] = {
     "extraction": "data_extractor",
     "bias": "bias_assessor",
 }
+MAX_UNSEEN_SECONDS = 20.0
+"""The longest pause asked for by a model that a step waits out by itself."""
 REMEMBERED = 2
 """Reviews whose records and words are remembered by the process."""
 K = TypeVar("K")
@@ -144,7 +146,13 @@ class ReviewActivities:
             else:
                 records = (await self._load(step.records)).records
                 refs = [records[number] for number in step.numbers]
-            done = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
+            try:
+                done = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
+            except ModelError as error:
+                if (error.retry_after or 0.0) <= MAX_UNSEEN_SECONDS:
+                    raise
+                error.retryable = False  # the review waits, and shows it
+                raise to_application_error(error) from error
             key, letters = "", ""
             if isinstance(done.output, ScreenedBatch):
                 numbers = {ref.evidence_id: number for ref, number in zip(refs, step.numbers, strict=True)}

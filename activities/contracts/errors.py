@@ -141,11 +141,11 @@ def next_delay(error: DeterminatorError) -> timedelta | None:
 def to_application_error(error: DeterminatorError) -> "ApplicationError":
     """Translate for Temporal. The first detail is a dict: `status` for searches.
 
-    `usage` and `category` for models.
+    `usage` and `category` for models; `retry_after`, in seconds, where the other side asked for a pause.
     """
     from temporalio.exceptions import ApplicationError  # processes that read documents do without it
 
-    details: dict[str, object] = {}
+    details: dict[str, object] = {"retry_after": error.retry_after} if error.retry_after else {}
     if isinstance(error, SourceError):
         details["status"] = error.status
     if isinstance(error, ModelError):

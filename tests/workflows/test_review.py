@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -303,14 +304,21 @@ async def test_what_cannot_be_is_refused_in_a_line(desk: Desk) -> None:
             await message
 
 
-async def test_a_model_that_is_down_leaves_records_open_and_is_asked_again(desk: Desk) -> None:
-    desk.server.script(fails(401, "no such key"))
+@pytest.mark.parametrize(("failure", "minutes"), [(fails(401), 10), (fails(429, retry_after="3600"), 60)])
+async def test_a_model_that_is_down_leaves_records_open_and_is_asked_again_when_it_says(
+    desk: Desk, failure: Reply, minutes: int
+) -> None:
+    desk.server.script(failure)
     review = await desk.start(PROTOCOL.replace(calibration=Calibration(records=0)))
     await desk.until(review, lambda seen: seen.gate == "protocol")
     await review.approve(by="Ada")
     seen = await desk.until(review, lambda seen: seen.gate == "model")
     assert (seen.settled, seen.included) == (0, 0)
-    assert "does not answer" in seen.text
+    again = datetime.now(UTC) + timedelta(minutes=minutes)
+    assert seen.until in {f"{again - timedelta(minutes=past):%Y-%m-%d %H:%M} UTC" for past in (0, 1)}
+    assert "does not answer (" in seen.text
+    assert seen.text.endswith(f"asked again at {seen.until}")
+    assert len(desk.server.bodies) <= 2 * 8, "a model that asks for a pause is not asked by every step"
     desk.server.script(model)
     await review.resume()
     await desk.play(review)

@@ -295,6 +295,7 @@ class ReviewMessages:
             phase=self.pace.phase,
             gate=self.pace.gate,
             text=self.pace.text,
+            until=self.pace.until,
             **state.model_dump(include=SHOWN),
             awaited=self._awaited(),
             settled=states.count("included") + states.count("excluded"),

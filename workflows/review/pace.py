@@ -1,7 +1,7 @@
 """The pace of a review: where it waits for people, what it keeps, and when it continues as new."""
 
 from collections.abc import Callable
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 
 from temporalio import workflow
 
@@ -14,6 +14,10 @@ from workflows.steps import policy
 MAX_PENDING = 200
 """Decisions of people that wait to be kept in the log."""
 MAX_HISTORY_BYTES = 3 * 2**20
+
+
+def shown(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 class Again(Exception):
@@ -31,6 +35,8 @@ class Pace:
         self.gate: ReviewGate = ""
         self.phase = "starting"
         self.text = ""
+        self.until = ""
+        """The time at which what waits goes on by itself."""
         self.woken = False
         """Somebody asked to try again what waits."""
         self.to_part: list[str] = []
@@ -51,13 +57,13 @@ class Pace:
         workflow.set_current_details(f"**{phase}**: {text}")
 
     async def wait_at(
-        self, gate: ReviewGate, text: str, ready: Callable[[], bool], seconds: float | None = None
+        self, gate: ReviewGate, text: str, ready: Callable[[], bool], until: datetime | None = None
     ) -> None:
-        """Wait at a gate until it is ready, or for so many seconds; keep decisions that come meanwhile."""
+        """Wait at a gate until it is ready, or the time has come; keep decisions that come meanwhile."""
         self.woken = False
         self.gate = gate
+        self.until = shown(until) if until else ""
         self.show(f"waiting for {gate.replace('_', ' ')}" if gate else "waiting", text)
-        until = None if seconds is None else workflow.now() + timedelta(seconds=seconds)
         try:
             while not ready():
                 left = None if until is None else until - workflow.now()
@@ -69,11 +75,12 @@ class Pace:
                 except TimeoutError:
                     return
         finally:
-            self.gate = ""
+            self.gate = self.until = ""
 
-    async def wait_for_model(self, text: str) -> None:
+    async def wait_for_model(self, text: str, until: datetime | None = None) -> None:
         """Wait for a model or a source that is down, until it is asked again."""
-        await self.wait_at("model", text, lambda: self.woken, self.request.retry_seconds)
+        until = until or workflow.now() + timedelta(seconds=self.request.retry_seconds)
+        await self.wait_at("model", f"{text}; asked again at {shown(until)}", lambda: self.woken, until)
 
     def _needs_care(self) -> bool:
         state = self.state

@@ -9,6 +9,7 @@ Invariants:
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 
 from temporalio import workflow
@@ -21,9 +22,9 @@ from activities.review.protocol import Screener
 from activities.review.state import Course, ToolUse
 from activities.review.steps import ReadDone, ReadStage, ReadStep
 from activities.review_activity import ReviewActivities
-from workflows.review.pace import Pace
+from workflows.review.pace import Pace, shown
 from workflows.steps import policy
-from workflows.steps.policy import reason_of, retry_on_worker_loss
+from workflows.steps.policy import cause_of, first_detail, reason_of, retry_on_worker_loss
 
 MAX_UNANSWERED = 3
 """Calls after which a record that a model does not decide on goes to a person."""
@@ -35,6 +36,8 @@ class Reading:
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
         self._places = asyncio.Semaphore(pace.request.calls_at_once)
+        self._away: dict[str, tuple[datetime, str]] = {}
+        """Screener whose model asks for a pause -> its end, and why."""
 
     def models(self) -> Iterator[tuple[int, Screener]]:
         """Yield the screeners that are models, with their places."""
@@ -89,6 +92,7 @@ class Reading:
                 return
             works = counted(len({n for step in left for n in step.numbers}), "work")
             self.pace.show(stage.replace("_", " "), f"models read {works}")
+            self._away.clear()
             failures = list(filter(None, await asyncio.gather(*map(ask, left))))
             await self.pace.keep()
             if NO_BUDGET in failures:
@@ -98,9 +102,9 @@ class Reading:
                     lambda: bool(state.touched),
                 )
             elif failures:
+                ends = [end for end, _ in self._away.values()]
                 await self.pace.wait_for_model(
-                    f"a model does not answer ({failures[0]}); what it was to read stays open, and it is "
-                    "asked again"
+                    f"{failures[0]}; what it was to read stays open", min(ends, default=None)
                 )
 
     async def ask_screeners(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]]) -> None:
@@ -160,6 +164,8 @@ class Reading:
         budget: float | None = getattr(state.protocol.budgets, step.stage)
         if budget is not None and state.spent.get(step.stage, 0) >= budget * 1e6:
             return NO_BUDGET
+        if step.reader in self._away:
+            return self._away[step.reader][1]
         about = ", ".join(map(str, step.numbers[:3])) + (" ..." if len(step.numbers) > 3 else "")
         try:
             done = await retry_on_worker_loss(
@@ -170,7 +176,13 @@ class Reading:
                 )
             )
         except ActivityError as error:
-            return reason_of(error)
+            reason = f"the model of {step.reader} does not answer ({reason_of(error)})"
+            pause = first_detail(cause_of(error)).get("retry_after")
+            if isinstance(pause, float):
+                end = workflow.now() + timedelta(seconds=pause)
+                self._away[step.reader] = end, reason
+                self.pace.show(self.pace.phase, f"{reason}; asked again at {shown(end)}")
+            return reason
         if "screeners" not in state.touched:  # else who read may be no screener any more
             take_in(step, done)
         decisions = len(done.letters) - done.letters.count(OPEN) if done.letters else len(step.numbers)

@@ -25,6 +25,8 @@ CALL_TOKENS = 1_500
 RECORD_TOKENS = 450
 """Tokens of a title and an abstract with the labels of its sentences."""
 DECISION_TOKENS = 45
+MAX_SEARCH_SECONDS = 120.0
+"""Time in which a search is tried again unseen; then the review waits, and shows it."""
 
 
 class Searching:
@@ -77,9 +79,7 @@ class Searching:
         """Make a search; a source that is down is asked again."""
         row, step = await self._ask(query, query.limit)
         while step is None and row.status in ("rate_limited", "unavailable"):
-            await self.pace.wait_for_model(
-                f"{query.source} does not answer ({row.detail}); it is asked again"
-            )
+            await self.pace.wait_for_model(f"{query.source} does not answer ({row.detail})")
             row, step = await self._ask(query, query.limit)
         if step is not None:
             added = await self._add(step)
@@ -90,7 +90,10 @@ class Searching:
         """Return a search as a row, however it ends, and what it gave."""
         row = SearchRow(origin=origin_of(query), source=query.source, query=query.query, at=self.pace.at())
         task = SearchTask(
-            run_id=self.pace.id, source=query.source, query=Query(text=query.query, limit=limit)
+            run_id=self.pace.id,
+            source=query.source,
+            query=Query(text=query.query, limit=limit),
+            seconds=MAX_SEARCH_SECONDS,
         )
 
         async def attempt() -> HitsOfAll:

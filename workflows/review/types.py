@@ -104,6 +104,8 @@ class ReviewProgress(Frozen):
     gate: ReviewGate = ""
     text: str = ""
     """What the review does or waits for, as a sentence."""
+    until: str = ""
+    """The time at which it goes on by itself."""
     version: int = 1
     total: int = 0
     settled: int = 0

@@ -21,7 +21,7 @@ from activities.prepare_activity import PrepareActivities
 from activities.review.state import ReviewReport
 from activities.review_activity import ReviewActivities
 from workflows.review.messages import ReviewMessages
-from workflows.review.pace import Again, Pace
+from workflows.review.pace import Again, Pace, shown
 from workflows.review.reading import Reading, Screening
 from workflows.review.searching import Searching
 from workflows.review.studies import Studies
@@ -166,13 +166,10 @@ class SystematicReview(ReviewMessages):
         state.released = True
         if living is None:
             return True
-        pause = timedelta(days=living.every_days)
-        state.next_search = (workflow.now() + pause).isoformat(timespec="minutes")
+        until = workflow.now() + timedelta(days=living.every_days)
+        state.next_search = until.isoformat(timespec="minutes")
         await self.pace.wait_at(
-            "",
-            f"searches again at {state.next_search}",
-            lambda: changed() or self.pace.woken,
-            pause.total_seconds(),
+            "", f"searches again at {shown(until)}", lambda: changed() or self.pace.woken, until
         )
         if not changed():
             await self._search_again()
