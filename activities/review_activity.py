@@ -40,9 +40,7 @@ from activities.review.steps import (
     ReadDone,
     ReadStage,
     ReadStep,
-    RecordRefs,
     RecordsStep,
-    Sampled,
     ScreenedBatch,
     ScreenInput,
     SettledFields,
@@ -119,7 +117,7 @@ class ReviewActivities:
             return Added(records=key, total=total, given=labelled, new=total - len(before.records))
 
     @activity.defn
-    async def draw_review_sample(self, step: StateStep) -> Sampled:
+    async def draw_review_sample(self, step: StateStep) -> list[int]:
         """Draw the records that a person labels blind; none for two people, unless they are asked for."""
         async with reporting_errors():
             with needs_extra():
@@ -128,14 +126,14 @@ class ReviewActivities:
             size = protocol.calibration.records
             if size is None:
                 size = sample_size(total, protocol.calibration.half_width) if protocol.models else 0
-            return Sampled(numbers=tuple(sorted(draw_sample(total, size, step.run_id))))
+            return sorted(draw_sample(total, size, step.run_id))
 
     @activity.defn
-    async def look_up_records(self, step: RecordsStep) -> RecordRefs:
+    async def look_up_records(self, step: RecordsStep) -> list[EvidenceRef]:
         """Look up records by their numbers."""
         async with reporting_errors(run_id=step.run_id):
             records = (await self._load(step.records)).records
-            return RecordRefs(refs=tuple(records[number] for number in step.numbers))
+            return [records[number] for number in step.numbers]
 
     @activity.defn
     async def read_for_review(self, step: ReadStep) -> ReadDone:

@@ -31,8 +31,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Literal, get_args
 
-from activities.review.decisions import Made
-from activities.review.decisions import Task as Part
 from client.api import Determinator
 from client.configuration import load_settings
 from client.embedded.server import stop_embedded
@@ -150,11 +148,14 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
                 await review.approve(by="Ada")
             tasks = await review.tasks("Ada", 50)
             for task in tasks:
-                verdict = "include" if models.truth[task.record] else "exclude"
-                made = Made.model_validate({"record": task.record, "verdict": verdict, "criterion": "I1"})
                 began = time.monotonic()
-                part: Part = "label" if task.kind == "label" else "screener"
-                await review.decide([made], by="Ada", task=part)
+                await review.decide(
+                    task.record,
+                    "include" if models.truth[task.record] else "exclude",
+                    by="Ada",
+                    criterion="I1",
+                    label=task.kind == "label",
+                )
                 watch.waits.append(time.monotonic() - began)
             if not tasks:
                 await asyncio.sleep(0.5)

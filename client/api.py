@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from client.reports.bundle import Exported
     from client.reports.finished import Finished
     from client.reports.verify import Verification
-    from client.reviews.review import BlockingReview, Review
+    from client.reviews.review import Review
     from client.run import BlockingRun, Run
     from client.runs.options import AskOptions
     from client.runs.planning import Planned
@@ -479,18 +479,6 @@ class BlockingDeterminator(Blocking[Determinator]):
         from client.run import BlockingRun
 
         return BlockingRun(self.loop.call(self.held.ask(question, follow_up=follow_up, **options)), self.loop)
-
-    def start_review(self, protocol: Path) -> "BlockingReview":
-        """See `Determinator.start_review`."""
-        from client.reviews.review import BlockingReview
-
-        return BlockingReview(self.loop.call(self.held.start_review(protocol)), self.loop)
-
-    def review(self, name: str = "last") -> "BlockingReview":
-        """See `Determinator.review`."""
-        from client.reviews.review import BlockingReview
-
-        return BlockingReview(self.loop.call(self.held.review(name)), self.loop)
 
     def run(self, name: str = "last") -> "BlockingRun":
         """See `Determinator.run`."""

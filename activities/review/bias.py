@@ -228,8 +228,6 @@ class BiasAssessment(Frozen):
     """Some concerns in several domains were held to add up to a high risk."""
     reason: str = ""
     """Why they were."""
-    changed: tuple[str, ...] = ()
-    """Questions whose answer is another one than the proposed."""
 
     @property
     def by_number(self) -> dict[str, str]:
@@ -277,5 +275,4 @@ def decide(
         decided_by=by,
         several=several,
         reason=reason.strip(),
-        changed=tuple(number for number, row in proposed.items() if rows[number] != row),
     )

@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from activities.contracts.evidence import Compact, Frozen
 
 Verdict = Literal["include", "exclude", "unsure"]
-Task = Literal["screener", "word", "label"]
+Part = Literal["screener", "word", "label"]
 """`screener`: one of the two; `word`: a person who decides a conflict or overrules; `label`: a person who
 labels the random sample."""
 ScreenedStage = Literal["titles", "full_texts"]
@@ -30,27 +30,20 @@ LETTERS: Mapping[Verdict, str] = {"include": "i", "exclude": "e", "unsure": "u"}
 VERDICTS: Mapping[str, Verdict] = {letter: verdict for verdict, letter in LETTERS.items()}
 OPEN = "."
 State = Literal["open", "conflict", "included", "excluded"]
-NAME_CHARS = 80
-REASON_CHARS = 1_000
 
 
-class Made(Frozen):
-    """A person's decision on one record, as it is sent."""
+class Decision(Frozen):
+    """A decision on one record: as a person sends it, and as it stands in the log."""
 
     record: int = Field(ge=0)
     """Number of the record in the review, from 0."""
     verdict: Verdict
     criterion: str = Field(default="", max_length=60)
     """Id of the criterion that it rests on."""
-    reason: str = Field(default="", max_length=REASON_CHARS)
-
-
-class Decision(Made):
-    """A decision as it is kept in the log."""
-
+    reason: str = Field(default="", max_length=1_000)
     stage: ScreenedStage = "titles"
-    part: Task = "screener"
-    by: str
+    part: Part = "screener"
+    by: str = Field(min_length=1, max_length=80)
     """Name of the screener or the person."""
     words: tuple[str, ...] = ()
     """Sentences of the record that it rests on, word for word."""
@@ -148,11 +141,7 @@ def written(marks: str, letters: Mapping[int, str]) -> str:
     return "".join(rows)
 
 
-def conflicts(marks: Marks) -> list[int]:
-    return [record for record, state in enumerate(marks.states()) if state == "conflict"]
-
-
-def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Task, str], Decision]:
+def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Part, str], Decision]:
     """Return the decision that holds by record, stage, part and person, of a log in its order."""
     return {(decision.record, decision.stage, decision.part, decision.by): decision for decision in decisions}
 

@@ -4,9 +4,7 @@ A person writes it as TOML (`read_protocol`), and it is approved before anything
 new version with its date, name and reason (`amendment`).
 """
 
-import json
 import tomllib
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -298,55 +296,3 @@ def amendment(before: Protocol, after: Protocol, *, version: int, at: str, by: s
     if not reason.strip():
         raise ProtocolError("an amendment needs a reason")
     return Amendment(version=version, at=at, by=by, reason=reason.strip(), keys=keys)
-
-
-COMMENTS = """
-# Exports of other databases (RIS, BibTeX, CSV, PubMed XML), named from the folder of this file.
-# records = ["embase.ris"]          (above the first [table])
-
-# [columns]                         # where a table has other headings
-# title = "Titel"
-# abstract = "Zusammenfassung"
-
-[calibration]
-half_width = 0.1   # of the interval of each screener's accuracy; or: records = 100
-
-# [[extraction]]
-# id = "dose"
-# label = "Daily dose"
-# kind = "text"                     # text, number, or choice with choices = ["...", "..."]
-
-# [[outcomes]]
-# id = "mortality"
-# label = "Death from any cause"
-# measure = "RR"                    # OR, RR, HR, RD, MD or SMD
-"""
-
-
-def as_toml(protocol: Protocol) -> str:
-    """Write a drafted protocol as the commented file that a person edits."""
-    question = protocol.question.model_dump(mode="json")
-    lines = [
-        "# The protocol of a systematic review. `determinator review start FILE` starts it.",
-        *_lines(protocol.model_dump(mode="json", include={"title", "registration"}, exclude_defaults=True)),
-        "\n[question]",
-        *_lines(question),
-    ]
-    tables: dict[str, tuple[Frozen, ...]] = {
-        "criteria": protocol.criteria,
-        "sources": protocol.sources,
-        "screeners": protocol.screeners,
-    }
-    for name, rows in tables.items():
-        if name == "screeners":
-            lines.append("\n# Two screeners decide independently; a person decides where they differ.")
-        for row in rows:
-            lines += [f"\n[[{name}]]", *_lines(row.model_dump(mode="json", exclude={"limit"}))]
-    return "\n".join(lines) + "\n" + COMMENTS
-
-
-def _lines(fields: Mapping[str, object]) -> Iterator[str]:
-    """Write texts and lists of texts as TOML; JSON writes them alike."""
-    for key, value in fields.items():
-        if value != "" or key == "comparator":
-            yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "")

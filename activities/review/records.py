@@ -5,7 +5,7 @@ record never changes. What was merged with what is listed, and a copy that was m
 again.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import count
 from typing import Protocol
 
@@ -59,16 +59,8 @@ class MergedRefs(Protocol):
     def batch(self) -> tuple[EvidenceRef, ...]: ...
 
 
-class Merge(Protocol):
-    """(records, a batch, its origin, ids whose text stays) -> both merged: `workflows.rules.dedup.merge`."""
-
-    def __call__(
-        self,
-        corpus: Sequence[EvidenceRef],
-        batch: Sequence[EvidenceRef],
-        section: str,
-        quoted: Collection[str] = ...,
-    ) -> MergedRefs: ...
+Merge = Callable[[Sequence[EvidenceRef], Sequence[EvidenceRef], str, Collection[str]], MergedRefs]
+"""(records, a batch, its origin, ids whose text stays) -> both merged: `workflows.rules.dedup.merge`."""
 
 
 def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Merge) -> Records:

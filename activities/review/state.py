@@ -3,7 +3,7 @@
 Bodies are in the evidence store; the state holds keys, numbers and letters.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -15,6 +15,7 @@ from activities.review.protocol import Amendment, Protocol
 
 Phase = Literal["ranked", "sample", "done"]
 FullText = Literal["", "got", "not_retrieved"]
+TaskKind = Literal["label", "screen", "conflict"]
 NOT_A_TRIAL = "-"
 """Stands for the key of an assessment where a person says that the study is no randomised trial."""
 
@@ -289,7 +290,6 @@ class ReviewState(Carried):
     restate: bool = False
     again: int = 0
     """Decisions that amendments and overruling opened again."""
-    started: str = ""
     next_search: str = ""
 
     def marks(self, stage: ScreenedStage) -> Marks:
@@ -327,6 +327,43 @@ class ReviewState(Carried):
         outcomes = [outcome.label for outcome in self.protocol.outcomes] or [""]
         every = [(number, outcome) for number in self.included() for outcome in outcomes]
         return [result for result in every if study_key(*result) not in self.studies.silent]
+
+    def waiting(self, by: str, order: Sequence[int] = ()) -> Iterator[tuple[int, TaskKind, ScreenedStage]]:
+        """Yield the works that a person decides on, in order.
+
+        A sample that waits for labels comes first, for everybody; then, for a screener, the records of the
+        round and those behind it in the stored `order`; then, for all others, conflicts. Full texts come
+        after titles.
+        """
+        titles, texts, place = self.titles, self.full_texts, self.place_of(by)
+        if self.labelling:
+            yield from ((n, "label", "titles") for n in self.sample if titles.labels[n] == OPEN)
+            return
+        if place is None:
+            differ = [n for n, mark in enumerate(titles.states()) if mark == "conflict"]
+            yield from ((n, "conflict", "titles") for n in differ)
+            differ = [n for n in self.retrieved() if texts.state(n) == "conflict"]
+            yield from ((n, "conflict", "full_texts") for n in differ)
+            return
+        if self.course is not None and self.course.phase != "done":
+            for n in dict.fromkeys((*self.course.batch, *order)):
+                if titles.of_screener(place)[n] == titles.words[n] == titles.labels[n] == OPEN:
+                    yield n, "screen", "titles"
+        for n in self.retrieved():
+            if texts.of_screener(place)[n] == texts.words[n] == OPEN:
+                yield n, "screen", "full_texts"
+
+    def awaited(self) -> dict[str, int]:
+        """Count the works that each person who screens has not decided on."""
+        if self.labelling:
+            return {}
+        counts = {name: sum(1 for _ in self.waiting(name)) for name in self.protocol.people}
+        return {name: count for name, count in counts.items() if count}
+
+    def place_of(self, by: str) -> int | None:
+        """Return the place of a person among the screeners; None for anybody else."""
+        screeners = [(screener.kind, screener.name) for screener in self.protocol.screeners]
+        return screeners.index(("person", by)) if ("person", by) in screeners else None
 
 
 def study_key(record: int, outcome: str) -> str:

@@ -86,14 +86,6 @@ class RecordsStep(Compact):
     numbers: tuple[int, ...]
 
 
-class RecordRefs(Compact):
-    refs: tuple[EvidenceRef, ...] = ()
-
-
-class Sampled(Frozen):
-    numbers: tuple[int, ...] = ()
-
-
 class ReadStep(Compact):
     """One call of a model: several records by title and abstract, or one full text for one stage."""
 

@@ -4,28 +4,21 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import click
-from pydantic import BaseModel
 
 from activities.messages import counted
 from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput
-from client.reviews.acts import ACTS, Act
+from client.reviews.acts import ACTS, Act, commands
 from client.terminal import plain
 
 if TYPE_CHECKING:
-    from activities.review.decisions import ScreenedStage
-    from activities.review.decisions import Task as Part
-    from activities.review.extraction import Value
     from client.api import Determinator
-    from client.reviews.review import OpenBias, OpenField, Review
-    from client.reviews.tasks import Task
-    from workflows.review.types import ReviewProgress
+    from client.reviews.review import MissingText, OpenBias, OpenField, Review, ReviewStatus, Task
 
 R = TypeVar("R")
-VERDICTS = ("include", "exclude", "unsure")
 POLL_SECONDS = 0.5
 TRIES = 60
 """Looks at a review that was just started."""
@@ -33,20 +26,9 @@ FORMATS = ("md", "html", "docx", "pdf", "json")
 Option = Callable[[Callable[..., object]], Callable[..., object]]
 ANY_REVIEW = click.argument("name", metavar="REVIEW", default="last")
 CHANGED_REVIEW = click.argument("name", metavar="REVIEW")
-RECORD = click.argument("record", type=click.IntRange(min=0))
-VERDICT = click.argument("verdict", type=Name(VERDICTS))
 PERSON = click.option("--by", type=Filled(), required=True, metavar="NAME", help="Who decides.")
 BY = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
-REASON = click.option("--reason", default="", metavar="TEXT")
 NEEDED_REASON = click.option("--reason", type=Filled(), required=True, metavar="TEXT")
-CRITERION = click.option("--criterion", default="", metavar="ID", help="The criterion that it rests on.")
-FULL_TEXTS = click.option(
-    "--full-texts",
-    "stage",
-    flag_value="full_texts",
-    default="titles",
-    help="Of full texts, not of titles and abstracts.",
-)
 NAMES = click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
 
 
@@ -90,43 +72,53 @@ def command_of(act: Act) -> None:
         if name == "by":
             options.append(PERSON if needed else BY)
         elif name == "record":
-            options.append(RECORD)
+            options.append(click.argument("record", type=click.IntRange(min=0)))
         elif about and about.title:
             words = f"{about.title}..." if needed else f"[{about.title}]..."
             options.append(click.argument(name, nargs=-1, required=needed, metavar=words))
-        elif needed:
-            options.append(click.argument(name, type=Filled()))
+        elif get_origin(act.types[name]) is Literal:
+            options.append(click.argument(name, type=Name(get_args(act.types[name]))))
         elif parameter.default is False:
             options.append(click.option(flag, is_flag=True, help=text))
+        elif needed and parameter.kind is parameter.KEYWORD_ONLY:
+            options.append(click.option(flag, required=True, type=Filled(), metavar="TEXT", help=text))
+        elif needed:
+            options.append(click.argument(name, type=Filled()))
         elif parameter.default is not None:
             options.append(click.option(flag, default="", metavar="TEXT", help=text))
 
     async def do(target: "Review", **values: Any) -> None:  # noqa: ANN401 - what click has read
-        by = values.pop("by", None)
         values |= {name: _pairs(values[name]) for name in pairs}
-        print_text(act.replied(target, values, await act.do(target, values, by)))
+        print_text(await act.do(target, values, values.get("by")))
 
     do.__name__, do.__doc__ = act.name, act.method.__doc__
     verb(*options, changes=True)(do)
 
 
 for _act in ACTS.values():
-    if _act.name != "decide":  # below: on one record
-        command_of(_act)
+    command_of(_act)
 
 
-def show_rows(
-    as_json: bool, rows: Sequence[R], shown: Callable[[R], Iterable[tuple[int, str]]], none: str
-) -> None:
-    """Print rows as JSON, or as indented lines of text, and say where there are none."""
-    if as_json:
-        print_json([row.model_dump(mode="json") if isinstance(row, BaseModel) else row for row in rows])
-        return
-    for row in rows:
-        for blanks, text in shown(row):
-            print_text(" " * blanks + plain(text))
-    if not rows:
-        say(none)
+def listing(
+    rows_of: Callable[["Review"], Awaitable[Sequence[R]]], none: str
+) -> Callable[[Callable[[R], Iterable[tuple[int, str]]]], object]:
+    """Declare a verb that prints rows as JSON, or as indented lines, and says where there are none."""
+
+    def declare(shown: Callable[[R], Iterable[tuple[int, str]]]) -> object:
+        async def show(target: "Review", as_json: bool) -> None:
+            rows = await rows_of(target)
+            if as_json:
+                print_json(rows)
+                return
+            for blanks, text in (part for row in rows for part in shown(row)):
+                print_text(" " * blanks + plain(text))
+            if not rows:
+                say(none)
+
+        show.__name__, show.__doc__ = shown.__name__, shown.__doc__
+        return verb(json_option)(show)
+
+    return declare
 
 
 @review.command()
@@ -158,9 +150,9 @@ async def start(client: "Determinator", protocol: Path, as_json: bool) -> None:
         print_text(started.id)
     seen = await waits(started)
     if as_json:
-        print_json({"review": started.id, **(seen.model_dump(mode="json") if seen else {})})
+        print_json(seen or {"review": started.id})
     elif seen:
-        show_progress(seen, started.id)
+        show_progress(seen)
     else:
         say(f"its worker is still starting; `determinator review status {started.id}` shows where it stands")
 
@@ -176,12 +168,12 @@ async def list_reviews(client: "Determinator") -> None:
 @verb(json_option)
 async def status(target: "Review", as_json: bool) -> None:
     """Show where a review stands, and whom it waits for."""
-    seen = await target.progress()
+    seen = await target.status()
     if as_json:
-        print_json({"review": target.id, **seen.model_dump(mode="json")})
+        print_json(seen)
         return
-    print_text(f"{target.id} ({(await target.row()).status})")
-    show_progress(seen, target.id)
+    print_text(f"{target.id} ({seen.status})")
+    show_progress(seen)
 
 
 @verb(PERSON, changes=True)
@@ -193,42 +185,13 @@ async def screen(target: "Review", by: str) -> None:
     await screen_records(target, by)
 
 
-@verb(
-    *(RECORD, VERDICT, PERSON, CRITERION, REASON, FULL_TEXTS),
-    click.option("--label", is_flag=True, help="Label a record of the random sample."),
-    changes=True,
-)
-async def decide(target: "Review", by: str, stage: "ScreenedStage", label: bool, **made: object) -> None:
-    """Decide on one record: as a screener, or on a conflict."""
-    state = await _decided(target, "label" if label else "screener", by, stage, made)
-    state = "in conflict, a person decides" if state == "conflict" else state
-    print_text(f"record {made['record']}: {state}")
-
-
-async def _decided(
-    target: "Review", task: "Part", by: str, stage: "ScreenedStage", made: Mapping[str, object]
-) -> str:
-    from activities.review.decisions import Made
-    from client.reviews.review import refusals
-
-    with refusals():
-        decision = Made.model_validate(made)
-    (state,) = await target.decide([decision], by=by, task=task, stage=stage)
-    return state
-
-
-@verb(json_option)
-async def conflicts(target: "Review", as_json: bool) -> None:
+@listing(lambda target: target.conflicts(), "no conflict waits")
+def conflicts(task: "Task") -> Iterator[tuple[int, str]]:
     """List the records and full texts on which the screeners differ; `decide` or `screen` decides."""
-    rows = await target.conflicts()
-
-    def shown(task: "Task") -> Iterator[tuple[int, str]]:
-        yield 0, f"{task.record}  {task.work.title}{'' if task.stage == 'titles' else ' (full text)'}"
-        for made in task.decisions:
-            ground = f" ({made.criterion})" if made.criterion else ""
-            yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
-
-    show_rows(as_json, rows, shown, "no conflict waits")
+    yield 0, f"{task.record}  {task.work.title}{'' if task.stage == 'titles' else ' (full text)'}"
+    for made in task.decisions:
+        ground = f" ({made.criterion})" if made.criterion else ""
+        yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
 
 
 @verb(click.argument("protocol", type=click.Path(path_type=Path)), NEEDED_REASON, BY, changes=True)
@@ -237,30 +200,10 @@ async def amend(target: "Review", protocol: Path, reason: str, by: str) -> None:
     print_text(await target.amend(protocol, by=by, reason=reason))
 
 
-@verb(
-    *(
-        RECORD,
-        click.argument("verdict", type=Name(VERDICTS[:2])),
-        PERSON,
-        NEEDED_REASON,
-        CRITERION,
-        FULL_TEXTS,
-    ),
-    changes=True,
-)
-async def overrule(target: "Review", by: str, stage: "ScreenedStage", **made: object) -> None:
-    """Overrule what was decided on a record."""
-    await _decided(target, "word", by, stage, made)
-    print_text(f"record {made['record']} is {made['verdict']}d by the word of {by}")
-
-
-@verb(json_option)
-async def missing(target: "Review", as_json: bool) -> None:
+@listing(lambda target: target.missing_texts(), "no full text is awaited")
+def missing(text: "MissingText") -> Iterator[tuple[int, str]]:
     """List the records whose full text is awaited."""
-    texts = await target.missing_texts()
-    rows = [{"record": number, "id": ref.evidence_id, "title": ref.title} for number, ref in texts]
-    none = "no full text is awaited"
-    show_rows(as_json, rows, lambda row: [(0, "  ".join(map(str, row.values())))], none)
+    yield 0, f"{text.record}  {text.id}  {text.title}"
 
 
 @verb(
@@ -289,22 +232,14 @@ async def provide(target: "Review", path: Path | None, record: int | None, none:
         say(plain(line))
 
 
-@verb(json_option)
-async def differences(target: "Review", as_json: bool) -> None:
+@listing(lambda target: target.open_fields(), "no field waits for a decision")
+def differences(row: "OpenField") -> Iterator[tuple[int, str]]:
     """Show the fields on which two extractors differ, side by side."""
-    rows = await target.open_fields()
-
-    def shown_value(value: "Value | None") -> str:
+    yield 0, f"{row.record}  {row.title}"
+    yield 2, f"{row.field.id}: {row.field.label}"
+    for name, value in (("first: ", row.first), ("second:", row.second)):
         quote = f'  "{value.support[0].quote}"' if value and value.support else ""
-        return f"{value.text}{quote}" if value else "not stated"
-
-    def shown(open_field: "OpenField") -> Iterator[tuple[int, str]]:
-        yield 0, f"{open_field.record}  {open_field.title}"
-        yield 2, f"{open_field.field.id}: {open_field.field.label}"
-        yield 4, f"first:  {shown_value(open_field.first)}"
-        yield 4, f"second: {shown_value(open_field.second)}"
-
-    show_rows(as_json, rows, shown, "no field waits for a decision")
+        yield 4, f"{name} {value.text}{quote}" if value else f"{name} not stated"
 
 
 def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
@@ -317,26 +252,18 @@ def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
     return pairs
 
 
-@verb(json_option)
-async def bias(target: "Review", as_json: bool) -> None:
+@listing(lambda target: target.open_bias(), "no risk of bias waits for a decision")
+def bias(row: "OpenBias") -> Iterator[tuple[int, str]]:
     """Show the results whose risk of bias waits for a person, with the answers that a model proposes."""
     from activities.review.bias import ANSWER_NAMES, QUESTIONS, open_questions
 
-    rows = await target.open_bias()
-
-    def shown(open_bias: "OpenBias") -> Iterator[tuple[int, str]]:
-        yield (
-            0,
-            f"{open_bias.record}  {open_bias.title}{f': {open_bias.outcome}' if open_bias.outcome else ''}",
-        )
-        for row in open_bias.proposal.values:
-            yield 2, f"{row.field} {QUESTIONS[row.field]} {ANSWER_NAMES[row.text]}"
-            for ground in [f'"{support.quote}"' for support in row.support] or filter(None, (row.reason,)):
-                yield 6, ground
-        for number in open_questions({row.field: row.text for row in open_bias.proposal.values}):
-            yield 2, f"{number} {QUESTIONS[number]} open"
-
-    show_rows(as_json, rows, shown, "no risk of bias waits for a decision")
+    yield 0, f"{row.record}  {row.title}{f': {row.outcome}' if row.outcome else ''}"
+    for value in row.proposal.values:
+        yield 2, f"{value.field} {QUESTIONS[value.field]} {ANSWER_NAMES[value.text]}"
+        for ground in [f'"{support.quote}"' for support in value.support] or filter(None, (value.reason,)):
+            yield 6, ground
+    for number in open_questions({value.field: value.text for value in row.proposal.values}):
+        yield 2, f"{number} {QUESTIONS[number]} open"
 
 
 @verb(
@@ -373,27 +300,25 @@ async def export(target: "Review", output: Path | None, names: bool) -> None:
         print_text(str(path))
 
 
-async def waits(target: "Review") -> "ReviewProgress | None":
+async def waits(target: "Review") -> "ReviewStatus | None":
     """Return the progress once the review waits for a person; None where no worker answers."""
     from client.failures import NoAnswer
 
     seen = None
     for _ in range(TRIES):
         try:
-            seen = await target.progress()
+            seen = await target.status()
         except NoAnswer:
             continue
-        if seen.gate or (await target.row()).status != "running":
+        if seen.gate or seen.status != "running":
             return seen
         await asyncio.sleep(POLL_SECONDS)
     return seen
 
 
-def show_progress(seen: "ReviewProgress", name: str) -> None:
-    from client.reviews.tasks import commands
-
+def show_progress(seen: "ReviewStatus") -> None:
     print_text(f"{plain(seen.title)}: {seen.phase}{' (paused)' if seen.paused else ''}")
-    for line in (seen.text, *commands(seen.gate, name)):
+    for line in (seen.text, *commands(seen.gate, seen.review)):
         print_text(plain(line))
     if not seen.total:
         for file in seen.files:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from activities.messages import counted
-from activities.review.decisions import VERDICTS, Made
-from activities.review.decisions import Task as Part
+from activities.review.decisions import VERDICTS
 from activities.review.records import NO_ABSTRACT
 from client.cli.common import print_text, say
 from client.failures import BadInput
-from client.reviews.tasks import Task, commands, screener_place
+from client.reviews.acts import commands
+from client.reviews.review import Task
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def screen_records(target: "Review", by: str) -> None:
         )
     view = await target.view()
     criteria = view.protocol.criteria
-    if screener_place(view, by) is None and not view.labelling:
+    if view.place_of(by) is None and not view.labelling:
         people = ", ".join(view.protocol.people) or "both are models"
         say(f"{by} is no screener of the protocol ({people}): conflicts are shown")
     for number, rule in enumerate(criteria, start=1):
@@ -79,14 +79,15 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
         choice = await read_key(f"criterion 1 to {len(criteria)}, Enter for none: ")
         if choice.isdigit() and 0 < int(choice) <= len(criteria):
             criterion = criteria[int(choice) - 1]
-    made = Made(record=task.record, verdict=VERDICTS[key], criterion=criterion)
+    label, full_texts = task.kind == "label", task.stage == "full_texts"
     try:
-        part: Part = "label" if task.kind == "label" else "screener"
-        await target.decide([made], by=by, task=part, stage=task.stage)
+        await target.decide(
+            task.record, VERDICTS[key], by=by, criterion=criterion, full_texts=full_texts, label=label
+        )
     except BadInput as error:
         say(f"Error: {error}")
         return False
-    say(f"{made.verdict}{f' ({criterion})' if criterion else ''}")
+    say(f"{VERDICTS[key]}{f' ({criterion})' if criterion else ''}")
     return True
 
 

@@ -17,9 +17,7 @@ from client.failures import BadInput
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
 from client.reviews.acts import ACTS, Act, Body
-from client.reviews.review import OpenBias, OpenField, Review, ReviewStatus
-from client.reviews.tasks import Task as Waiting
-from client.reviews.tasks import may_open
+from client.reviews.review import OpenBias, OpenField, Review, ReviewStatus, Task
 
 MEDIA = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
 
@@ -28,6 +26,11 @@ class Start(Body):
     protocol: Annotated[
         str, Declared(max_length=MAX_BYTES, description="The protocol as TOML, without files")
     ]
+
+
+class Done(Frozen):
+    reply: str
+    """What became of an act, as a sentence."""
 
 
 class OpenStudies(Frozen):
@@ -44,9 +47,7 @@ def reviews(desk: Desk) -> APIRouter:
     def review_for(scope: Scope) -> Callable[..., Awaitable[Review]]:
         async def review_of(review_id: str, token: Annotated[Token, Depends(desk.needs(scope))]) -> Review:
             review = await desk.client.review(review_id)
-            if desk.access.shared and not may_open(
-                await review.view(), (await review.row()).user, token.user or ""
-            ):
+            if desk.access.shared and not await review.may_open(token.user or ""):
                 raise unknown_run(review_id)
             return review
 
@@ -87,7 +88,7 @@ def reviews(desk: Desk) -> APIRouter:
         token: Token = reader,
         by: Annotated[str | None, Query(max_length=80)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    ) -> list[Waiting]:
+    ) -> list[Task]:
         """List the next records for a person, who is shown no decision before both have decided."""
         if not (name := person(token, by)):
             raise BadInput("say who decides: `by`")
@@ -99,10 +100,9 @@ def reviews(desk: Desk) -> APIRouter:
         fields, bias = await review.open_fields(), await review.open_bias()
         return OpenStudies(fields=tuple(fields), bias=tuple(bias))
 
-    def route_of(act: Act) -> Callable[..., Awaitable[object]]:
+    def route_of(act: Act) -> Callable[..., Awaitable[Done]]:
         async def route(body, review=deciding, token=decider):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-            made = await act.do(review, body, person(token, body.by))
-            return list(made) if isinstance(made, tuple) else await review.status()
+            return Done(reply=await act.do(review, body, person(token, body.by)))
 
         route.__annotations__ = {"body": act.form, "review": Review, "token": Token}
         return route

@@ -18,6 +18,29 @@ from client.failures import BadInput, faults_of
 from client.reviews.review import Review
 
 Name = Annotated[str, Field(pattern=r"\S", max_length=80, description="Who decides")]
+BECAME = {"open": "open, the other screener decides", "conflict": "in conflict, a person decides"}
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "protocol": ("approve",),
+    "labels": ("screen --by NAME",),
+    "decisions": ("screen --by NAME", "conflicts"),
+    "model": ("resume",),
+    "budget": ("amend PROTOCOL --reason TEXT",),
+    "full_texts": ("missing", "provide FOLDER", "approve"),
+    "extraction": (
+        "extract RECORD FIELD=VALUE --by NAME",
+        "differences",
+        "field RECORD FIELD VALUE --by NAME",
+    ),
+    "bias": ("bias", "assess RECORD --by NAME"),
+    "report": ("report", "approve"),
+}
+"""Gate -> the commands of people who are waited for; the review stands behind the verb."""
+
+
+def commands(gate: str, review: str) -> list[str]:
+    """Write the commands of a gate as a person types them."""
+    words = (command.partition(" ") for command in COMMANDS.get(gate, ()))
+    return [" ".join(filter(None, ("determinator review", verb, review, rest))) for verb, _, rest in words]
 
 
 class Body(BaseModel):
@@ -29,7 +52,7 @@ class Act:
     name: str
     method: Callable[..., Awaitable[object]]
     reply: str | Callable[[Any], str]
-    """Reply of its command: a text with the review, the arguments and `made`, or what makes it of `made`."""
+    """Its reply: a text with the review, the arguments and `made`, or what makes it of `made`."""
 
     @cached_property
     def arguments(self) -> Mapping[str, inspect.Parameter]:
@@ -53,8 +76,8 @@ class Act:
         }
         return create_model(self.name, __base__=Body, **fields | {"by": (Name | None, None)})
 
-    async def do(self, review: Review, content: BaseModel | Mapping[str, object], by: str | None) -> object:
-        """Do it with a form, or the values of one. Raises BadInput."""
+    async def do(self, review: Review, content: BaseModel | Mapping[str, object], by: str | None) -> str:
+        """Do it with a form, or the values of one; return its reply. Raises BadInput."""
         try:
             form = self.form.model_validate(dict(content))
         except ValidationError as error:
@@ -64,12 +87,11 @@ class Act:
             if not by:
                 raise BadInput("say who decides: `by`")
             values["by"] = by
-        return await self.method(review, **values)
-
-    def replied(self, review: Review, values: Mapping[str, object], made: object) -> str:
+        made = await self.method(review, **values)
         if callable(self.reply):
             return self.reply(made)
-        return self.reply.format(review=review.id, made=str(made).replace("_", " "), **values)
+        became = BECAME.get(str(made), str(made).replace("_", " "))
+        return self.reply.format(review=review.id, made=became, **values)
 
 
 def _judged(made: BiasAssessment | None) -> str:
@@ -83,7 +105,8 @@ ACTS: Mapping[str, Act] = {
     act.name: act
     for act in (
         Act("approve", Review.approve, "approved: the {made} of {review}"),
-        Act("decide", Review.decide, "{made}"),
+        Act("decide", Review.decide, "record {record}: {made}"),
+        Act("overrule", Review.overrule, "record {record} is {made} by the word of {by}"),
         Act("part", Review.part, "it becomes a record of its own at the next step"),
         Act("field", Review.decide_field, "record {record}, {field}: {value}"),
         Act("extract", Review.extract, "record {record}: {made}"),

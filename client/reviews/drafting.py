@@ -1,15 +1,10 @@
 """The protocol of a question: drafted by the connected model, or a template."""
 
+import json
+from collections.abc import Mapping, Sequence
+
 from activities.contracts.evidence import Allowance
 from activities.evidence_store import EvidenceStore
-from activities.review.protocol import (
-    Criterion,
-    Protocol,
-    ReviewQuestion,
-    Screener,
-    SourceQuery,
-    as_toml,
-)
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.validation import line, lines
 from activities.settings import Settings
@@ -23,6 +18,37 @@ SYSTEM = """You draft the protocol of a systematic review, which a person will c
   a title and an abstract where that is possible, each about one thing.
 - `queries`: one search a source, sensitive rather than precise: synonyms joined by OR, concepts by AND,
   in the syntax of that source (field tags and subject headings for PubMed)."""
+COMMENTS = """
+# Exports of other databases (RIS, BibTeX, CSV, PubMed XML), named from the folder of this file.
+# records = ["embase.ris"]          (above the first [table])
+
+# [columns]                         # where a table has other headings
+# title = "Titel"
+# abstract = "Zusammenfassung"
+
+[calibration]
+half_width = 0.1   # of the interval of each screener's accuracy; or: records = 100
+
+# [[extraction]]
+# id = "dose"
+# label = "Daily dose"
+# kind = "text"                     # text, number, or choice with choices = ["...", "..."]
+
+# [[outcomes]]
+# id = "mortality"
+# label = "Death from any cause"
+# measure = "RR"                    # OR, RR, HR, RD, MD or SMD
+"""
+EMPTY = {
+    "population": "POPULATION",
+    "intervention": "INTERVENTION",
+    "criteria": [
+        {"kind": "include", "text": "WHAT A WORK HAS TO MEET"},
+        {"kind": "exclude", "text": "WHAT LEAVES A WORK OUT"},
+    ],
+    "queries": [{"source": "pubmed", "query": "QUERY IN THE SYNTAX OF PUBMED"}],
+}
+"""A template, in whose place a draft stands."""
 
 
 class CriterionAnswer(Loose):
@@ -50,7 +76,8 @@ async def drafted(settings: Settings, question: str, *, empty: bool = False) -> 
     """Return the text of a protocol file, and who wrote it. Raises ModelError."""
     choice = settings.model_choices()["default"]
     if empty or choice.backend == "extractive":
-        return as_toml(template(question)), "a template; fill in its parts in capitals"
+        people = {"first": "person", "second": "person"}
+        return protocol_text(question, DraftAnswer(), people), "a template; fill in its parts in capitals"
     from activities.models.client import OpenAIModel
 
     model = OpenAIModel(settings, EvidenceStore.at(settings.evidence_url))
@@ -66,46 +93,41 @@ async def drafted(settings: Settings, question: str, *, empty: bool = False) -> 
         )
     finally:
         await model.aclose()
-    return as_toml(protocol_of(question, answer)), f"drafted by {done.model}"
+    text = protocol_text(question, answer, {"model": "model", "person": "person"})
+    return text, f"drafted by {done.model}"
 
 
-def protocol_of(question: str, answer: DraftAnswer) -> Protocol:
-    """Return the protocol of a draft; what the draft lacks is as in the template."""
-    usual = template(question)
-    criteria = []
-    for kind, letter in (("include", "I"), ("exclude", "E")):
-        texts = [line(row.text, 400) for row in answer.criteria if row.kind == kind and row.text.strip()]
-        for number, text in enumerate(dict.fromkeys(texts), start=1):
-            rule = {"id": f"{letter}{number}", "kind": kind, "text": text}
-            criteria.append(Criterion.model_validate(rule))
-    sources = [
-        SourceQuery(source=row.source, query=line(row.query, 2_000))
-        for row in answer.queries
-        if row.source in SOURCES and row.query.strip()
+def protocol_text(question: str, answer: DraftAnswer, screeners: Mapping[str, str]) -> str:
+    """Write the protocol of a draft as the commented file that a person edits.
+
+    What the draft lacks stands in capitals.
+    """
+    queries = [row.model_dump() for row in answer.queries if row.source in SOURCES and row.query.strip()]
+    drafted = {name: value for name, value in (answer.model_dump() | {"queries": queries}).items() if value}
+    whole = DraftAnswer.model_validate(EMPTY | {"title": question} | drafted)
+    rows = [
+        "# The protocol of a systematic review. `determinator review start FILE` starts it.",
+        _line("title", line(whole.title, 200)),
+        "\n[question]",
+        _line("population", line(whole.population, 400)),
+        _line("intervention", line(whole.intervention, 400)),
+        _line("comparator", line(whole.comparator, 400)),
+        _line("outcomes", lines(whole.outcomes, 12)),
+        _line("designs", lines(whole.designs, 8)),
     ]
-    return usual.replace(
-        title=line(answer.title, 200) or usual.title,
-        question=ReviewQuestion(
-            population=line(answer.population, 400) or usual.question.population,
-            intervention=line(answer.intervention, 400) or usual.question.intervention,
-            comparator=line(answer.comparator, 400),
-            outcomes=lines(answer.outcomes, 12),
-            designs=lines(answer.designs, 8),
-        ),
-        criteria=tuple(criteria) or usual.criteria,
-        sources=tuple(sources) or usual.sources,
-        screeners=(Screener(name="model", kind="model"), Screener(name="person", kind="person")),
-    )
+    for kind in ("include", "exclude"):
+        texts = [line(rule.text, 400) for rule in whole.criteria if rule.kind == kind and rule.text.strip()]
+        for number, text in enumerate(dict.fromkeys(texts), start=1):
+            name = f"{'I' if kind == 'include' else 'E'}{number}"
+            rows += ["\n[[criteria]]", _line("id", name), _line("kind", kind), _line("text", text)]
+    for row in whole.queries:
+        rows += ["\n[[sources]]", _line("source", row.source), _line("query", line(row.query, 2_000))]
+    rows.append("\n# Two screeners decide independently; a person decides where they differ.")
+    for name, kind in screeners.items():
+        rows += ["[[screeners]]", _line("name", name), _line("kind", kind), ""]
+    return "\n".join(rows) + COMMENTS
 
 
-def template(question: str) -> Protocol:
-    return Protocol(
-        title=question,
-        question=ReviewQuestion(population="POPULATION", intervention="INTERVENTION"),
-        criteria=(
-            Criterion(id="I1", text="WHAT A WORK HAS TO MEET"),
-            Criterion(id="E1", kind="exclude", text="WHAT LEAVES A WORK OUT"),
-        ),
-        sources=(SourceQuery(source="pubmed", query="QUERY IN THE SYNTAX OF PUBMED"),),
-        screeners=(Screener(name="first"), Screener(name="second")),
-    )
+def _line(key: str, value: str | Sequence[str]) -> str:
+    """Write a text or a list of texts as TOML; JSON writes them alike."""
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "")

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, computed_field
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -17,8 +17,7 @@ from activities.evidence_store import EvidenceStore
 from activities.messages import counted
 from activities.review.archive import Archive, Published
 from activities.review.bias import BiasAssessment, decide
-from activities.review.decisions import Decision, ScreenedStage, latest
-from activities.review.decisions import Task as Part
+from activities.review.decisions import Decision, ScreenedStage, Verdict, latest
 from activities.review.extraction import (
     Difference,
     Extraction,
@@ -28,35 +27,26 @@ from activities.review.extraction import (
     checked_value,
 )
 from activities.review.records import Records
-from activities.review.state import NOT_A_TRIAL, ReviewState, study_key
+from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, study_key
 from activities.settings import Settings
-from client.blocking import Blocking, Blocks
 from client.connection import Connection
 from client.embedded.server import keep_alive
 from client.failures import BadInput, Failure, faults_of
 from client.listing import Row, describe
-from client.reviews.tasks import Task as Task
-from client.reviews.tasks import TaskKind, screener_place, tasks
 from client.runs.query import query
 from client.runs.start import user_name
 from client.version import described
-from workflows.review.types import (
-    Accepted,
-    Amend,
-    Assessed,
-    Batch,
-    Decide,
-    Extracted,
-    PartCopy,
-    ProvideFullText,
-    ReviewProgress,
-)
+from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
 
 if TYPE_CHECKING:
     from activities.review.files import Provided
 
 UPDATE_SECONDS = 60.0
 Number = Annotated[int, Field(ge=0)]
+Settled = Literal["include", "exclude"]
+CriterionId = Annotated[str, Field(description="The criterion that it rests on.")]
+OfFullText = Annotated[bool, Field(description="Of full texts, not of titles and abstracts.")]
+Label = Annotated[bool, Field(description="Label a record of the random sample.")]
 Quote = Annotated[str, Field(description="Words of the full text that state the value.")]
 Why = Annotated[str, Field(description="Why it is so.")]
 Values = Annotated[Mapping[str, str], Field(title="FIELD=VALUE")]
@@ -65,6 +55,36 @@ PROPOSED: Mapping[str, str] = {}
 Outcome = Annotated[str, Field(description="Which outcome; needed where there are several.")]
 Several = Annotated[bool, Field(description="Some concerns in several domains add up to a high risk.")]
 NotATrial = Annotated[bool, Field(description="It is no randomised trial: no tool is applied.")]
+
+
+class Task(Frozen):
+    """A record that a person decides on. Nobody is led by another: a screener is shown records by title and
+    abstract alone, and the letters of others only once both have decided and differ."""
+
+    record: int
+    kind: TaskKind
+    stage: ScreenedStage = "titles"
+    work: Evidence = Field(exclude=True)
+    decisions: tuple[Decision, ...] = ()
+    """On a conflict: those of both screeners."""
+    left: int = 0
+    """Records that wait for this person, this one counted."""
+
+    @computed_field
+    def title(self) -> str:
+        return self.work.title
+
+    @computed_field
+    def text(self) -> str:
+        return self.work.text
+
+
+class MissingText(Frozen):
+    """A record whose full text is awaited."""
+
+    record: int
+    id: str
+    title: str
 
 
 class OpenField(Difference):
@@ -83,11 +103,10 @@ class OpenBias(Frozen):
     proposal: Extraction
 
 
-class ReviewStatus(Frozen):
+class ReviewStatus(ReviewProgress):
     review: str
     status: str
     """`running`, `completed`, `cancelled`, ..."""
-    progress: ReviewProgress
     records: tuple[Task, ...] = ()
     """Records that wait for the person who asks."""
 
@@ -118,7 +137,12 @@ class Review:
         """Where it stands, with the next records for a person who is named."""
         records = tuple(await self.tasks(by, most)) if by else ()
         status, progress = (await self.row()).status, await self.progress()
-        return ReviewStatus(review=self.id, status=status, progress=progress, records=records)
+        return ReviewStatus(**dict(progress), review=self.id, status=status, records=records)
+
+    async def may_open(self, user: str) -> bool:
+        """Say whether a user started the review, or is named by its protocol as who screens or decides."""
+        protocol, row = (await self.view()).protocol, await self.row()
+        return bool(user) and user in (row.user, *protocol.people, *protocol.deciders)
 
     async def view(self) -> ReviewState:
         """Its whole state. What others decided is in it: a surface that shows records to a screener goes by
@@ -141,9 +165,9 @@ class Review:
     async def tasks(self, by: str, most: int = 20) -> list[Task]:
         """Return the next records for a person."""
         view = await self.view()
-        ordered = view.orders and screener_place(view, by) is not None
+        ordered = view.orders and view.place_of(by) is not None
         order = await self.archive.numbers(view.orders[-1]) if ordered else []
-        waiting = list(tasks(view, by, order))
+        waiting = list(view.waiting(by, order))
         chosen = waiting[:most]
         held = latest(await self.decisions(view)) if any(kind == "conflict" for _, kind, _ in chosen) else {}
         return [
@@ -208,19 +232,34 @@ class Review:
 
     async def decide(
         self,
-        decisions: Batch,
+        record: Number,
+        verdict: Verdict,
         *,
         by: str,
-        task: Part = "screener",
-        stage: ScreenedStage = "titles",
-    ) -> tuple[str, ...]:
-        """Decide on records; return what became of each.
+        criterion: CriterionId = "",
+        reason: Why = "",
+        full_texts: OfFullText = False,
+        label: Label = False,
+    ) -> str:
+        """Decide on one record: as a screener, or on a conflict; return what became of it."""
+        stage, part = "full_texts" if full_texts else "titles", "label" if label else "screener"
+        made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
+        return await self.send("decide", Decision, **made, stage=stage, part=part)
 
-        `screener`: as one of the two, or on a conflict; `label`: records of the random sample, blind; `word`:
-        overrule what holds, with a reason, so that what rests on it is made again.
-        """
-        made = await self.send("decide", Decide, by=by, decisions=decisions, stage=stage, task=task)
-        return made.state
+    async def overrule(
+        self,
+        record: Number,
+        verdict: Settled,
+        *,
+        by: str,
+        reason: Annotated[str, Field(min_length=1)],
+        criterion: CriterionId = "",
+        full_texts: OfFullText = False,
+    ) -> str:
+        """Overrule what was decided on a record; what rests on it is made again."""
+        stage = "full_texts" if full_texts else "titles"
+        made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
+        return await self.send("decide", Decision, **made, stage=stage, part="word")
 
     async def amend(self, path: Path, *, by: str, reason: str) -> str:
         """Change the protocol to that of a file; return what was changed."""
@@ -228,7 +267,7 @@ class Review:
 
         protocol, key, files = await read_all(self.archive, path)
         values = {"protocol": protocol, "protocol_key": key, "files": files}
-        return (await self.send("amend", Amend, by=by, reason=reason, **values)).text
+        return await self.send("amend", Amend, by=by, reason=reason, **values)
 
     async def part(self, key: str, *, by: str) -> None:
         """Make a record that was merged with another one a record of its own; merged.csv has its key."""
@@ -242,11 +281,12 @@ class Review:
 
     # full texts and studies
 
-    async def missing_texts(self) -> list[tuple[int, EvidenceRef]]:
+    async def missing_texts(self) -> list[MissingText]:
         """Return the records whose full text is awaited."""
         view = await self.view()
-        records = (await self.records(view)).records
-        return [(number, records[number]) for number in view.sought() if not view.got.get(number)]
+        refs = (await self.records(view)).records
+        awaited = [number for number in view.sought() if not view.got.get(number)]
+        return [MissingText(record=n, id=refs[n].evidence_id, title=refs[n].title) for n in awaited]
 
     async def provide(self, number: int, document: Evidence | None, *, by: str) -> None:
         """Provide the full text of a record, or say that it cannot be retrieved."""
@@ -257,12 +297,11 @@ class Review:
         """Provide full texts from a folder or a file; `record`: the file is that of this record."""
         from activities.review.files import provided_by
 
-        waiting = dict(await self.missing_texts())
-        if record is not None:
-            waiting = {number: ref for number, ref in waiting.items() if number == record}
-            if not waiting:
-                raise BadInput(f"the full text of record {record} is not awaited")
-        works = await self.archive.store.get_many(list(waiting.values()))
+        waiting = [text.record for text in await self.missing_texts() if record in (None, text.record)]
+        if record is not None and not waiting:
+            raise BadInput(f"the full text of record {record} is not awaited")
+        refs = (await self.records()).records
+        works = await self.archive.store.get_many([refs[number] for number in waiting])
         with refusals():
             made = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
         numbers = {work.evidence_id: number for number, work in zip(waiting, works, strict=True)}
@@ -303,7 +342,7 @@ class Review:
             ]
         made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(made)
-        await self.send("extract", Extracted, by=by, record=record, key=key)
+        await self.send("extract", StudyData, by=by, record=record, key=key)
         return counted(len(rows), "field")
 
     async def open_bias(self) -> list[OpenBias]:
@@ -341,7 +380,7 @@ class Review:
             with refusals():
                 made = decide(proposal, outcome, answers, by, several=several, reason=reason)
             key = await self.archive.put(made)
-        await self.send("assess", Assessed, by=by, record=record, outcome=outcome, key=key)
+        await self.send("assess", StudyData, by=by, record=record, outcome=outcome, key=key)
         return made
 
     async def _study(self, record: int) -> tuple[ReviewState, EvidenceRef]:
@@ -408,17 +447,14 @@ class Review:
         handle = self.connection.client.get_workflow_handle(self.id)
         await handle.signal(name, args=[] if payload is None else [payload])
 
-    async def send(self, name: str, content: type[BaseModel], **values: object) -> Accepted:
+    async def send(self, name: str, content: type[BaseModel], **values: object) -> str:
         """Send a message that the review may refuse; return what became of it. Raises BadInput."""
         with refusals():
             message = content.model_validate(values)
         handle = self.connection.client.get_workflow_handle(self.id)
         try:
-            answer: Accepted = await handle.execute_update(
-                name,
-                message,
-                result_type=Accepted,
-                rpc_timeout=timedelta(seconds=UPDATE_SECONDS),
+            answer: str = await handle.execute_update(
+                name, message, result_type=str, rpc_timeout=timedelta(seconds=UPDATE_SECONDS)
             )
         except WorkflowUpdateFailedError as error:
             raise BadInput(str(error.cause)) from error
@@ -427,42 +463,6 @@ class Review:
                 raise BadInput(f"{self.id} is over ({row.status})") from error
             raise
         return answer
-
-
-class BlockingReview(Blocking[Review]):
-    """A review for a program without an event loop: the same methods, which block."""
-
-    @property
-    def id(self) -> str:
-        return self.held.id
-
-    progress = Blocks(Review.progress)
-    status = Blocks(Review.status)
-    view = Blocks(Review.view)
-    records = Blocks(Review.records)
-    decisions = Blocks(Review.decisions)
-    tasks = Blocks(Review.tasks)
-    conflicts = Blocks(Review.conflicts)
-    task = Blocks(Review.task)
-    approve = Blocks(Review.approve)
-    pause = Blocks(Review.pause)
-    resume = Blocks(Review.resume)
-    finish = Blocks(Review.finish)
-    cancel = Blocks(Review.cancel)
-    decide = Blocks(Review.decide)
-    amend = Blocks(Review.amend)
-    part = Blocks(Review.part)
-    missing_texts = Blocks(Review.missing_texts)
-    provide = Blocks(Review.provide)
-    provide_texts = Blocks(Review.provide_texts)
-    open_fields = Blocks(Review.open_fields)
-    decide_field = Blocks(Review.decide_field)
-    extract = Blocks(Review.extract)
-    open_bias = Blocks(Review.open_bias)
-    assess = Blocks(Review.assess)
-    published = Blocks(Review.published)
-    report = Blocks(Review.report)
-    export = Blocks(Review.export)
 
 
 @contextmanager

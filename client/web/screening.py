@@ -1,30 +1,27 @@
 """Reviews on the page: one record at a time with the criteria beside it, then fields and risks of bias.
 
 Who signs in is the person who decides; where nobody signs in, the person gives a name. Nobody is shown
-another's decision on a record before both have decided (`client.reviews.tasks`).
+another's decision on a record before both have decided (`Review.tasks`).
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from activities.review.bias import ANSWER_NAMES, FIELDS
-from activities.review.decisions import VERDICTS, Made, ScreenedStage
+from activities.review.decisions import ScreenedStage
 from client.access import unknown_run
 from client.failures import BadInput
 from client.reviews.acts import act_of
 from client.reviews.review import Review
-from client.reviews.tasks import may_open
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
 
 KEPT = 16
 """Reviews whose handles are kept."""
-KINDS = ("label", "screen", "conflict")
 SHOWN = 5
 """Fields, or results, that are shown at once."""
 
@@ -38,7 +35,6 @@ class Screening:
         router = APIRouter(prefix="/review")
         router.get("")(self.reviews)
         router.get("/{review_id}")(self.page)
-        router.post("/{review_id}/decide")(self.decide)
         router.post("/{review_id}/{name}")(self.act)
         return router
 
@@ -46,8 +42,9 @@ class Screening:
         """Return the reviews that the user may see."""
         user = self._frame.user(request)
         rows = await self._frame.client.reviews()
-        shown = [row for row in rows if not self._frame.access.shared or await self._may(row, user)]
-        return await self._frame.page("reviews", reviews=shown)
+        if self._frame.access.shared:
+            rows = [row for row in rows if await (await self._frame.client.review(row)).may_open(user)]
+        return await self._frame.page("reviews", reviews=rows)
 
     async def page(self, request: Request, review_id: str) -> Response:
         """Return the next record for a person, or the one that is asked for by its number."""
@@ -55,31 +52,25 @@ class Screening:
         asked = request.query_params.get("at", "")
         if asked and not asked.isdigit():
             raise BadInput(f"{asked[:20]!r} is no number of a record")
-        kind, stage = request.query_params.get("kind", "screen"), stage_of(request.query_params)
+        kind = request.query_params.get("kind", "screen")
+        stage: ScreenedStage = "full_texts" if request.query_params.get("stage") == "full_texts" else "titles"
         values = await self._values(review, by, int(asked) if asked else None, kind, stage)
         return await self._shown(request, values)
 
-    async def decide(self, request: Request, review_id: str) -> Response:
-        """Take in a decision, and show the next record."""
+    async def act(self, request: Request, review_id: str, name: str) -> Response:
+        """Do what a form says, and show what is next: a decision on a record leaves a way back to it."""
         review, form, by = await self._sent(request, review_id)
-        verdict = VERDICTS.get(text_of(form, "verdict"))
-        number, kind = _record(form), text_of(form, "kind")
-        if verdict is None or kind not in KINDS:
-            raise HTTPException(400, "choose include, exclude or unsure")
-        criterion = text_of(form, "criterion") if verdict == "exclude" else ""
-        made = Made(record=number, verdict=verdict, criterion=criterion)
-        stage = stage_of(form)
-        await review.decide([made], by=by, task="label" if kind == "label" else "screener", stage=stage)
-        before = f"{number}.{kind}.{stage}"
+        content = nested(form)
+        if content.get("verdict") != "exclude":  # the criterion of the record before may still be chosen
+            content.pop("criterion", None)
+        await act_of(name).do(review, content, by)
+        before = ""
+        if name == "decide":
+            kind = "label" if "label" in content else "screen"
+            before = f"{content['record']}.{kind}.{'full_texts' if 'full_texts' in content else 'titles'}"
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=before), SEE_OTHER)
         return await self._shown(request, await self._values(review, by) | {"before": before})
-
-    async def act(self, request: Request, review_id: str, name: str) -> Response:
-        """Do what a form says: approve, or decide on a field or on the risk of bias of a result."""
-        review, form, by = await self._sent(request, review_id)
-        await act_of(name).do(review, nested(form), by)
-        return RedirectResponse(self._url(review, by), SEE_OTHER)
 
     async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
         """Return the review, what a form sent, and who sent it. Raises BadInput where that is nobody."""
@@ -131,14 +122,9 @@ class Screening:
         self._reviews[name] = review
         while len(self._reviews) > KEPT:
             self._reviews.popitem(last=False)
-        if self._frame.access.shared and not await self._may(review.id, user, review):
+        if self._frame.access.shared and not await review.may_open(user):
             raise unknown_run(name)
         return review
-
-    async def _may(self, review_id: str, user: str, review: Review | None = None) -> bool:
-        """Say whether the review is one of the user's own."""
-        review = review or await self._frame.client.review(review_id)
-        return may_open(await review.view(), (await review.row()).user, user)
 
     def _by(self, request: Request, name: str = "") -> str:
         """Who decides: who is signed in, else the name that was given."""
@@ -163,16 +149,3 @@ def nested(form: FormData) -> dict[str, object]:
         elif value:
             values[outer] = value
     return values
-
-
-def stage_of(values: Mapping[str, object]) -> ScreenedStage:
-    """Return the stage of a record that is asked for or was sent."""
-    return "full_texts" if values.get("stage") == "full_texts" else "titles"
-
-
-def _record(form: FormData) -> int:
-    """Return the number of the record that a form is about. Raises BadInput."""
-    number = text_of(form, "record")
-    if not number.isdigit():
-        raise BadInput(f"{number[:20]!r} is no number of a record")
-    return int(number)

@@ -24,8 +24,6 @@ from activities.full_text_activity import FullTextActivities
 from activities.models.client import OpenAIModel
 from activities.prepare_activity import PrepareActivities
 from activities.review.archive import Archive, Published
-from activities.review.decisions import Made, Verdict
-from activities.review.decisions import Task as Part
 from activities.review.protocol import Calibration, Criterion, Protocol, ReviewQuestion, Screener
 from activities.review.state import FileOfRecords, ReviewReport
 from activities.review_activity import ReviewActivities
@@ -36,8 +34,8 @@ from activities.sources.library.source import LibrarySource
 from client.cli.review import review as cli
 from client.connection import Connection
 from client.failures import BadInput
+from client.reviews.acts import commands
 from client.reviews.review import Review
-from client.reviews.tasks import commands
 from tests.fake_openai import FakeOpenAI, evidence_of, fails, labels_by_work, says
 from tests.replay import Asked, Reply
 from tests.workflows.histories import id_of, record
@@ -144,8 +142,8 @@ class Desk:
                 if seen.gate in ("protocol", "full_texts"):
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
-                    part: Part = "label" if task.kind == "label" else "screener"
-                    await review.decide([made(task.record, is_relevant(task.work))], by=person, task=part)
+                    label = task.kind == "label"
+                    await decide(review, task.record, is_relevant(task.work), by=person, label=label)
                 await asyncio.sleep(0.05)
         return seen
 
@@ -168,9 +166,8 @@ def check_commands(seen: ReviewProgress) -> None:
         cli.commands[verb].make_context(verb, rest)
 
 
-def made(number: int, relevant: bool) -> Made:
-    verdict: Verdict = "include" if relevant else "exclude"
-    return Made(record=number, verdict=verdict, criterion="I1")
+async def decide(review: Review, record: int, relevant: bool, **more: Any) -> str:
+    return await review.decide(record, "include" if relevant else "exclude", criterion="I1", **more)
 
 
 @asynccontextmanager
@@ -253,7 +250,7 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
         "the review is completed",
     )
     with pytest.raises(BadInput, match=r"is over \(completed\)"):
-        await review.decide([Made(record=0, verdict="exclude", reason="too late")], by="Ada", task="word")
+        await review.overrule(0, "exclude", reason="too late", by="Ada")
 
 
 async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk: Desk) -> None:
@@ -270,21 +267,21 @@ async def test_neither_screener_is_shown_the_others_decision_before_both_have_de
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: seen.gate == "decisions")
     (first, *_) = await review.tasks("Ada")
-    assert await review.decide([made(first.record, True)], by="Ada") == ("open",)
+    assert await decide(review, first.record, True, by="Ada") == "open"
     (same, *_) = await review.tasks("Bob")
     assert (same.record, same.decisions) == (first.record, ())
     assert await review.tasks("Cyd") == []
     with pytest.raises(BadInput, match="both screeners"):
-        await review.decide([made(first.record, True)], by="Cyd")
-    assert await review.decide([made(first.record, False)], by="Bob") == ("conflict",)
+        await decide(review, first.record, True, by="Cyd")
+    assert await decide(review, first.record, False, by="Bob") == "conflict"
     (conflict,) = await review.tasks("Cyd")
     assert {decision.by: decision.verdict for decision in conflict.decisions} == {
         "Ada": "include",
         "Bob": "exclude",
     }
-    assert await review.decide([made(first.record, True)], by="Cyd") == ("included",)
+    assert await decide(review, first.record, True, by="Cyd") == "included"
     with pytest.raises(BadInput, match="overrule"):
-        await review.decide([made(first.record, False)], by="Cyd")
+        await decide(review, first.record, False, by="Cyd")
     assert not desk.server.bodies
 
 
@@ -292,12 +289,10 @@ async def test_what_cannot_be_is_refused_in_a_line(desk: Desk) -> None:
     review = await desk.start()
     await desk.play(review)
     for message, reason in (
-        (review.decide([made(999, True)], by="Ada"), "no record 999"),
-        (review.decide([Made(record=1, verdict="include", criterion="X")], by="Ada"), "no criterion"),
-        (
-            review.decide([made(0, True), Made(record=1, verdict="unsure")], by="Ada", task="label"),
-            "sample|include or exclude",
-        ),
+        (decide(review, 999, True, by="Ada"), "no record 999"),
+        (review.decide(1, "include", criterion="X", by="Ada"), "no criterion"),
+        (review.decide(1, "unsure", by="Ada", label=True), "sample|include or exclude"),
+        (review.overrule(1, "include", reason=" ", by="Ada"), "overruled with a reason"),
         (review.part("nothing", by="Ada"), "0 merged copies"),
     ):
         with pytest.raises(BadInput, match=reason):
@@ -338,7 +333,7 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     review = await desk.start()
     await desk.play(review)
     before, asked = await review.published(), len(desk.server.bodies)
-    await review.decide([Made(record=1, verdict="include", reason="its arm B")], by="Bob", task="word")
+    await review.overrule(1, "include", reason="its arm B", by="Bob")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
     await review.approve(by="Bob")
     seen = await desk.until(review, lambda seen: seen.reports == 2)
@@ -376,7 +371,7 @@ async def test_a_person_who_leaves_is_named_and_another_one_takes_over(desk: Des
     await desk.until(review, lambda seen: seen.gate == "decisions")
     for name, most in (("Ada", 200), ("Bob", 1)):
         for task in await review.tasks(name, most):
-            await review.decide([made(task.record, is_relevant(task.work))], by=name)
+            await decide(review, task.record, is_relevant(task.work), by=name)
     batch = (await review.view()).course.batch  # type: ignore[union-attr]
     assert (await review.progress()).awaited == {"Bob": len(batch) - 1}
     await amend(desk, review, protocol.replace(screeners=(cyd, ada)), "Bob has left")
@@ -408,7 +403,7 @@ async def test_a_review_that_is_ended_or_cancelled_reports_what_there_is(desk: D
     await desk.until(review, lambda seen: seen.gate == "decisions")
     (first, *_) = await review.tasks("Ada")
     for by in ("Ada", "Bob"):
-        await review.decide([made(first.record, True)], by=by)
+        await decide(review, first.record, True, by=by)
     await review.cancel()
     with pytest.raises(WorkflowFailureError):
         await desk.reviews[0].result()
@@ -437,7 +432,7 @@ async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     await review.send("part", PartCopy, by="Ada", blob="blobs/of/nothing")
     seen = await desk.until(review, lambda seen: seen.gate == "report")
     assert seen.total == TOTAL
-    await review.decide([Made(record=1, verdict="include", reason="its arm B")], by="Bob", task="word")
+    await review.overrule(1, "include", reason="its arm B", by="Bob")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
     await desk.play(review)
     await desk.until(review, lambda seen: seen.reports == 2)

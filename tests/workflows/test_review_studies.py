@@ -13,7 +13,6 @@ import pytest
 from temporalio.client import Client
 
 from activities.contracts.evidence import Evidence
-from activities.review.decisions import Made
 from activities.review.protocol import (
     Calibration,
     Criterion,
@@ -33,7 +32,7 @@ from tests.activities.review.test_bias import BEST
 from tests.client.web.visitor import app_of, fields_in, page_with, tree_of, visitor
 from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
 from tests.replay import Asked, Reply
-from tests.workflows.test_review import Desk, a_desk, made
+from tests.workflows.test_review import Desk, a_desk, decide
 from workflows.review.types import Amend
 
 TRIALS = 6
@@ -168,7 +167,7 @@ async def decided(desk: Desk, review: Review) -> None:
     async with asyncio.timeout(60):
         while (seen := await review.progress()).gate != "report":
             if seen.gate == "decisions":
-                await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
+                await decide(review, 1, True, by="Ada", full_texts=True)
             elif seen.gate == "extraction":
                 for task in await review.open_fields():
                     await review.decide_field(task.record, task.field.id, "first", by="Ada")
@@ -182,7 +181,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     review = await begun(desk)
     assert len(await review.missing_texts()) == TRIALS
     await texts_provided(review, tmp_path / "texts", range(1, TRIALS))
-    assert [number for number, _ in await review.missing_texts()] == [0]
+    assert [text.record for text in await review.missing_texts()] == [0]
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
@@ -191,7 +190,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
         "m1": "include",
         "m2": "unsure",
     }
-    await review.decide([made(1, relevant=True)], by="Ada", stage="full_texts")
+    await decide(review, 1, True, by="Ada", full_texts=True)
     await desk.until(review, lambda seen: seen.gate == "extraction")
     (row,) = await review.open_fields()
     assert (row.record, row.field.id) == (2, "dose")
@@ -290,12 +289,7 @@ async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_
     await decided(desk, review)
     calls = len(desk.server.bodies)
     assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
-    await review.decide(
-        [Made(record=3, verdict="exclude", reason="twice published", criterion="I1")],
-        by="Ada",
-        task="word",
-        stage="full_texts",
-    )
+    await review.overrule(3, "exclude", reason="twice published", by="Ada", criterion="I1", full_texts=True)
     await desk.until(review, lambda seen: seen.reports == 2)
     findings = (await review.published()).findings
     assert findings is not None
@@ -303,9 +297,7 @@ async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_
     assert any(text.reason == "twice published" for text in findings.excluded)
     assert asked_since(desk, calls) == {}
     # the one on rats is taken in after all: it alone is extracted by both, and its risk of bias is proposed
-    await review.decide(
-        [Made(record=5, verdict="include", reason="rats count")], by="Ada", task="word", stage="full_texts"
-    )
+    await review.overrule(5, "include", reason="rats count", by="Ada", full_texts=True)
     await desk.until(review, lambda seen: seen.gate in ("extraction", "bias"))
     await decided(desk, review)
     assert asked_since(desk, calls) == {"data_extractor": 2, "bias_assessor": 1}
@@ -324,7 +316,7 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     desk.found = [a_trial(number) for number in (0, 1, 2, 4)]
     await review.resume()  # in the place of thirty days
     await desk.until(review, lambda seen: seen.gate == "full_texts")
-    assert [number for number, _ in await review.missing_texts()] == [2, 3]
+    assert [text.record for text in await review.missing_texts()] == [2, 3]
     write_texts(tmp_path / "more", range(2, 3))
     write_texts(tmp_path / "more", range(4, 5))
     await review.provide_texts(tmp_path / "more", by="Ada")
@@ -368,13 +360,13 @@ async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: 
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/decide']")
         assert "two large hospitals" in page.xpath("string(//article)")  # the full text, on which they differ
         assert "m2: unsure" in page.xpath("string(//article)")
-        fields = {**fields_in(page.xpath(f"//form[@action='{at}/decide']")[0]), "verdict": "e"}
+        fields = {**fields_in(page.xpath(f"//form[@action='{at}/decide']")[0]), "verdict": "exclude"}
         assert (await http.post(f"{at}/decide", data=fields)).status_code == 400  # it names no criterion
-        sent = await http.post(f"{at}/decide", data={**fields, "verdict": "i"})
+        sent = await http.post(f"{at}/decide", data={**fields, "verdict": "include"})
         assert (sent.status_code, ".full_texts" in sent.headers["location"]) == (303, True)
         again = tree_of((await http.get(f"{at}?by=Ada&at=1&stage=full_texts")).text)
         assert "two large hospitals" in again.xpath("string(//article)"), "the record before is its full text"
-        assert fields_in(again.xpath(f"//form[@action='{at}/decide']")[0])["stage"] == ["full_texts"]
+        assert fields_in(again.xpath(f"//form[@action='{at}/decide']")[0])["full_texts"] == ["true"]
         await desk.until(review, lambda seen: seen.gate == "extraction")
         (form,) = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")).xpath(
             "//form[.//h2]"
@@ -408,7 +400,8 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     await desk.until(review, lambda seen: seen.gate == "protocol")
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: seen.gate == "decisions")
-    await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob")
+    for number in range(2):
+        await decide(review, number, True, by="Bob")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
     await texts_provided(review, tmp_path / "texts", range(2))
     await desk.until(review, lambda seen: seen.gate == "decisions")
@@ -417,7 +410,8 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
         (0, "screen", "full_texts"),
         (1, "screen", "full_texts"),
     ]
-    await review.decide([made(0, relevant=True), made(1, relevant=True)], by="Bob", stage="full_texts")
+    for number in range(2):
+        await decide(review, number, True, by="Bob", full_texts=True)
     assert await review.tasks("Bob") == []
     seen = await desk.until(review, lambda seen: seen.gate == "extraction")
     assert "people extract the data of 2 studies" in seen.text
@@ -447,32 +441,17 @@ async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
         review = await begun(desk, living)
         await texts_provided(review, tmp_path / "texts")
         await decided(desk, review)
-        await review.decide(
-            [Made(record=0, verdict="exclude", reason="twice", criterion="I1")],
-            by="Ada",
-            task="word",
-            stage="full_texts",
-        )
+        await review.overrule(0, "exclude", reason="twice", by="Ada", criterion="I1", full_texts=True)
         await desk.until(review, lambda seen: seen.reports == 2 and seen.gate == "report")
         await review.approve(by="Ada")
         await desk.until(review, lambda seen: bool(seen.next_search))
         assert not mail.exists()  # no report was out before
-        await review.decide(
-            [Made(record=1, verdict="exclude", reason="twice", criterion="I1")],
-            by="Ada",
-            task="word",
-            stage="full_texts",
-        )
+        await review.overrule(1, "exclude", reason="twice", by="Ada", criterion="I1", full_texts=True)
         await desk.until(review, lambda seen: seen.reports == 3 and seen.gate == "report")
         await review.approve(by="Ada")
         assert not mail.exists()  # the figures moved, and the sentence is the same
         for number in (2, 4):
-            await review.decide(
-                [Made(record=number, verdict="exclude", reason="x", criterion="I1")],
-                by="Ada",
-                task="word",
-                stage="full_texts",
-            )
+            await review.overrule(number, "exclude", reason="x", by="Ada", criterion="I1", full_texts=True)
         await desk.until(review, lambda seen: mail.exists())
         told = mail.read_text()
         assert "before: The drug" in told

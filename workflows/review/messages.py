@@ -14,7 +14,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.errors import DecisionError
-from activities.review.decisions import LETTERS, OPEN, Decision, Made, Task
+from activities.review.decisions import LETTERS, OPEN, Decision, Part, State
 from activities.review.extraction import CHOSEN, FieldDecision, asked_fields, checked_value
 from activities.review.protocol import ProtocolError, Screener, amendment
 from activities.review.state import ReviewState, study_key
@@ -22,14 +22,11 @@ from workflows.handlers import query, signal
 from workflows.review.pace import Pace
 from workflows.review.studies import Studies
 from workflows.review.types import (
-    Accepted,
     Amend,
-    Assessed,
-    Decide,
-    Extracted,
     PartCopy,
     ProvideFullText,
     ReviewProgress,
+    StudyData,
 )
 
 SHOWN = {"version", "total", "estimate", "counted", "files", "again", "paused", "reports", "next_search"}
@@ -81,86 +78,73 @@ class ReviewMessages:
         self.state.closed = True
 
     @workflow.update
-    async def decide(self, message: Decide) -> Accepted:
-        """Decide on records: as a screener, on a conflict, on the blind sample, or overruling what holds."""
-        for decision in message.decisions:
-            self._record(message, decision, self._task(message, decision))
-        marks = self.state.marks(message.stage)
-        return Accepted(state=tuple(marks.state(decision.record) for decision in message.decisions))
+    async def decide(self, decision: Decision) -> State:
+        """Decide on a record: as a screener, on a conflict, on the blind sample, or overruling what holds."""
+        state, part, letter = self.state, self._part(decision), {decision.record: LETTERS[decision.verdict]}
+        marks = state.marks(decision.stage)
+        if part == "screener":
+            marks = marks.with_screener(self.studies.reading.place_of(decision.by), letter)
+        elif part == "label":
+            marks = marks.with_labels(letter)
+            state.labellers = list(dict.fromkeys((*state.labellers, decision.by)))
+        else:
+            marks = marks.with_words(letter)
+        if decision.part == "word":
+            state.restate = True
+            state.again += 1
+        state.mark(decision.stage, marks)
+        made = {"part": part, "at": self.pace.at(), "protocol": state.version}
+        state.pending.append(decision.replace(**made, words=(), model="", prompt=""))
+        state.changes += 1
+        return marks.state(decision.record)
 
     @decide.validator
-    def _check_decide(self, message: Decide) -> None:
-        for decision in message.decisions:
-            self._check_record(decision.record)
-            if decision.criterion and self.state.protocol.criterion(decision.criterion) is None:
-                ids = ", ".join(rule.id for rule in self.state.protocol.criteria)
-                raise refused(f"{decision.criterion} is no criterion of the protocol; there are: {ids}")
-            if message.stage == "full_texts" and decision.verdict == "exclude" and not decision.criterion:
-                raise refused("a full text is excluded by a criterion: name its id")
-            if reason := self._fault(message, decision):
-                raise refused(f"record {decision.record} {reason}")
+    def _check_decide(self, decision: Decision) -> None:
+        self._check_record(decision.record)
+        if decision.criterion and self.state.protocol.criterion(decision.criterion) is None:
+            ids = ", ".join(rule.id for rule in self.state.protocol.criteria)
+            raise refused(f"{decision.criterion} is no criterion of the protocol; there are: {ids}")
+        if decision.stage == "full_texts" and decision.verdict == "exclude" and not decision.criterion:
+            raise refused("a full text is excluded by a criterion: name its id")
+        if reason := self._fault(decision):
+            raise refused(f"record {decision.record} {reason}")
 
-    def _fault(self, message: Decide, made: Made) -> str:
+    def _fault(self, decision: Decision) -> str:
         """Say why a decision cannot be taken; empty where it can."""
-        task, state = self._task(message, made), self.state.marks(message.stage).state(made.record)
-        if task == "screener":
+        part, record = self._part(decision), decision.record
+        state = self.state.marks(decision.stage).state(record)
+        if part == "screener":
             return ""
-        if task == "label":
-            if made.record not in self.state.sample:
+        if part == "label":
+            if record not in self.state.sample:
                 return "is not of the sample that is labelled"
             unsure = "is labelled include or exclude: it is what screeners are measured by"
-            return unsure if made.verdict == "unsure" else ""
-        if made.verdict == "unsure":
+            return unsure if decision.verdict == "unsure" else ""
+        if decision.verdict == "unsure":
             return "is decided by a word: include or exclude"
-        if message.task == "word":
+        if decision.part == "word":
             if state not in ("included", "excluded"):
                 return "is not settled; decide on it instead"
-            return "" if made.reason else "is overruled with a reason"
-        sample = self.state.sample if message.stage == "titles" else ()
-        if made.record in sample and self.state.titles.labels[made.record] == OPEN:
+            return "" if decision.reason.strip() else "is overruled with a reason"
+        sample = self.state.sample if decision.stage == "titles" else ()
+        if record in sample and self.state.titles.labels[record] == OPEN:
             return "is of the sample: label it blind first"
         if state == "open":
             screeners = ", ".join(self.state.protocol.people) or "models"
             return f"is not decided by both screeners yet; its screeners: {screeners}"
         return "" if state == "conflict" else f"is {state} already; overrule it with a reason"
 
-    def _task(self, message: Decide, made: Made) -> Task:
+    def _part(self, decision: Decision) -> Part:
         """Tell by what right a person decides: as a screener only where they may still do."""
-        if message.task != "screener" or message.by not in self.state.protocol.people:
-            return message.task if message.task != "screener" else "word"
-        marks = self.state.marks(message.stage)
-        letters = marks.of_screener(self.studies.reading.place_of(message.by))[made.record]
-        may = (letters == OPEN or not marks.both(made.record)) and marks.words[made.record] == OPEN
+        if decision.part != "screener" or decision.by not in self.state.protocol.people:
+            return decision.part if decision.part != "screener" else "word"
+        marks, record = self.state.marks(decision.stage), decision.record
+        letters = marks.of_screener(self.studies.reading.place_of(decision.by))
+        may = (letters[record] == OPEN or not marks.both(record)) and marks.words[record] == OPEN
         return "screener" if may else "word"
 
-    def _record(self, message: Decide, made: Made, task: Task) -> None:
-        """Take in a decision: into the marks, and to be kept in the log."""
-        marks, letter = self.state.marks(message.stage), {made.record: LETTERS[made.verdict]}
-        if task == "screener":
-            marks = marks.with_screener(self.studies.reading.place_of(message.by), letter)
-        elif task == "label":
-            marks = marks.with_labels(letter)
-            self.state.labellers = list(dict.fromkeys((*self.state.labellers, message.by)))
-        else:
-            marks = marks.with_words(letter)
-        self.state.mark(message.stage, marks)
-        if message.task == "word":
-            self.state.restate = True
-            self.state.again += 1
-        self.state.pending.append(
-            Decision(
-                **made.model_dump(),
-                stage=message.stage,
-                part=task,
-                by=message.by,
-                at=self.pace.at(),
-                protocol=self.state.version,
-            )
-        )
-        self.state.changes += 1
-
     @workflow.update
-    async def amend(self, message: Amend) -> Accepted:
+    async def amend(self, message: Amend) -> str:
         """Change the protocol: a new version with date, name and reason."""
         state = self.state
         made = amendment(
@@ -181,7 +165,7 @@ class ReviewMessages:
         state.version = made.version
         state.files = [*message.files]
         state.changes += 1
-        return Accepted(text=f"version {made.version}: {', '.join(made.keys)} changed")
+        return f"version {made.version}: {', '.join(made.keys)} changed"
 
     def _replace_screeners(self, before: Sequence[Screener], after: Sequence[Screener]) -> None:
         """Give each screener their decisions, or a person those of the person whose place they take.
@@ -216,10 +200,10 @@ class ReviewMessages:
             raise refused(str(error)) from error
 
     @workflow.update
-    async def provide_full_text(self, message: ProvideFullText) -> Accepted:
+    async def provide_full_text(self, message: ProvideFullText) -> str:
         """Provide the full text of a record, or say that it cannot be retrieved."""
         self.studies.keep_text(message.record, message.ref)
-        return Accepted(text="the full text is here" if message.ref else "it is counted as not retrieved")
+        return "the full text is here" if message.ref else "it is counted as not retrieved"
 
     @provide_full_text.validator
     def _check_full_text(self, message: ProvideFullText) -> None:
@@ -228,12 +212,12 @@ class ReviewMessages:
             raise refused(f"the full text of record {message.record} is not sought")
 
     @workflow.update
-    async def decide_field(self, message: FieldDecision) -> Accepted:
+    async def decide_field(self, message: FieldDecision) -> str:
         """Decide on a field on which two extractors differ, or that both read wrongly."""
         self.state.studies.decided.append(message)
         self.state.studies.unsettled = True
         self.state.changes += 1
-        return Accepted(text=f"record {message.record}, {message.field}: {message.value}")
+        return f"record {message.record}, {message.field}: {message.value}"
 
     @decide_field.validator
     def _check_field(self, message: FieldDecision) -> None:
@@ -244,37 +228,37 @@ class ReviewMessages:
             raise refused(str(error)) from error
 
     @workflow.update
-    async def extract(self, message: Extracted) -> Accepted:
+    async def extract(self, message: StudyData) -> str:
         """Give what a person extracted of a study, as one of the two extractors."""
         self.studies.keep_extraction(message.record, message.by, message.key)
         self.state.changes += 1
-        return Accepted(text=f"the data of record {message.record} are here")
+        return f"the data of record {message.record} are here"
 
     @extract.validator
-    def _check_extract(self, message: Extracted) -> None:
+    def _check_extract(self, message: StudyData) -> None:
         self._check_study(message.record)
         if message.by not in self.state.protocol.people:
             raise refused(f"{message.by} is no extractor of the protocol: its screeners extract")
 
     @workflow.update
-    async def assess(self, message: Assessed) -> Accepted:
+    async def assess(self, message: StudyData) -> str:
         """Decide on the risk of bias of a result."""
         self.state.studies.assessed[study_key(message.record, message.outcome)] = message.key
         self.state.changes += 1
-        return Accepted(text=f"the risk of bias of record {message.record} is decided")
+        return f"the risk of bias of record {message.record} is decided"
 
     @assess.validator
-    def _check_assess(self, message: Assessed) -> None:
+    def _check_assess(self, message: StudyData) -> None:
         self._check_study(message.record)
         labels = [outcome.label for outcome in self.state.protocol.outcomes] or [""]
         if message.outcome not in labels:
             raise refused(f"{message.outcome!r} is no outcome of the protocol: {', '.join(labels)}")
 
     @workflow.update
-    async def part(self, message: PartCopy) -> Accepted:
+    async def part(self, message: PartCopy) -> str:
         """Part a copy that was merged wrongly: it becomes a record of its own."""
         self.pace.to_part.append(message.blob)
-        return Accepted(text="the copy becomes a record of its own at the next step")
+        return "the copy becomes a record of its own at the next step"
 
     def _check_record(self, record: int) -> None:
         if record >= self.state.total:
@@ -297,7 +281,7 @@ class ReviewMessages:
             text=self.pace.text,
             until=self.pace.until,
             **state.model_dump(include=SHOWN),
-            awaited=self._awaited(),
+            awaited=state.awaited(),
             settled=states.count("included") + states.count("excluded"),
             included=states.count("included"),
             conflicts=states.count("conflict"),
@@ -310,18 +294,6 @@ class ReviewMessages:
             flow=state.report.flow if state.report else None,
             validation=state.report.validation if state.report else None,
         )
-
-    def _awaited(self) -> dict[str, int]:
-        """Count the works of this stage that each person who screens has not decided on."""
-        state, by_title = self.state, bool(self.state.course and self.state.course.phase != "done")
-        works = state.course.batch if by_title and state.course else state.retrieved()
-        marks, screeners = state.marks("titles" if by_title else "full_texts"), state.protocol.screeners
-        counts = {
-            screener.name: sum(marks.of_screener(place)[work] == marks.words[work] == OPEN for work in works)
-            for place, screener in enumerate(screeners)
-            if screener.kind == "person"
-        }
-        return {name: count for name, count in counts.items() if count}
 
     @query
     def view(self) -> ReviewState:

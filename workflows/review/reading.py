@@ -207,12 +207,12 @@ class Screening:
         """Have a person label a random sample blind; models screen the same records."""
         state = self.pace.state
         if not state.sampled and state.total:
-            drawn = await workflow.execute_activity_method(
+            state.sample = await workflow.execute_activity_method(
                 ReviewActivities.draw_review_sample,
                 self.pace.whole(),
                 **policy.internal_step("the sample that a person labels"),
             )
-            state.sample, state.sampled = [*drawn.numbers], True
+            state.sampled = True
         if not state.sample:
             return
         await self.reading.ask_screeners("titles", lambda: state.sample)

@@ -57,7 +57,7 @@ class Studies:
                 RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),
                 **policy.internal_step(f"{len(batch)} records"),
             )
-            refs = dict(zip(batch, looked_up.refs, strict=True))
+            refs = dict(zip(batch, looked_up, strict=True))
             wanted = [ref for ref in refs.values() if not ref.full_text]
             texts = await self._read_in_full(wanted)
             for number, ref in refs.items():

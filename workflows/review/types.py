@@ -1,12 +1,10 @@
 """The input, messages and answers of a systematic review."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen
-from activities.review.decisions import Made, ScreenedStage, Task
 from activities.review.protocol import Protocol
 from activities.review.state import FileOfRecords, Flow, ReviewState, Validation
 
@@ -17,9 +15,6 @@ ReviewGate = Literal[
 """Why a review waits: for a person who approves the protocol, labels the sample, decides on records, provides
 full texts, decides on extracted fields and on the risk of bias, or approves the report; for a model that is
 down; for a budget that is used up."""
-MAX_AT_ONCE = 200
-Batch = Annotated[Sequence[Made], Field(min_length=1, max_length=MAX_AT_ONCE)]
-"""Decisions of one message."""
 
 
 class ReviewRequest(Compact):
@@ -42,18 +37,6 @@ class Message(Frozen):
     by: str = Field(min_length=1, max_length=80)
 
 
-class Decide(Message):
-    """Decisions on records.
-
-    Without `task` a person decides as one of the two screeners, or, on a record on which these differ, as the
-    one whose word holds. `label`: on records of the random sample. `word`: on settled ones, with a reason.
-    """
-
-    decisions: Annotated[tuple[Made, ...], Field(min_length=1, max_length=MAX_AT_ONCE)]
-    stage: ScreenedStage = "titles"
-    task: Task = "screener"
-
-
 class Amend(Message):
     reason: str = Field(min_length=1, max_length=1_000)
     protocol: Protocol
@@ -61,41 +44,26 @@ class Amend(Message):
     files: tuple[FileOfRecords, ...] = ()
 
 
-class OfRecord(Message):
+class ProvideFullText(Message):
     record: int = Field(ge=0)
-
-
-class ProvideFullText(OfRecord):
     ref: EvidenceRef | None = None
     """None: it cannot be retrieved."""
 
 
-class Extracted(OfRecord):
-    """The data of a study as a person, one of the two extractors, read them."""
+class StudyData(Message):
+    """The data of a study as one of the two extractors read them, or the risk of bias of a result."""
 
-    key: str
-
-
-class Assessed(OfRecord):
-    """The risk of bias of a result as a person decided it."""
-
+    record: int = Field(ge=0)
     outcome: str = ""
+    """Label of the outcome whose risk of bias is assessed."""
     key: str
-    """Of the assessment; `-` for a study that is no randomised trial."""
+    """Of the extraction, or of the assessment; `-` for a study that is no randomised trial."""
 
 
 class PartCopy(Message):
     """Part a record that was merged with another one."""
 
     blob: str
-
-
-class Accepted(Frozen):
-    """The outcome of a message."""
-
-    state: tuple[str, ...] = ()
-    """Of each record: `open`, `conflict`, `included`, `excluded`."""
-    text: str = ""
 
 
 class ReviewProgress(Frozen):

@@ -41,7 +41,6 @@ class SystematicReview(ReviewMessages):
 
     @workflow.run
     async def run(self, request: ReviewRequest) -> ReviewReport | None:
-        self.state.started = self.state.started or self.pace.at()
         try:
             await self._story()
         except BaseException as error:

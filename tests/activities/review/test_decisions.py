@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import make_ref
 from activities.review.archive import flow
-from activities.review.decisions import Decision, Marks, conflicts, resting_on
+from activities.review.decisions import Decision, Marks, resting_on
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
 from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
@@ -33,7 +33,6 @@ def marks(first: str, second: str, labels: str = "", words: str = "") -> Marks:
 def test_two_who_agree_settle_and_anything_else_is_a_persons() -> None:
     rows = marks("iieu.ie", "ieeui.e", "......i", "......" + ".")
     assert rows.states() == ["included", "conflict", "excluded", "conflict", "open", "open", "included"]
-    assert conflicts(rows) == [1, 3]
     assert rows.with_words({1: "e", 6: "e"}).states()[1::5] == ["excluded", "excluded"]
 
 

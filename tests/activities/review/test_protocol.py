@@ -7,10 +7,10 @@ from activities.review.protocol import (
     ReviewQuestion,
     SourceQuery,
     amendment,
-    as_toml,
     changed_keys,
     parse_protocol,
 )
+from client.reviews.drafting import CriterionAnswer, DraftAnswer, QueryAnswer, protocol_text
 
 PROTOCOL = Protocol(
     title='Vitamin "C" for colds',
@@ -20,8 +20,19 @@ PROTOCOL = Protocol(
 )
 
 
+TEXT = protocol_text(
+    PROTOCOL.title,
+    DraftAnswer(
+        **PROTOCOL.question.model_dump(),
+        criteria=[CriterionAnswer(kind=rule.kind, text=rule.text) for rule in PROTOCOL.criteria],
+        queries=[QueryAnswer(source="pubmed", query="vitamin C AND cold")],
+    ),
+    {"first": "person", "second": "person"},
+)
+
+
 def test_a_protocol_that_was_written_is_read_as_it_was() -> None:
-    assert parse_protocol(as_toml(PROTOCOL)) == PROTOCOL
+    assert parse_protocol(TEXT) == PROTOCOL
 
 
 @pytest.mark.parametrize(
@@ -39,7 +50,7 @@ def test_a_protocol_that_was_written_is_read_as_it_was() -> None:
 )
 def test_a_wrong_protocol_is_one_line_with_the_key(old: str, new: str, named: str) -> None:
     with pytest.raises(ProtocolError) as refused:
-        parse_protocol(as_toml(PROTOCOL).replace(old, new), "p.toml")
+        parse_protocol(TEXT.replace(old, new), "p.toml")
     assert named in str(refused.value)
     assert "\n" not in str(refused.value)
 

@@ -74,7 +74,7 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             keys = {str(key) for key in page.xpath("//@data-key")}
             assert keys >= {"i", "e", "u", "j", "1", "2"}
             assert "<b>alone" not in (await ada.get(at)).text
-            first, after = await decided(ada, at, "i")
+            first, after = await decided(ada, at, "include")
             assert "Backspace" in after.xpath("string()")
             assert after.xpath("//a[@data-key='Backspace']/@href")[0].endswith(
                 f"at={first}&kind=screen&stage=titles"
@@ -84,16 +84,16 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             assert fields_in(page.xpath(FORM)[0])["record"] == [first]
             assert "include" not in page.xpath("string(//article)")
             assert not (await page_with(cyd, at, "//p[contains(., 'Nothing waits')]")).xpath(FORM)
-            await decided(bob, at, "e", "E1")
+            await decided(bob, at, "exclude", "E1")
             page = await page_with(cyd, at, FORM)
             text = page.xpath("string(//article)")
             assert "ada: include" in text
             assert "bob: exclude (E1)" in text
-            await decided(cyd, at, "i")
+            await decided(cyd, at, "include")
             assert (await review.view()).titles.state(int(first)) == "included"
             # eve cannot decide, and nobody decides in the name of another
             (form,) = (await page_with(ada, at, FORM)).xpath(FORM)
-            fields = {**fields_in(form), "verdict": "i", "by": "bob"}
+            fields = {**fields_in(form), "verdict": "include", "by": "bob"}
             assert (await eve.post(f"{at}/decide", data=fields)).status_code == 404
             assert (await ada.post(f"{at}/decide", data=fields)).status_code == 303
             assert {decision.by for decision in await review.decisions()} == {"ada", "bob", "cyd"}
@@ -113,7 +113,7 @@ async def finish(http: httpx.AsyncClient, at: str) -> None:
         if tree.xpath("//form[contains(@action, '/approve')]"):
             return
         if tree.xpath(FORM):
-            _, after = await decided(http, at, "i")
+            _, after = await decided(http, at, "include")
             assert after.xpath("//a[@data-key='Backspace']"), "the last decision as well can be taken back"
         await asyncio.sleep(0.05)
 
@@ -127,7 +127,7 @@ async def test_without_sign_in_a_person_gives_a_name(file_home: Path, tmp_path: 
             assert (await http.post(f"{at}/approve", data={})).status_code == 400
             assert (await http.post(f"{at}/approve", data={"by": "ada"})).status_code == 303
             assert not tree_of((await http.get(at)).text).xpath(FORM)
-            number, _ = await decided(http, f"{at}?by=ada", "u")
+            number, _ = await decided(http, f"{at}?by=ada", "unsure")
             (decision,) = await review.decisions()
             assert (decision.record, decision.by, decision.verdict) == (int(number), "ada", "unsure")
             answer = await http.get(f"{at}?by=ada&at=11")
