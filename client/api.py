@@ -270,11 +270,11 @@ class Determinator:
             connection = await serve(self.settings, connection, queue, running=running, say=self.say)
         return Run(self.settings, connection, run_id, say=self.say)
 
-    async def start_review(self, protocol: Path, *, user: str = "") -> "Review":
-        """Start the systematic review of a protocol file, or join it where it is under way.
+    async def start_review(self, protocol: Path | str, *, user: str = "") -> "Review":
+        """Start the systematic review of a protocol, or join it where it is under way.
 
-        `user` as for `ask`. It waits for `approve` before it searches. Raises BadInput, NoConnection,
-        StoreError, RPCError.
+        `protocol`: a file, or TOML that names no files; `user` as for `ask`. It waits for `approve` before it
+        searches. Raises BadInput, NoConnection, StoreError, RPCError.
         """
         from activities.evidence_store import EvidenceStore
         from activities.review.archive import Archive

@@ -9,7 +9,7 @@ from typing import TypeVar
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 from activities.messages import in_language
-from activities.review.decisions import Decision, latest
+from activities.review.decisions import Decision
 from activities.review.extraction import (
     AskedField,
     DecidedStudy,
@@ -120,7 +120,7 @@ class Archive:
             flow=flow(records, state, log),
             findings=await self.put(findings) if findings else "",
             notice=await self.put(notice) if notice else "",
-            validation=validation(state, log),
+            validation=validation(state),
         )
         await self.store.put_named(name_of(step.run_id), report.model_dump_json().encode())
         return report
@@ -179,7 +179,7 @@ def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> 
     )
 
 
-def validation(state: ReviewState, log: Sequence[Decision]) -> Validation | None:
+def validation(state: ReviewState) -> Validation | None:
     """Measure the screeners on the records that a person labelled; None without labels."""
     labels = state.titles.labels
     labelled = sum(letter in "ie" for letter in labels)
@@ -187,12 +187,10 @@ def validation(state: ReviewState, log: Sequence[Decision]) -> Validation | None
         return None
     from activities.review.rounds import accuracy_of
 
-    people = tuple(
-        dict.fromkeys(decision.by for decision in latest(log).values() if decision.part == "label")
-    )
     rows = [
         accuracy_of(screener.name, state.titles.of_screener(place), labels)
         for place, screener in enumerate(state.protocol.screeners)
-        if screener.name not in people
+        if screener.name not in state.labellers
     ]
+    people = tuple(state.labellers)
     return Validation(version=state.version, labelled=labelled, by=people, screeners=tuple(rows))

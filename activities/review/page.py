@@ -14,7 +14,6 @@ from activities.report.formats.text import clean
 from activities.review import chapters
 from activities.review.archive import Published
 from activities.review.chapters import paragraph
-from activities.review.checklist import checklist
 from activities.review.decisions import latest
 from activities.review.export import Names, final_states
 from activities.review.extraction import AGREED
@@ -67,7 +66,7 @@ def document(published: Published, version: str, names: Names) -> Document:
         Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
     ]
     if findings:
-        items = table((_("Item"), _("Subject"), _("Where")), checklist(published, findings))
+        items = table((_("Item"), _("Subject"), _("Where")), chapters.checklist(published, findings))
         made.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
         made.append(Chapter("references", _("References"), tuple(chapters.references(findings))))
     at = published.report.at

@@ -235,7 +235,6 @@ class ReviewState(Carried):
 
     protocol: Protocol
     protocol_key: str
-    version: int = 1
     amendments: list[Amendment] = Field(default_factory=list)
     touched: list[str] = Field(default_factory=list)
     """Keys of the protocol that were amended and not applied yet."""
@@ -252,7 +251,6 @@ class ReviewState(Carried):
     searches: list[SearchRow] = Field(default_factory=list)
     records: str = ""
     """Key of the records."""
-    total: int = 0
     titles: Marks = Marks()
     full_texts: Marks = Marks()
     sample: list[int] = Field(default_factory=list)
@@ -291,6 +289,15 @@ class ReviewState(Carried):
     again: int = 0
     """Decisions that amendments and overruling opened again."""
     next_search: str = ""
+
+    @property
+    def version(self) -> int:
+        """The version of the protocol."""
+        return 1 + len(self.amendments)
+
+    @property
+    def total(self) -> int:
+        return self.titles.total
 
     def marks(self, stage: ScreenedStage) -> Marks:
         """Return the decisions on titles, or on full texts."""

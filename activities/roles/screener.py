@@ -54,35 +54,42 @@ def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[
     A record without a decision stays unscreened; an exclusion that names no criterion, or rests on sentences
     of other records alone, is unsure.
     """
-    ids = [rule.id for rule in step.criteria]
     decisions: dict[str, RecordDecision] = {}
     for row in answer.decisions:
-        document = prompt.shown.get(row.work)
-        verdict = one_of(row.verdict, get_args(Verdict))
+        document, verdict = prompt.shown.get(row.work), one_of(row.verdict, get_args(Verdict))
         if document is None or verdict is None or document.evidence_id in decisions:
             continue
-        sentences, unknown = cited(row.sentences, prompt)
-        sentences_of_record = [
-            sentence for sentence in sentences if sentence.evidence_id == document.evidence_id
-        ]
-        criterion = one_of(row.criterion, ids) or ""
-        misplaced = bool(sentences or unknown) and not sentences_of_record
-        reason = ""
-        if verdict == "exclude" and (not criterion or misplaced):
-            reason = (
-                "it rests on no sentence of the record"
-                if criterion
-                else line(row.criterion, 60) or "no criterion"
-            )
-            verdict = "unsure"
-        decisions[document.evidence_id] = RecordDecision(
-            evidence_id=document.evidence_id,
-            verdict=verdict,
-            criterion=criterion,
-            words=tuple(dict.fromkeys(sentence.quote for sentence in sentences_of_record)),
-            reason=reason,
-        )
+        cited_of_all, unknown = cited(row.sentences, prompt)
+        own = [sentence for sentence in cited_of_all if sentence.evidence_id == document.evidence_id]
+        rests = bool(own) or not (cited_of_all or unknown)
+        words = tuple(dict.fromkeys(sentence.quote for sentence in own))
+        decisions[document.evidence_id] = ruled(step, document, verdict, row.criterion, words, rests=rests)
     return Accepted(ScreenedBatch(decisions=tuple(decisions.values())))
+
+
+def ruled(
+    step: ScreenInput,
+    document: Evidence,
+    verdict: Verdict,
+    named: str,
+    words: Sequence[str],
+    *,
+    rests: bool,
+    reason: str = "",
+) -> RecordDecision:
+    """Return a decision; an exclusion without a criterion, or that does not rest on the work, is unsure."""
+    criterion = one_of(named, [rule.id for rule in step.criteria]) or ""
+    if verdict == "exclude" and not (criterion and rests):
+        verdict = "unsure"
+        lacks = "it rests on no sentence of the record" if criterion else line(named, 60) or "no criterion"
+        reason = reason or lacks
+    return RecordDecision(
+        evidence_id=document.evidence_id,
+        verdict=verdict,
+        criterion=criterion,
+        words=tuple(words),
+        reason=line(reason, MAX_REASON_CHARS),
+    )
 
 
 SCREENER = RoleSpec(
@@ -123,18 +130,10 @@ def accept_full_text(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -
     if document is None:
         return Accepted(ScreenedBatch())
     verdict: Verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
-    criterion = one_of(answer.criterion, [rule.id for rule in step.criteria]) or ""
-    support = answer.quotes(prompt, document)
-    if verdict == "exclude" and not (criterion and support):
-        verdict = "unsure"
-    decision = RecordDecision(
-        evidence_id=document.evidence_id,
-        verdict=verdict,
-        criterion=criterion if verdict != "include" else "",
-        words=tuple(quoted.quote for quoted in support),
-        reason=line(answer.reason, MAX_REASON_CHARS),
-    )
-    return Accepted(ScreenedBatch(decisions=(decision,)))
+    words = [quoted.quote for quoted in answer.quotes(prompt, document)]
+    criterion = answer.criterion if verdict == "exclude" else ""
+    made = ruled(step, document, verdict, criterion, words, rests=bool(words), reason=answer.reason)
+    return Accepted(ScreenedBatch(decisions=(made,)))
 
 
 FULL_TEXT_SCREENER = RoleSpec(

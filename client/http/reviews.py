@@ -1,9 +1,6 @@
 """`/reviews`: systematic reviews over HTTP. A caller sees those it started, screens or decides in."""
 
-import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query
@@ -11,13 +8,14 @@ from fastapi.responses import Response
 from pydantic import Field as Declared
 
 from activities.contracts.evidence import Frozen
-from activities.review.protocol import MAX_BYTES, ProtocolError, parse_protocol
+from activities.review.protocol import MAX_BYTES
 from client.access import unknown_run
 from client.failures import BadInput
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
 from client.reviews.acts import ACTS, Act, Body
 from client.reviews.review import OpenBias, OpenField, Review, ReviewStatus, Task
+from client.reviews.start import check_text
 
 MEDIA = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
 
@@ -62,19 +60,9 @@ def reviews(desk: Desk) -> APIRouter:
     @router.post("", status_code=201)
     async def start(body: Start, token: Token = asker) -> ReviewStatus:
         """Start the review of a protocol that searches sources; it waits for approval before it searches."""
-        try:
-            parsed = await asyncio.to_thread(parse_protocol, body.protocol)
-        except ProtocolError as error:
-            raise BadInput(str(error)) from error
-        if parsed.records:
-            raise BadInput(
-                "files of records are read by `determinator review start` only; leave `records` out"
-            )
+        check_text(body.protocol)
         desk.admit_run(token)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "protocol.toml"
-            await asyncio.to_thread(path.write_text, body.protocol, "utf-8")
-            review = await desk.client.start_review(path, user=token.user or "")
+        review = await desk.client.start_review(body.protocol, user=token.user or "")
         return await review.status()
 
     @router.get("/{review_id}")

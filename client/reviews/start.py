@@ -9,7 +9,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from activities.contracts.evidence import EvidenceRef
 from activities.review.archive import Archive
 from activities.review.files import read_records_file
-from activities.review.protocol import Columns, Protocol, ProtocolError, read_protocol
+from activities.review.protocol import Columns, Protocol, ProtocolError, parse_protocol, read_protocol
 from activities.review.records import NO_ABSTRACT, UnreadableRecords
 from activities.review.state import FileOfRecords
 from activities.sources.library.records import SetAside
@@ -22,11 +22,28 @@ AT_ONCE = 16
 """Records that are stored at the same time."""
 
 
-async def read_all(archive: Archive, path: Path) -> tuple[Protocol, str, tuple[FileOfRecords, ...]]:
-    """Return a protocol and its files of records, kept in the store. Raises BadInput, StoreError."""
+def check_text(protocol: str) -> Protocol:
+    """Read a protocol that comes without files. Raises BadInput."""
     try:
-        protocol = read_protocol(path)
-        files = [await _file(archive, path.parent / name, protocol.columns) for name in protocol.records]
+        read = parse_protocol(protocol)
+    except ProtocolError as error:
+        raise BadInput(str(error)) from error
+    if read.records:
+        raise BadInput("files of records are read by `determinator review start` only; leave `records` out")
+    return read
+
+
+async def read_all(archive: Archive, source: Path | str) -> tuple[Protocol, str, tuple[FileOfRecords, ...]]:
+    """Return a protocol and its files of records, kept in the store. Raises BadInput, StoreError.
+
+    `source`: its file; or its text, which names no files.
+    """
+    if isinstance(source, str):
+        protocol = check_text(source)
+        return protocol, await archive.put(protocol), ()
+    try:
+        protocol = read_protocol(source)
+        files = [await _file(archive, source.parent / name, protocol.columns) for name in protocol.records]
     except (ProtocolError, UnreadableRecords) as error:
         raise BadInput(str(error)) from error
     names = [file.name for file in files]

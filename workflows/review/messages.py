@@ -29,7 +29,7 @@ from workflows.review.types import (
     StudyData,
 )
 
-SHOWN = {"version", "total", "estimate", "counted", "files", "again", "paused", "reports", "next_search"}
+SHOWN = {"estimate", "counted", "files", "again", "paused", "reports", "next_search"}
 """Fields of the state that its progress has as they are."""
 
 
@@ -162,7 +162,6 @@ class ReviewMessages:
         state.protocol, state.protocol_key = message.protocol, message.protocol_key
         state.amendments.append(made)
         state.touched += made.keys
-        state.version = made.version
         state.files = [*message.files]
         state.changes += 1
         return f"version {made.version}: {', '.join(made.keys)} changed"
@@ -282,6 +281,8 @@ class ReviewMessages:
             until=self.pace.until,
             **state.model_dump(include=SHOWN),
             awaited=state.awaited(),
+            version=state.version,
+            total=state.total,
             settled=states.count("included") + states.count("excluded"),
             included=states.count("included"),
             conflicts=states.count("conflict"),

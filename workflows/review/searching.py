@@ -127,7 +127,7 @@ class Searching:
             step.replace(records=state.records),
             **policy.internal_step(f"records of {policy.shorten(step.origin, 40)}"),
         )
-        state.records, state.total = added.records, added.total
+        state.records = added.records
         state.titles = state.titles.extended(added.total)
         state.full_texts = state.full_texts.extended(added.total)
         state.changes += 1

@@ -12,9 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from activities.contracts.errors import Refused, Unavailable
-from activities.review.findings import Findings
+from activities.review.findings import Findings, synthesise
 from activities.review.living import Notice, compare, feed, message, pipe, post
-from activities.review.synthesis import synthesise
 from tests.activities.review.studies import PROTOCOL
 from tests.activities.review.test_report import STUDIES, findings
 from tests.activities.review.test_synthesis import COUNTS, TRIAL_FACTS, study

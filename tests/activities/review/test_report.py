@@ -15,16 +15,14 @@ from activities.messages import CATALOGUES
 from activities.report.formats import WRITTEN, render_document
 from activities.review.archive import Published
 from activities.review.bias import SOURCE, BiasAssessment
-from activities.review.chapters import limitations
-from activities.review.checklist import ITEMS, NOT_REPORTED, checklist
+from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.export import Names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
-from activities.review.findings import ExcludedText, Findings, Study
+from activities.review.findings import ExcludedText, Findings, Study, synthesise
 from activities.review.page import document, flow_steps, rendered
 from activities.review.protocol import Amendment, Protocol
 from activities.review.records import Records
 from activities.review.state import Course, Flow, ReviewReport, ReviewState, SearchRow, ToolUse
-from activities.review.synthesis import synthesise
 from tests.activities.report.test_languages import fixed_texts
 from tests.activities.review.studies import PROTOCOL, TRIAL
 from tests.activities.review.test_bias import BEST
@@ -112,7 +110,6 @@ def findings() -> Findings:
 STATE = ReviewState(
     protocol=PROTOCOL.replace(registration="CRD42026000001"),
     protocol_key="",
-    version=2,
     amendments=[
         Amendment(version=2, at="2026-11-01", by="Ada", reason="too wide", keys=("criteria.E1",)),
     ],

@@ -7,8 +7,8 @@ import pytest
 from activities.contracts.appraisal import WorkFacts
 from activities.contracts.effects import Measure
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue
+from activities.review.findings import effect_of, synthesise
 from activities.review.protocol import PooledOutcome
-from activities.review.synthesis import effect_of, synthesise
 from tests.activities.review.studies import PROTOCOL
 
 DEATH = PROTOCOL.outcomes[0]
