@@ -6,14 +6,14 @@ Names of people are personal data: `person 1` stands for them unless they are as
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
-from activities.messages import _
+from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import Published
 from activities.review.decisions import Decision, State, latest
-from activities.review.extraction import AGREED
 from activities.review.findings import Findings
 from activities.review.state import SearchRow
 
@@ -24,34 +24,46 @@ SEARCHES = ("source", "query", "at", "status", "hits", "records", "new", "set_as
 Row = Mapping[str, object]
 
 
-class Names:
-    """Names of people: as they are, or numbered in the order in which they decided."""
+@in_its_language
+def without_names(published: Published) -> Published:
+    """Return the same with people numbered in the order in which they decided."""
+    state, report, findings = published.state, published.report, published.findings
+    people = dict.fromkeys(decision.by for decision in published.decisions if not decision.model)
+    people |= dict.fromkeys((*(amendment.by for amendment in state.amendments), state.approved_by))
+    people |= dict.fromkeys((*(findings.people if findings else ()), *state.protocol.people))
+    people |= dict.fromkeys(state.protocol.deciders)
+    numbered = {name: _("person {number}").format(number=n) for n, name in enumerate(people, start=1) if name}
 
-    def __init__(self, published: Published, *, shown: bool) -> None:
-        people = dict.fromkeys(decision.by for decision in published.decisions if not decision.model)
-        people |= dict.fromkeys(amendment.by for amendment in published.state.amendments)
-        people |= dict.fromkeys(filter(None, (published.state.approved_by,)))
-        people |= dict.fromkeys(published.findings.people if published.findings else ())
-        self.shown = shown
-        self._numbers = {} if shown else {name: n for n, name in enumerate(people, start=1)}
+    def of(name: str) -> str:
+        return numbered.get(name, name)
 
-    def of(self, name: str) -> str:
-        place = self._numbers.get(name)
-        return name if place is None else _("person {number}").format(number=place)
+    screeners = tuple(screener.replace(name=of(screener.name)) for screener in state.protocol.screeners)
+    protocol = state.protocol.replace(screeners=screeners, deciders=tuple(map(of, state.protocol.deciders)))
+    amendments = [amendment.replace(by=of(amendment.by)) for amendment in state.amendments]
+    if (measured := report.validation) is not None:
+        rows = tuple(row.replace(name=of(row.name)) for row in measured.screeners)
+        report = report.replace(validation=measured.replace(by=tuple(map(of, measured.by)), screeners=rows))
+    return replace(
+        published,
+        report=report,
+        state=state.replace(protocol=protocol, amendments=amendments, approved_by=of(state.approved_by)),
+        decisions=tuple(decision.replace(by=of(decision.by)) for decision in published.decisions),
+        findings=findings.named(of) if findings else None,
+    )
 
 
-def files(published: Published, items: Sequence[Evidence], names: Names) -> dict[str, bytes]:
+def files(published: Published, items: Sequence[Evidence]) -> dict[str, bytes]:
     """Make every file of an export but the reports: name -> bytes. `items`: the records."""
     made = {
-        "decisions.csv": decisions_csv(published, items, names),
-        "decisions-log.csv": log_csv(published, names),
+        "decisions.csv": decisions_csv(published, items),
+        "decisions-log.csv": log_csv(published),
         "records.ris": records_ris(published, items),
         "merged.csv": merged_csv(published),
         "searches.csv": as_csv(SEARCHES, map(_search, published.state.searches)),
         "protocol.json": published.protocol.model_dump_json(indent=2).encode(),
     }
     if published.findings is not None and published.findings.rows:
-        made["extraction.csv"] = extraction_csv(published.findings, names)
+        made["extraction.csv"] = extraction_csv(published.findings)
     return made
 
 
@@ -69,7 +81,7 @@ def final_states(published: Published) -> list[State]:
     ]
 
 
-def decisions_csv(published: Published, items: Sequence[Evidence], names: Names) -> bytes:
+def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write a line for each record."""
     by_record: dict[int, list[Decision]] = {}
     for decision in latest(published.decisions).values():
@@ -78,8 +90,7 @@ def decisions_csv(published: Published, items: Sequence[Evidence], names: Names)
     def row(number: int, item: Evidence, state: State) -> Row:
         made = by_record.get(number, [])
         notes = (
-            f"{names.of(vote.by)}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}"
-            for vote in made
+            f"{vote.by}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}" for vote in made
         )
         return {
             "record_id": number,
@@ -99,11 +110,10 @@ def decisions_csv(published: Published, items: Sequence[Evidence], names: Names)
     return as_csv((*ASREVIEW, "asreview_label", "asreview_time", "asreview_note"), rows)
 
 
-def log_csv(published: Published, names: Names) -> bytes:
+def log_csv(published: Published) -> bytes:
     """Write every decision, in order, with its ground."""
     rows = (
-        {**decision.model_dump(), "by": names.of(decision.by), "words": " | ".join(decision.words)}
-        for decision in published.decisions
+        {**decision.model_dump(), "words": " | ".join(decision.words)} for decision in published.decisions
     )
     return as_csv(tuple(Decision.model_fields), rows)
 
@@ -123,12 +133,8 @@ def merged_csv(published: Published) -> bytes:
     return as_csv(("record", "title", "merged_title", "merged_from", "key"), rows)
 
 
-def extraction_csv(findings: Findings, names: Names) -> bytes:
+def extraction_csv(findings: Findings) -> bytes:
     """Write the decided table, a line a study: each value, its quote, and how it was decided."""
-
-    def by(name: str) -> str:
-        return name if name == AGREED or names.shown else "by a person"
-
     titles = {study.evidence_id: study.title for study in findings.studies}
     rows = [
         {
@@ -136,7 +142,7 @@ def extraction_csv(findings: Findings, names: Names) -> bytes:
             "title": titles.get(study.evidence_id, ""),
             **{value.field: value.text for value in study.values},
             **{f"{value.field}: quote": " / ".join(x.quote for x in value.support) for value in study.values},
-            **{f"{value.field}: decided": by(value.by) for value in study.values},
+            **{f"{value.field}: decided": value.by for value in study.values},
         }
         for study in findings.rows
     ]

@@ -1,8 +1,6 @@
 """Files that people give to a review: records of other databases, and full texts."""
 
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,12 +21,6 @@ from activities.sources.pubmed import read_record as read_pubmed_record
 PUBMED_XML = ".xml"
 ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
 MAX_FILE_BYTES = 256 * 2**20
-FORMS = {
-    "year": re.compile(r"(1[89]|20)\d\d"),
-    "doi": re.compile(r"(https?://\S*)?10\.\d{4,9}/\S+"),
-    "pmid": re.compile(r"\d{6,8}"),
-}
-"""Forms by which the columns of a table are told, whatever they are called."""
 NO_COLUMNS = Columns()
 MAX_CHARS = 400_000
 """Characters of a full text that is stored."""
@@ -62,36 +54,19 @@ def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evi
         raise UnreadableRecords(f"{path.name}: {error}") from error
 
 
-def likely_columns(row: Mapping[str, object]) -> str:
-    """Word a guess of the headings of a row as a line of a protocol, which a person corrects.
-
-    The longest text is the abstract, the next one the title; years and identifiers are told by their form.
-    """
-    texts = {heading: str(value or "") for heading, value in row.items()}
-    named = {
-        name: heading
-        for heading, text in texts.items()
-        for name, form in FORMS.items()
-        if form.fullmatch(text.strip())
-    }
-    longest = sorted((key for key in texts if key not in named.values()), key=lambda key: -len(texts[key]))
-    named = dict(zip(("abstract", "title"), longest, strict=False)) | named
-    pairs = ", ".join(f"{name} = {json.dumps(key, ensure_ascii=False)}" for name, key in named.items())
-    return f"columns = {{ {pairs} }}"
-
-
 def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
     try:
         return read_record(row, name).replace(full_text=False)
     except Unreadable:
-        titled = isinstance(row, dict) and {key.casefold(): value for key, value in row.items()}
-        title = next((titled[key] for key in TITLES if titled and titled.get(key)), None)
-        if not isinstance(row, dict) or not isinstance(title, str):
-            if not isinstance(row, dict):
-                return SetAside(f"{name}, record {number}", "it has no fields")
-            has, guess = ", ".join(key for key, value in row.items() if value), likely_columns(row)
-            why = f"it has no `title`; its fields are {has[:200]}. Name them above the first table of the "
-            return SetAside(f"{name}, record {number}", f"{why}protocol, such as {guess[:400]}")
+        if not isinstance(row, dict):
+            return SetAside(f"{name}, record {number}", "it has no fields")
+        titled = {key.casefold(): value for key, value in row.items()}
+        title = next((titled[key] for key in TITLES if titled.get(key)), None)
+        if not isinstance(title, str):
+            headings = ", ".join(key for key, value in row.items() if value)[:200]
+            why = f"it has no `title`; its fields are {headings}. Name them above the first table of the protocol"
+            example = 'columns = { title = "HEADING", abstract = "HEADING" }'
+            return SetAside(f"{name}, record {number}", f"{why}: {example}")
     read = read_record(
         {**{k: v for k, v in row.items() if k.casefold() not in TEXTS}, "abstract": title}, name
     )

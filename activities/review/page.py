@@ -15,7 +15,7 @@ from activities.review import chapters
 from activities.review.archive import Published
 from activities.review.chapters import paragraph
 from activities.review.decisions import latest
-from activities.review.export import Names, final_states
+from activities.review.export import final_states
 from activities.review.extraction import AGREED
 from activities.review.state import Share
 
@@ -41,16 +41,16 @@ PARTS: dict[str, str] = {
 
 
 @in_its_language
-def rendered(published: Published, form: str, version: str, names: Names) -> bytes:
+def rendered(published: Published, form: str, version: str) -> bytes:
     """Write the report in a format. `version`: of this program. Raises UnknownFormat and MissingExtra."""
     if form == "json":
-        findings = published.findings.named(names.of).model_dump(mode="json") if published.findings else None
+        findings = published.findings.model_dump(mode="json") if published.findings else None
         data = {**published.report.model_dump(mode="json"), "findings": findings}
         return json.dumps(data, indent=2).encode()
-    return render_document(document(published, version, names), form)
+    return render_document(document(published, version), form)
 
 
-def document(published: Published, version: str, names: Names) -> Document:
+def document(published: Published, version: str) -> Document:
     """Make the whole report as blocks."""
     protocol, findings = published.protocol, published.findings
     question = protocol.question.text()
@@ -58,11 +58,11 @@ def document(published: Published, version: str, names: Names) -> Document:
         Chapter("result", _("Result"), tuple(_result(published)), "answer"),
         *(chapters.of_studies(findings) if findings else ()),
         Chapter("included", _("Included records"), tuple(_included(published))),
-        Chapter("protocol", _("Protocol"), tuple(_protocol(published, names))),
+        Chapter("protocol", _("Protocol"), tuple(_protocol(published))),
         Chapter("search", _("Search (PRISMA-S)"), tuple(_search(published))),
         Chapter("flow", _(FLOW), tuple(_flow(published))),
-        Chapter("screening", _("Screening"), tuple(_screening(published, names))),
-        Chapter("tools", _("Statement on the use of tools"), tuple(_tools(published, names, version))),
+        Chapter("screening", _("Screening"), tuple(_screening(published))),
+        Chapter("tools", _("Statement on the use of tools"), tuple(_tools(published, version))),
         Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
     ]
     if findings:
@@ -135,9 +135,9 @@ def _included(published: Published) -> Iterator[Block]:
         )
 
 
-def _protocol(published: Published, names: Names) -> Iterator[Block]:
+def _protocol(published: Published) -> Iterator[Block]:
     protocol, state = published.protocol, published.state
-    rows = [(_("Version"), str(state.version)), (_("Approved by"), names.of(state.approved_by))]
+    rows = [(_("Version"), str(state.version)), (_("Approved by"), state.approved_by)]
     rows.append((_("Registered"), protocol.registration))
     yield from bullets(f"{name}: {text}" for name, text in rows if text)
     rules = [(rule.id, _(KINDS[rule.kind]), rule.text) for rule in protocol.criteria]
@@ -147,7 +147,7 @@ def _protocol(published: Published, names: Names) -> Iterator[Block]:
             (
                 str(amendment.version),
                 day(amendment.at[:10]),
-                names.of(amendment.by),
+                amendment.by,
                 amendment.reason,
                 ", ".join(amendment.keys),
             )
@@ -222,12 +222,9 @@ def _share(rate: Share) -> str:
     )
 
 
-def _screening(published: Published, names: Names) -> Iterator[Block]:
+def _screening(published: Published) -> Iterator[Block]:
     validation, course = published.report.validation, published.state.course
-    both = (
-        f"{names.of(screener.name)} ({_(SCREENERS[screener.kind])})"
-        for screener in published.protocol.screeners
-    )
+    both = (f"{screener.name} ({_(SCREENERS[screener.kind])})" for screener in published.protocol.screeners)
     yield from paragraph(
         _(
             "Titles and abstracts were screened by {both}, independently of each other; a person decided "
@@ -241,10 +238,10 @@ def _screening(published: Published, names: Names) -> Iterator[Block]:
             "Random records labelled by {people} without seeing other decisions: {count}. A screener who is "
             "unsure excludes nothing."
         )
-        people = listed(map(names.of, validation.by))
+        people = listed(validation.by)
         yield from paragraph(labelled.format(people=people, count=number(validation.labelled)))
         rows = [
-            (names.of(screener.name), _share(screener.sensitivity), _share(screener.specificity))
+            (screener.name, _share(screener.sensitivity), _share(screener.specificity))
             for screener in validation.screeners
         ]
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
@@ -254,7 +251,7 @@ def _screening(published: Published, names: Names) -> Iterator[Block]:
         yield from paragraph(mistaken.format(count=course.mistaken))
 
 
-def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
+def _tools(published: Published, version: str) -> Iterator[Block]:
     yield from paragraph(
         _(
             "This review was made with Determinator {version} (Apache-2.0). What follows is from its "
@@ -275,13 +272,13 @@ def _tools(published: Published, names: Names, version: str) -> Iterator[Block]:
     else:
         yield from paragraph(_("No model was used for decisions."))
     made: Counter[tuple[str, str, str, str]] = Counter(
-        (names.of(decision.by), "model" if decision.model else "person", decision.stage, decision.part)
+        (decision.by, "model" if decision.model else "person", decision.stage, decision.part)
         for decision in latest(published.decisions).values()
     )
     if (findings := published.findings) is not None:
         by = [value.by for row in findings.rows for value in row.values if value.by != AGREED]
-        made += Counter((names.of(name), "person", "extraction", "field") for name in by)
-        made += Counter((names.of(bias.decided_by), "person", "bias", "result") for bias in findings.bias)
+        made += Counter((name, "person", "extraction", "field") for name in by)
+        made += Counter((bias.decided_by, "person", "bias", "result") for bias in findings.bias)
     rows = [
         (name, _(SCREENERS[kind]), _(STAGES[stage]), _(PARTS[part]), number(count))
         for (name, kind, stage, part), count in sorted(made.items())

@@ -399,27 +399,27 @@ class Review:
 
     # what it has come to
 
-    async def published(self) -> Published:
-        """Return what it has published last. Raises Failure where there is nothing yet."""
+    async def published(self, *, names: bool = True) -> Published:
+        """Return what it has published last; people are numbered unless `names`. Raises Failure."""
+        from activities.review.export import without_names
+
         published = await self.archive.published(self.id)
         if published is None:
             raise Failure(f"{self.id} has published nothing yet")
-        return published
+        return published if names else without_names(published)
 
     async def report(self, form: str = "md", *, names: bool = False) -> bytes:
         """Return the newest report; people are numbered unless `names`. Raises Failure, MissingExtra."""
-        from activities.review.export import Names
         from activities.review.page import rendered
 
-        published = await self.published()
-        return rendered(published, form, described(), Names(published, shown=names))
+        return rendered(await self.published(names=names), form, described())
 
     async def export(self, folder: Path, *, names: bool = False) -> list[Path]:
         """Write everything into a folder; return the files. Raises Failure, MissingExtra, OSError."""
-        from activities.review.export import Names, files
+        from activities.review.export import files
         from activities.review.page import rendered
 
-        published = await self.published()
+        published = await self.published(names=names)
         refs = published.records.records
         items = [
             item
@@ -427,10 +427,8 @@ class Review:
             else Evidence(evidence_id=ref.evidence_id, source="", title=ref.title, text="")
             for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
         ]
-        people = Names(published, shown=names)
-        forms = ("md", "html", "json")
-        made = {f"report.{form}": rendered(published, form, described(), people) for form in forms}
-        made |= files(published, items, people)
+        made = {f"report.{form}": rendered(published, form, described()) for form in ("md", "html", "json")}
+        made |= files(published, items)
 
         def write() -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)

@@ -234,7 +234,7 @@ def test_a_review_is_killed_at_every_late_gate_and_asks_nothing_twice(home: Path
                 for row in csv.DictReader(
                     (tmp_path / "out/extraction.csv").read_text("utf-8-sig").splitlines()
                 )
-                if row["dose: decided"] == "by a person"
+                if row["dose: decided"] == "person 1"
             ]
             assert second["dose"] == "12 mg"
             bodies = [asked.body for asked in server.asked if asked.body]

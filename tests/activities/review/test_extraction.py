@@ -6,7 +6,7 @@ import io
 import pytest
 
 from activities.contracts.errors import DecisionError
-from activities.review.export import Names, extraction_csv
+from activities.review.export import extraction_csv
 from activities.review.extraction import (
     Extraction,
     FieldDecision,
@@ -21,7 +21,7 @@ from activities.review.protocol import PooledOutcome
 from activities.review.steps import ExtractDataInput
 from activities.roles.data_extractor import DATA_EXTRACTOR, DataAnswer
 from tests.activities.review.studies import PROTOCOL, STEP, TRIAL
-from tests.activities.review.test_report import findings, published
+from tests.activities.review.test_report import findings
 
 FIELDS = asked_fields(PROTOCOL)
 BY_ID = {field.id: field for field in FIELDS}
@@ -138,14 +138,11 @@ def test_a_value_that_fits_no_field_is_refused(field: str, text: str, message: s
         checked_value(FIELDS, field, text)
 
 
-def test_the_table_is_a_spreadsheet_without_names_unless_asked() -> None:
+def test_the_table_of_data_is_a_spreadsheet() -> None:
     one = by(dose="=20 mg", adults="400")
-    chosen = FieldDecision(record=1, field="adults", value="first", by="Ada")
+    chosen = FieldDecision(record=1, field="adults", value="first", by="person 1")
     study, _ = decided_study(FIELDS, one, by(dose="=20 mg"), {"adults": chosen})
     extracted = findings().replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
-    data = extraction_csv(extracted, Names(published(), shown=False))
-    (row,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
+    (row,) = csv.DictReader(io.StringIO(extraction_csv(extracted).decode("utf-8-sig")))
     assert (row["title"], row["dose"], row["dose: decided"]) == (TRIAL.title, "'=20 mg", "agreed")
-    assert row["adults: decided"] == "by a person"
-    assert b"Ada" in extraction_csv(extracted, Names(published(), shown=True))
-    assert b"Ada" not in data
+    assert row["adults: decided"] == "person 1"

@@ -16,13 +16,24 @@ from activities.report.formats import WRITTEN, render_document
 from activities.review.archive import Published
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
-from activities.review.export import Names
+from activities.review.decisions import Decision
+from activities.review.export import files, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study, synthesise
 from activities.review.page import document, flow_steps, rendered
-from activities.review.protocol import Amendment, Protocol
+from activities.review.protocol import Amendment, Protocol, Screener
 from activities.review.records import Records
-from activities.review.state import Course, Flow, ReviewReport, ReviewState, SearchRow, ToolUse
+from activities.review.state import (
+    Course,
+    Flow,
+    ReviewReport,
+    ReviewState,
+    ScreenerAccuracy,
+    SearchRow,
+    Share,
+    ToolUse,
+    Validation,
+)
 from tests.activities.report.test_languages import fixed_texts
 from tests.activities.review.studies import PROTOCOL, TRIAL
 from tests.activities.review.test_bias import BEST
@@ -147,7 +158,7 @@ def published(**changed: Any) -> Published:
 
 def page(form: str = "md", **changed: Any) -> bytes:
     review = published(**changed)
-    return render_document(document(review, "0.2", Names(review, shown=False)), form)
+    return render_document(document(without_names(review), "0.2"), form)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -175,10 +186,27 @@ def test_every_format_has_the_whole_report(name: str) -> None:
     assert "<img>" not in text.replace("\\<img>", "")
 
 
-def test_the_report_names_no_person() -> None:
-    text = page().decode()
-    assert "Lovelace" not in text
-    assert "Ada" not in text
+def test_no_file_names_a_person_unless_it_is_asked_for() -> None:
+    people = (Screener(name="Ada Lovelace"), Screener(name="m", kind="model"))
+    protocol = STATE.protocol.replace(screeners=people, deciders=("Ada Byron",))
+    share = Share(hits=1, of=1, low=0.025, high=1)
+    measured = ScreenerAccuracy(name="Ada Lovelace", sensitivity=share, specificity=share)
+    validation = Validation(version=2, labelled=2, by=("Ada King",), screeners=(measured,))
+    decisions = (Decision(record=0, verdict="include", by="Ada King", part="label"),)
+    named = published(
+        state=STATE.replace(protocol=protocol),
+        report=REPORT.replace(validation=validation),
+        decisions=decisions,
+    )
+
+    def written(review: Published) -> str:
+        whole = [rendered(review, form, "0.2") for form in ("md", "html", "json")]
+        return b"".join((*whole, *files(review, ()).values())).decode()
+
+    text = written(without_names(named))
+    assert [name for name in ("Ada", "Lovelace", "Byron", "King") if name in text] == []
+    assert "person 1" in text
+    assert {"Ada Byron", "Ada King"} <= {name for name in ("Ada Byron", "Ada King") if name in written(named)}
 
 
 def test_the_flow_and_each_pool_are_drawn() -> None:
@@ -214,7 +242,7 @@ def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it()
     bare_places = {number: place for number, _, place in checklist(without, bare)}
     for number in ("9", "10a", "11", "12", "13d", "17", "18", "20b", "24a"):
         assert bare_places[number] == NOT_REPORTED, number
-    titles = {chapter.title for chapter in document(published(), "", Names(published(), shown=True)).chapters}
+    titles = {chapter.title for chapter in document(published(), "").chapters}
     assert {place for place in places.values() if place != NOT_REPORTED} <= titles
 
 
@@ -232,7 +260,7 @@ def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str
     review = published(state=state)
     given = f"{state.model_dump_json()} {findings().model_dump_json()} {SOURCE}"
     for form in ("md", "html"):
-        text = rendered(review, form, "0.2", Names(review, shown=False)).decode()
+        text = rendered(without_names(review), form, "0.2").decode()
         assert not {part for part in fixed_texts() if part in text and part not in given}
     assert f'lang="{language}"' in text
 
