@@ -64,7 +64,7 @@ def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
         title = next((titled[key] for key in TITLES if titled.get(key)), None)
         if not isinstance(title, str):
             headings = ", ".join(key for key, value in row.items() if value)[:200]
-            why = f"it has no `title`; its fields are {headings}. Name them above the first table of the protocol"
+            why = f"it has no `title`; its fields are {headings}. Name them in the protocol's first lines"
             example = 'columns = { title = "HEADING", abstract = "HEADING" }'
             return SetAside(f"{name}, record {number}", f"{why}: {example}")
     read = read_record(
