@@ -5,7 +5,7 @@ field by field. Where they agree the value stands; where they differ, or where o
 shown side by side and a person decides. Nothing is filled in by code.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from pydantic import Field
@@ -138,12 +138,10 @@ AGREED = "agreed"
 
 
 class DecidedStudy(Frozen):
-    """The row of one study in the decided table."""
+    """The row of one study in the decided table, without the fields that it does not state."""
 
     evidence_id: str
     values: tuple[DecidedValue, ...] = ()
-    absent: tuple[str, ...] = ()
-    """Fields that the study does not state, as both extractors or a person say."""
 
     def text(self, field: str) -> str:
         """Return the value of a field; empty where there is none."""
@@ -177,17 +175,6 @@ def _plain(text: str) -> str:
     return normalise(text).casefold().strip(" .")
 
 
-def differences(
-    fields: Iterable[AskedField], first: Extraction, second: Extraction
-) -> tuple[Difference, ...]:
-    """List the fields on which two extractions of a study differ, for a person to decide."""
-    return tuple(
-        Difference(field=field, first=value, second=other)
-        for field in fields
-        if not is_same(field, value := first.value(field.id), other := second.value(field.id))
-    )
-
-
 def checked_value(fields: Sequence[AskedField], name: str, text: str, also: Sequence[str] = ()) -> str:
     """Check a value that a person gives to a field; they may say one of `also`. Raises DecisionError."""
     field = next((asked_field for asked_field in fields if asked_field.id == name), None)
@@ -217,19 +204,14 @@ def decided_study(
     `decisions`: field -> decision; one on a field that both agree on overrules them.
     """
     values: list[DecidedValue] = []
-    absent: list[str] = []
     pending: list[Difference] = []
-    differing = {difference.field.id: difference for difference in differences(fields, first, second)}
     for field in fields:
-        decision = decisions.get(field.id)
-        if decision is None and field.id in differing:
-            pending.append(differing[field.id])
+        decision, one, other = decisions.get(field.id), first.value(field.id), second.value(field.id)
+        if decision is None and not is_same(field, one, other):
+            pending.append(Difference(field=field, first=one, second=other))
         elif value := _decided(decision, field.id, first, second):
             values.append(value)
-        else:
-            absent.append(field.id)
-    study = DecidedStudy(evidence_id=first.evidence_id, values=tuple(values), absent=tuple(absent))
-    return study, tuple(pending)
+    return DecidedStudy(evidence_id=first.evidence_id, values=tuple(values)), tuple(pending)
 
 
 def _decided(
