@@ -142,7 +142,7 @@ async def findings_of(
 ) -> Findings | None:
     """Put the findings of a review together; None where no full text was sought. Raises StoreError."""
     state, protocol = step.state, step.state.protocol
-    if not state.sought() or not state.got:
+    if not state.sought() or not any(state.got.values()):
         return None
     included = state.included()
     works = await archive.store.get_many([state.studies.texts[number] for number in included])

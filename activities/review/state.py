@@ -205,8 +205,6 @@ class Carried(Compact):
 class StudiesState(Carried):
     """What was read and decided of the studies, by keys."""
 
-    tried: list[int] = Field(default_factory=list)
-    """Records whose full text was looked for."""
     texts: dict[int, EvidenceRef] = Field(default_factory=dict)
     """Record -> the work with its full text."""
     extracted: dict[int, tuple[str, ...]] = Field(default_factory=dict)
@@ -267,6 +265,7 @@ class ReviewState(Carried):
     unanswered: dict[str, int] = Field(default_factory=dict)
     """`stage/place/record` -> calls in which a model did not decide on it."""
     got: dict[int, FullText] = Field(default_factory=dict)
+    """Record whose full text was looked for -> what came of it."""
     studies: StudiesState = Field(default_factory=StudiesState)
     released: bool = False
     """A report was approved: from then on a conclusion that changes is told."""

@@ -47,7 +47,7 @@ class Studies:
     async def _fetch(self) -> None:
         """Fetch what may be fetched, once for each record."""
         state = self.pace.state
-        left = [n for n in state.sought() if not state.got.get(n) and n not in state.studies.tried]
+        left = [number for number in state.sought() if number not in state.got]
         while left:
             batch, left = left[:A_FETCH], left[A_FETCH:]
             await self.pace.boundary()
@@ -62,9 +62,8 @@ class Studies:
             texts = await self._read_in_full(wanted)
             for number, ref in refs.items():
                 text = ref if ref.full_text else texts.get(ref.evidence_id)
-                if text is not None:
+                if not state.got.setdefault(number, "") and text is not None:  # else a person has provided it
                     self.keep_text(number, text)
-            state.studies.tried += batch
 
     async def _read_in_full(self, refs: Sequence[EvidenceRef]) -> dict[str, EvidenceRef]:
         """Fetch full texts by every way there is: a review that searches no source of others asks nobody."""
