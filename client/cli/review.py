@@ -309,9 +309,9 @@ async def waits(target: "Review") -> "ReviewStatus | None":
         try:
             seen = await target.status()
         except NoAnswer:
-            continue
+            return None
         if seen.gate or seen.status != "running":
-            return seen
+            break
         await asyncio.sleep(POLL_SECONDS)
     return seen
 

@@ -10,7 +10,7 @@ from activities.messages import counted
 from activities.review.decisions import VERDICTS
 from activities.review.records import NO_ABSTRACT
 from client.cli.common import print_text, say
-from client.failures import BadInput, NoAnswer
+from client.failures import BadInput
 from client.reviews.acts import commands
 from client.reviews.review import Task
 from client.terminal import plain
@@ -58,14 +58,8 @@ async def screen_records(target: "Review", by: str) -> None:
 async def next_record(target: "Review", by: str) -> Task | None:
     """Return the next record of a person, once the review has done its step; say why there is none."""
     for look in range(TRIES):
-        try:
-            seen = await target.progress()
-            waiting = await target.tasks(by, 1)
-        except NoAnswer:  # its worker is being started again
-            if look == TRIES - 1:
-                raise
-            continue
-        if waiting:
+        seen = await target.progress()
+        if waiting := await target.tasks(by, 1):
             return waiting[0]
         if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
             further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, computed_field
 from temporalio.client import WorkflowUpdateFailedError
@@ -31,7 +31,7 @@ from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, study_ke
 from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.server import keep_alive
-from client.failures import BadInput, Failure, faults_of
+from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
 from client.runs.query import query
 from client.runs.start import user_name
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from activities.review.files import Provided
 
 UPDATE_SECONDS = 60.0
+STARTS, START_SECONDS = 10, 2.0
+"""How often, and after how long, a review is asked again whose worker is being started."""
+M = TypeVar("M", bound=BaseModel)
 Number = Annotated[int, Field(ge=0)]
 Settled = Literal["include", "exclude"]
 CriterionId = Annotated[str, Field(description="The criterion that it rests on.")]
@@ -131,7 +134,7 @@ class Review:
 
     async def progress(self) -> ReviewProgress:
         """Where it stands, and whom it waits for."""
-        return await query(self.connection.client, self.id, "progress", ReviewProgress)
+        return await self._asked("progress", ReviewProgress)
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
         """Where it stands, with the next records for a person who is named."""
@@ -147,7 +150,16 @@ class Review:
     async def view(self) -> ReviewState:
         """Its whole state. What others decided is in it: a surface that shows records to a screener goes by
         `tasks`."""
-        return await query(self.connection.client, self.id, "view", ReviewState)
+        return await self._asked("view", ReviewState)
+
+    async def _asked(self, name: str, kind: type[M]) -> M:
+        """Query it; wait for a worker of this machine that is being started. Raises NoAnswer, NoSuchRun."""
+        for _ in range(STARTS if self.connection.embedded else 0):
+            try:
+                return await query(self.connection.client, self.id, name, kind)
+            except NoAnswer:
+                await asyncio.sleep(START_SECONDS)
+        return await query(self.connection.client, self.id, name, kind)
 
     async def records(self, view: ReviewState | None = None) -> Records:
         view = view or await self.view()
