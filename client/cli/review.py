@@ -77,7 +77,7 @@ def command_of(act: Act) -> None:
             words = f"{about.title}..." if needed else f"[{about.title}]..."
             options.append(click.argument(name, nargs=-1, required=needed, metavar=words))
         elif get_origin(act.types[name]) is Literal:
-            options.append(click.argument(name, type=Name(get_args(act.types[name]))))
+            options.append(click.argument(name, metavar=name.upper(), type=Name(get_args(act.types[name]))))
         elif parameter.default is False:
             options.append(click.option(flag, is_flag=True, help=text))
         elif needed and parameter.kind is parameter.KEYWORD_ONLY:
