@@ -13,6 +13,9 @@ MAX_BODY_BYTES = 1_000_000
 """Bytes of a request: a form with a question, or an edited plan."""
 QUESTION_FILE = "/question-file"
 """The route that reads a question from a file, which may be as large as `client.runs.checks` reads."""
+TEXTS = "/texts"
+"""The end of the route that takes the full texts of a review."""
+MAX_TEXTS_BYTES = 64 * 2**20
 FORM_BYTES = 100_000
 """Bytes that a form may have beside its file."""
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -70,6 +73,8 @@ def refused(path: str, headers: Headers) -> PlainTextResponse | None:
 
 
 def most_bytes(path: str) -> int:
+    if path.startswith("/review/") and path.endswith(TEXTS):
+        return MAX_TEXTS_BYTES
     return MAX_BYTES + FORM_BYTES if path == QUESTION_FILE else MAX_BODY_BYTES
 
 

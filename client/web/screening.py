@@ -4,17 +4,21 @@ Who signs in is the person who decides; where nobody signs in, the person gives 
 another's decision on a record before both have decided (`Review.tasks`).
 """
 
+import asyncio
 from collections import OrderedDict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 
 from activities.review.bias import ANSWER_NAMES, FIELDS
 from activities.review.decisions import ScreenedStage
 from client.access import unknown_run
 from client.failures import BadInput
+from client.guard import TEXTS
 from client.reviews.acts import act_of
 from client.reviews.review import Review
 from client.web.frame import SEE_OTHER, Frame, is_part
@@ -22,6 +26,8 @@ from client.web.running import text_of
 
 KEPT = 16
 """Reviews whose handles are kept."""
+LISTED = 100
+"""Works whose full texts are awaited that are listed."""
 SHOWN = 5
 """Fields, or results, that are shown at once."""
 
@@ -35,6 +41,7 @@ class Screening:
         router = APIRouter(prefix="/review")
         router.get("")(self.reviews)
         router.get("/{review_id}")(self.page)
+        router.post("/{review_id}" + TEXTS)(self.texts)
         router.post("/{review_id}/{name}")(self.act)
         return router
 
@@ -72,6 +79,19 @@ class Screening:
             return RedirectResponse(self._url(review, by, before=before), SEE_OTHER)
         return await self._shown(request, await self._values(review, by) | {"before": before})
 
+    async def texts(self, request: Request, review_id: str) -> Response:
+        """Take in full texts from files, and say which are of no work that waits for one."""
+        review, form, by = await self._sent(request, review_id)
+        files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
+        with TemporaryDirectory() as folder:
+            for file in files:
+                path = Path(folder, Path(file.filename or "").name)
+                await asyncio.to_thread(path.write_bytes, await file.read())
+            made = await review.provide_texts(Path(folder), by=by)
+        notes = [f"Full texts provided: {len(made.texts)}", *made.unread]
+        notes += [f"{name} is the text of no awaited work, or of several" for name in made.unmatched]
+        return await self._shown(request, await self._values(review, by) | {"notes": notes})
+
     async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
         """Return the review, what a form sent, and who sent it. Raises BadInput where that is nobody."""
         review, form = await self._review(request, review_id), await request.form()
@@ -102,7 +122,9 @@ class Screening:
             "by": by,
             "named": self._frame.access.shared,
             "before": "",
+            "notes": [],
             "url": self._url,
+            "missing": (await review.missing_texts())[:LISTED] if by and seen.gate == "full_texts" else [],
             "fields": (await review.open_fields())[:SHOWN] if by and seen.gate == "extraction" else [],
             "results": (await review.open_bias())[:SHOWN] if by and seen.gate == "bias" else [],
             "questions": FIELDS,

@@ -345,11 +345,10 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
 
 
-async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: Desk, tmp_path: Path) -> None:
+async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_page(
+    desk: Desk, tmp_path: Path
+) -> None:
     review = await begun(desk)
-    await texts_provided(review, tmp_path / "texts", range(1, 3))
-    await review.approve(by="Ada")
-    await desk.until(review, lambda seen: seen.gate == "decisions")
 
     async def found(_: str) -> Review:
         return review
@@ -357,6 +356,17 @@ async def test_full_texts_fields_and_risk_of_bias_are_decided_on_the_page(desk: 
     client = cast(Determinator, SimpleNamespace(settings=desk.settings, review=found))
     at = f"/review/{review.id}"
     async with visitor(app_of(Access(client, shared=False)), "local") as http:
+        page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/texts']")
+        assert "pmid:2: Trial 1 of the drug" in page.xpath("string(//main)")
+        texts = {f"pmid-{number + 1}.txt": full_text(number) for number in range(1, 3)}
+        files = [
+            ("files", (name, text.encode())) for name, text in (texts | {"other.txt": "Of none."}).items()
+        ]
+        answer = await http.post(f"{at}/texts", data={"by": "Ada"}, files=files)
+        assert "Full texts provided: 2" in answer.text
+        assert "other.txt is the text of no awaited work" in answer.text
+        await review.approve(by="Ada")
+        await desk.until(review, lambda seen: seen.gate == "decisions")
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/decide']")
         assert "two large hospitals" in page.xpath("string(//article)")  # the full text, on which they differ
         assert "m2: unsure" in page.xpath("string(//article)")
