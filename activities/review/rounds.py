@@ -8,6 +8,7 @@ import random
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,90 @@ Measured = tuple[bool, bool]
 """Whether the labels say how well each screener decides, which they do not where that person made them."""
 
 
+class _Settled:
+    """What has been decided when a round ends, and what follows of it."""
+
+    def __init__(self, now: Course, marks: Marks, measured: Measured) -> None:
+        self.marks, self.measured = marks, measured
+        states = ((record, marks.state(record)) for record in range(now.first, marks.total))
+        self.included = {
+            record: state == "included" for record, state in states if state in ("included", "excluded")
+        }
+        """Settled record -> whether it is included."""
+        found = self.count(self.included)
+        mistaken = min(round(self.counts(self.included).mistaken), found)
+        total = marks.total - now.first
+        self.course = now.replace(total=total, read=len(self.included), found=found, mistaken=mistaken)
+
+    def count(self, records: Iterable[int]) -> int:
+        """Count the included ones among records."""
+        return sum(self.included.get(record, False) for record in records)
+
+    def counts(self, records: Iterable[int]) -> Counts:
+        """Count what two screeners decided on settled records that nobody labelled."""
+        marks = self.marks
+        pairs = Counter(
+            (marks.first[n] + marks.second[n], self.included[n]) for n in records if marks.labels[n] == OPEN
+        )
+        return Counts(
+            agreed=pairs["ii", True],
+            only=(pairs["ie", False], pairs["ei", False]),
+            neither=pairs["ee", False],
+        )
+
+    @cached_property
+    def errors(self) -> Errors:
+        """Compute what both screeners missed and included by mistake.
+
+        The sensitivity of each is measured on what is known without it to be relevant: what a person labelled
+        as included, and what the other one included and stands.
+        """
+        marks, relevant = self.marks, [record for record, included in self.included.items() if included]
+        screened = [record for record in relevant if marks.labels[record] == OPEN]
+        shares = []
+        for place, counts in enumerate(self.measured):
+            letters, other = marks.of_screener(place), marks.of_screener(1 - place)
+            known = {record for record in screened if other[record] == "i"}
+            if counts:
+                labelled = (record for record in self.included if marks.labels[record] == "i")
+                known |= {record for record in labelled if letters[record] != OPEN}
+            shares.append(share(sum(letters[record] != "e" for record in known), len(known)))
+        drawn = set(self.course.drawn)
+        before = self.counts(record for record in self.included if record not in drawn)
+        return errors(len(screened), (shares[0], shares[1]), before, self.counts(self.course.drawn))
+
+    def after_round(self, *, read_all: bool) -> Course:
+        """Decide what follows a round, whose decisions the course counts already."""
+        course = self.course
+        if (sample := course.sample) is not None:
+            sample = sample.replace(drawn=len(course.drawn), relevant=self.count(course.drawn))
+            course = course.replace(sample=sample)
+            if course.until_look > 0:
+                return course
+            _, error = sample.looks[sample.passed]
+            if course.left == 0 or probability_below(course.found, sample, self.errors) <= error:
+                return self.ended(course, sample, error)
+            return course.replace(sample=sample.replace(passed=sample.passed + 1))
+        if course.left == 0:
+            return self.ended(course, Sample(left=0))
+        expected = self.counts(course.batch).mistaken
+        if course.batch and not read_all and self.count(course.batch) <= round(expected):
+            sample = planned(course.left, course.found, self.errors, course.mistaken / course.read)
+            return course.replace(sample=sample, phase="sample")
+        return course
+
+    def ended(self, course: Course, sample: Sample, error: float = ERROR) -> Course:
+        """End screening with the recall that holds.
+
+        None is stated where all was read and nobody labelled a record: nothing was drawn, no screener
+        measured.
+        """
+        recall = None
+        if course.left or self.marks.labels.strip(OPEN):
+            recall = stated_recall(course.found, sample, self.errors, min(error, ERROR))
+        return course.replace(phase="done", recall=recall)
+
+
 def next_round(
     now: Course,
     marks: Marks,
@@ -49,12 +134,12 @@ def next_round(
 
     `read_all`: nothing is left unread.
     """
-    settled = _settled(now, marks)
-    course = _counted(now, marks, settled)
+    settled = _Settled(now, marks, measured)
+    course = settled.course
     if now.batch or not course.left:
-        course = after_round(course, marks, settled, measured, read_all=read_all)
-    unread = [record for record in range(now.first, marks.total) if record not in settled]
-    ordered = order(settled, unread)
+        course = settled.after_round(read_all=read_all)
+    unread = [record for record in range(now.first, marks.total) if record not in settled.included]
+    ordered = order(settled.included, unread)
     chosen: Sequence[int] = ()
     drawn = now.drawn
     if course.phase == "ranked":
@@ -65,60 +150,14 @@ def next_round(
     return course.replace(batch=tuple(chosen), drawn=drawn, number=now.number + 1), ordered
 
 
-def after_round(
-    course: Course,
-    marks: Marks,
-    settled: Mapping[int, bool],
-    measured: Measured = (True, True),
-    *,
-    read_all: bool = False,
-) -> Course:
-    """Decide what follows a round, whose decisions the course counts already."""
-    included = sum(settled[record] for record in course.batch)
-    if (sample := course.sample) is not None:
-        sample = sample.replace(drawn=len(course.drawn), relevant=sum(settled[n] for n in course.drawn))
-        course = course.replace(sample=sample)
-        if course.until_look > 0:
-            return course
-        _, error = sample.looks[sample.passed]
-        screener_errors = known_errors(course, marks, settled, measured)
-        if course.left == 0 or probability_below(course.found, sample, screener_errors) <= error:
-            return _ended(course, marks, sample, screener_errors, error)
-        return course.replace(sample=sample.replace(passed=sample.passed + 1))
-    if course.left == 0:
-        return _ended(course, marks, Sample(left=0), known_errors(course, marks, settled, measured))
-    expected = _screened(marks, course.batch, settled).mistaken
-    if course.batch and not read_all and included <= round(expected):
-        screener_errors = known_errors(course, marks, settled, measured)
-        rate = course.mistaken / course.read
-        return course.replace(
-            sample=planned(course.left, course.found, screener_errors, rate), phase="sample"
-        )
-    return course
-
-
 def restated(now: Course, marks: Marks, measured: Measured = (True, True)) -> Course:
     """State the recall of screening that has ended again, after a decision was overruled."""
-    settled = _settled(now, marks)
-    course = _counted(now, marks, settled)
+    settled = _Settled(now, marks, measured)
     sample = Sample(left=0)
-    if course.left:
-        relevant = sum(settled.get(record, False) for record in now.drawn)
-        sample = Sample(left=course.left + len(now.drawn), drawn=len(now.drawn), relevant=relevant)
-    return _ended(course, marks, sample, known_errors(course, marks, settled, measured))
-
-
-def _ended(
-    course: Course, marks: Marks, sample: Sample, screener_errors: Errors, error: float = ERROR
-) -> Course:
-    """End screening with the recall that holds.
-
-    None is stated where all was read and nobody labelled a record: nothing was drawn, no screener measured.
-    """
-    recall = None
-    if course.left or marks.labels.strip(OPEN):
-        recall = stated_recall(course.found, sample, screener_errors, min(error, ERROR))
-    return course.replace(phase="done", recall=recall)
+    if left := settled.course.left:
+        drawn = len(now.drawn)
+        sample = Sample(left=left + drawn, drawn=drawn, relevant=settled.count(now.drawn))
+    return settled.ended(settled.course, sample)
 
 
 def sample_size(total: int, half_width: float) -> int:
@@ -149,57 +188,6 @@ def accuracy_of(name: str, verdicts: str, labels: str) -> ScreenerAccuracy:
         name=name,
         sensitivity=share(sum(relevant), len(relevant)),
         specificity=share(len(others) - sum(others), len(others)),
-    )
-
-
-def _settled(now: Course, marks: Marks) -> dict[int, bool]:
-    """Return which of the settled records are included."""
-    states = ((record, marks.state(record)) for record in range(now.first, marks.total))
-    return {record: state == "included" for record, state in states if state in ("included", "excluded")}
-
-
-def _counted(now: Course, marks: Marks, settled: Mapping[int, bool]) -> Course:
-    included, total = sum(settled.values()), marks.total - now.first
-    mistaken = min(round(_screened(marks, settled, settled).mistaken), included)
-    return now.replace(total=total, read=len(settled), found=included, mistaken=mistaken)
-
-
-def _screened(marks: Marks, records: Iterable[int], settled: Mapping[int, bool]) -> Counts:
-    """Count what two screeners decided on settled records that nobody labelled."""
-    pairs = Counter(
-        (marks.first[n] + marks.second[n], settled[n]) for n in records if marks.labels[n] == OPEN
-    )
-    return Counts(
-        agreed=pairs["ii", True],
-        only=(pairs["ie", False], pairs["ei", False]),
-        neither=pairs["ee", False],
-    )
-
-
-def known_errors(course: Course, marks: Marks, settled: Mapping[int, bool], measured: Measured) -> Errors:
-    """Compute what both screeners missed and included by mistake.
-
-    The sensitivity of each is measured on what is known without it to be relevant: what a person labelled as
-    included, and what the other one included and stands.
-    """
-    screened = [record for record in settled if marks.labels[record] == OPEN]
-    shares = []
-    for place, counts in enumerate(measured):
-        letters, other = marks.of_screener(place), marks.of_screener(1 - place)
-        settled_includes = {record for record in screened if settled[record] and other[record] == "i"}
-        if counts:
-            settled_includes |= {
-                record for record in settled if marks.labels[record] == "i" and letters[record] != OPEN
-            }
-        shares.append(
-            share(sum(letters[record] != "e" for record in settled_includes), len(settled_includes))
-        )
-    drawn = set(course.drawn)
-    return errors(
-        sum(settled[record] for record in screened),
-        (shares[0], shares[1]),
-        _screened(marks, (record for record in settled if record not in drawn), settled),
-        _screened(marks, course.drawn, settled),
     )
 
 
