@@ -36,6 +36,7 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+ROOT = Path(__file__).parent
 KEEP = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEMROOT")
 """What of the caller's environment a test may see."""
 CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinator"))
@@ -43,22 +44,46 @@ CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinato
 the fresh home of a test need not build it."""
 
 
-WAITING = ("client", "e2e", "security", "worker", "test_examples.py")
-"""Below these most tests wait for servers, workers and commands."""
+WAITING = ("e2e", "security", "worker", "test_compose.py", "test_examples.py")
+"""Files and folders whose tests wait for servers, workers and commands of their own."""
+WAITED_FOR = {"home", "shared_home", "dev_server"}
+"""Fixtures of tests that wait for a real server."""
+USUAL_SECONDS = 180
+"""A test that may take longer has a limit of its own."""
+
+
+def waits(item: pytest.Item) -> bool:
+    """Return true for a test that waits most of its time."""
+    return not set(WAITING).isdisjoint(item.path.parts) or not WAITED_FOR.isdisjoint(fixtures(item))
+
+
+def fixtures(item: pytest.Item) -> list[str]:
+    """Return the names of all fixtures of a test."""
+    names: list[str] = getattr(item, "fixturenames", [])
+    return names
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the files that wait among those that compute, so that the processors are busy all the time; the
-    last third computes, so that nothing is waited for at the end."""
-    files: dict[Path, list[pytest.Item]] = {}
+    """Spread the tests that wait among those that compute, so that the processors are busy all the time: the
+    long ones first, and small files that compute at the end, where nothing is waited for."""
+    units: dict[str, list[pytest.Item]] = {}
     for item in items:
-        files.setdefault(item.path, []).append(item)
-    waits = {path: path.relative_to(Path(__file__).parent).parts[0] in WAITING for path in files}
-    place: dict[Path, float] = {}
-    for kind, until in ((True, 2 / 3), (False, 1.0)):
-        those = [path for path in files if waits[path] is kind]
-        place |= {path: until * number / len(those) for number, path in enumerate(those)}
-    items[:] = [item for path in sorted(files, key=lambda path: place[path]) for item in files[path]]
+        marker = item.get_closest_marker("xdist_group")
+        units.setdefault(marker.args[0] if marker else item.nodeid, []).append(item)
+    waiting: list[str] = []
+    computing: list[str] = []
+    for name, unit in units.items():
+        (waiting if any(map(waits, unit)) else computing).append(name)
+
+    def limit(name: str) -> float:
+        marks = [item.get_closest_marker("timeout") for item in units[name]]
+        return max([mark.args[0] for mark in marks if mark and mark.args[0] > USUAL_SECONDS], default=0.0)
+
+    waiting.sort(key=limit, reverse=True)
+    computing.sort(key=lambda name: len(units[name]), reverse=True)
+    place = {name: 2 / 3 * number / len(waiting) for number, name in enumerate(waiting)}
+    place |= {name: number / len(computing) for number, name in enumerate(computing)}
+    items[:] = [item for name in sorted(units, key=lambda name: place[name]) for item in units[name]]
 
 
 def pytest_collection_finish() -> None:
@@ -68,9 +93,16 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests of a file that share a home in one process, or each process would start that home."""
-    if "shared_home" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("xdist_group"):
-        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    """Keep the tests of a file in one process, where they share a home, or what was imported and read first.
+
+    Those that start servers of their own, or kill them, share nothing.
+    """
+    alone = "home" in fixtures(item) or not set(WAITING).isdisjoint(item.path.parts)
+    shares = "shared_home" in fixtures(item) or not alone
+    if shares and not item.get_closest_marker("xdist_group"):
+        item.add_marker(
+            pytest.mark.xdist_group(item.path.stem if alone else str(item.path.relative_to(ROOT)))
+        )
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
