@@ -40,19 +40,3 @@ async def test_a_step_that_lasts_sends_what_is_known(
 
     await environment(beats, beaten, limit).run(step)
     assert beats[0] == "half of it"
-
-
-@pytest.mark.parametrize("limit", [timedelta(hours=1), None])
-async def test_a_step_that_is_over_soon_sends_none(
-    monkeypatch: pytest.MonkeyPatch, limit: timedelta | None
-) -> None:
-    monkeypatch.setattr(heartbeat, "FIRST_SECONDS", 3600.0)
-    beats, beaten = list[object](), asyncio.Event()
-
-    async def step() -> None:
-        async with heartbeat.heartbeating(lambda: "begun"):
-            for _ in range(100):
-                await asyncio.sleep(0)
-
-    await environment(beats, beaten, limit).run(step)
-    assert not beaten.is_set()

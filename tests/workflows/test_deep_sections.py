@@ -102,36 +102,6 @@ async def test_a_search_that_was_answered_before_a_cancel_is_kept(stage: Stage) 
     assert [r.source for r in (await run.report()).references] == ["alpha"]
 
 
-async def test_what_happens_in_sections_is_known_to_the_run_while_they_work(stage: Stage) -> None:
-    released = asyncio.Event()
-
-    stage.script.holds = {"judge": lambda _: released.wait()}
-    # each section finds the same work, which the run has once
-    stage.script.search = lambda task: [document(task.source, "of all sections")]
-    run = await stage.start(a_request("deep"))
-
-    def all_judging_is_logged(events: Any) -> bool:
-        return {e.section for e in events if e.type == "judging"} == {"s1", "s2", "s3"}
-
-    events = await until(run.events, all_judging_is_logged)
-    for section in ("s1", "s2", "s3"):
-        own = [e.timestamp for e in events if e.section == section]
-        assert own == sorted(own)
-    assert {e.section for e in events if e.type == "search_complete"} == {"s1", "s2", "s3"}
-    progress = await run.progress()
-    searched = [e for e in events if e.type == "search_complete"]
-    assert progress.searches_total == len(searched) == sum(s.searches for s in progress.sections)
-    assert progress.evidence == sum(s.evidence for s in progress.sections) > 0
-    assert {s.phase for s in progress.sections} == {"judging"}
-    released.set()
-    await run.outcome()
-    ended_with = await run.progress()
-    assert ended_with.evidence >= progress.evidence > len((await run.report()).references)
-    assert ended_with.searches_total >= progress.searches_total
-    ended = [e.seq for e in await run.events()]
-    assert ended == sorted(set(ended))
-
-
 async def test_events_of_sections_reach_the_run_within_a_second(stage: Stage) -> None:
     """From the task that has an event to the one that tells it, with calls of a minute each: how long a busy
     machine takes for a task does not count. Timestamps of events have whole seconds."""

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from activities.contracts.evidence import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
+from activities.contracts.evidence import Identifiers, Statement, Support
 from activities.contracts.judge import PART as TABLE
 from activities.contracts.judge import JudgeInput
-from activities.contracts.plan import PlanInput
 from activities.contracts.profile import Criterion
 from activities.contracts.write import (
     DraftClaim,
@@ -98,30 +97,6 @@ async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stag
     assert isinstance(edited.step, EditInput)
     assert list(edited.step.claims) == ["s1", "s2", "s3"]
     assert all(section.claims for section in report.sections)
-
-
-@pytest.mark.usefixtures("many_works")
-async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(stage: Stage) -> None:
-    """The common work is about the third section's question."""
-
-    def search(task: Any) -> Any:
-        own = document(task.source, task.query.text)
-        common = document(task.source, "about question 3").model_copy(update={"title": "On question 3"})
-        return [common, own]
-
-    def plan(step: PlanInput) -> ReportPlan:
-        outline = [ReportPlanSection(title=f"Part {n}", key_question=f"question {w}") for n, w in parts]
-        return ReportPlan(report_title="A plan", report_outline=tuple(outline))
-
-    parts = ((1, "alpha"), (2, "beta"), (3, "gamma"))
-    stage.script.search = search
-    stage.script.answers["planner"] = plan
-    _, report, _ = await stage.play(a_request("deep", sources=("alpha",)))
-    common = document("alpha", "about question 3").evidence_id
-    owned = [step.section_id for step in drafts_of(stage) if common not in step.shared]
-    assert len(owned) == 1, "one section owns it, the others received it as another's"
-    citing = [s.id for s in report.sections for c in s.claims if common in {q.evidence_id for q in c.support}]
-    assert citing == owned
 
 
 @pytest.mark.usefixtures("many_works")

@@ -25,7 +25,6 @@ from tests.workflows.script import PROFILE, document
 from workflows.memory import RECORDS_KEPT, TEXT_CHARS, LoopMemory
 from workflows.rules.payload_limits import rows
 from workflows.sections.types import SharedEvidence
-from workflows.steps.research import suggested_searches
 
 
 def a_search(iteration: int, status: SearchStatus = "ok", **more: Any) -> SearchRecord:
@@ -61,16 +60,6 @@ def test_a_memory_without_end_is_cut_to_its_latest_records() -> None:
 def test_what_was_asked_travels_where_something_else_was_sent() -> None:
     sent = rows([a_search(1), a_search(1, asked="as sent")])
     assert [row.asked for row in sent] == ["as asked", ""]
-
-
-def test_each_hypothesis_has_its_first_test_before_any_has_its_second() -> None:
-    hypotheses = [
-        MechanismHypothesis(drug="a", search_suggestions=("a1", "a2")),
-        MechanismHypothesis(drug="b", search_suggestions=("b1",)),
-        MechanismHypothesis(drug="c"),
-    ]
-    assert suggested_searches(hypotheses, ()) == ("a1", "b1", "a2")
-    assert suggested_searches(hypotheses, {"a1"}) == ("b1", "a2")
 
 
 async def test_each_iteration_is_remembered_and_shown_to_the_next(stage: Stage) -> None:

@@ -21,15 +21,6 @@ async def test_a_step_that_hangs_is_cut_off_by_the_time_limit(stage: Stage) -> N
     assert "model_did_not_answer" not in limitations(report)
 
 
-async def test_no_gap_left(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
-        outstanding_gaps=("a gap",) if step.iteration == 1 else ()
-    )
-    outcome = await ended(stage, "iterative", "searched_out")
-    assert outcome.answered
-
-
 async def test_a_judge_that_recovers_is_used_again(stage: Stage) -> None:
     stage.script.before["judge"] = failing(down(), 6)
     await ended(stage, "iterative", "sufficient_evidence")

@@ -12,7 +12,7 @@ from activities.extractive.planning import ROTATION
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
-from workflows.team import MAX_STALLS, MAX_TURNS_KEPT, TEMPERATURES, TeamState, apply_ledger, decide_round
+from workflows.team import MAX_STALLS, TEMPERATURES, TeamState, apply_ledger, decide_round
 
 SUFFICIENT = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
 UNSURE = JudgeAssessment(scores={"relevance": 3}, confidence=0.3)
@@ -103,13 +103,6 @@ def test_a_manager_that_stalls_loops_or_ends_too_early_stalls_the_team(said: dic
 )
 def test_why_a_team_ends(loop: LoopState, team: TeamState, stop: StopReason | None) -> None:
     assert decide_round(loop, team, PROFILE).stop == stop
-
-
-def test_a_team_remembers_its_latest_turns_only() -> None:
-    team = TeamState()
-    for number in range(MAX_TURNS_KEPT + 5):
-        team = team.with_turn(TeamTurn(round=number, member="searcher"))
-    assert [turn.round for turn in team.turns] == list(range(5, MAX_TURNS_KEPT + 5))
 
 
 # the runs

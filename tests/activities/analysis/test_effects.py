@@ -28,17 +28,6 @@ def table(**cells: str | tuple[str, str]) -> Table:
     return Table(columns=tuple(cells), rows=(TableRow(evidence_id="pmid:1", cells=made),))
 
 
-def test_an_effect_has_the_numbers_of_its_sentence_and_the_sentence() -> None:
-    cells = {"outcome": "all-cause death", "measure": "or", "estimate": "0.72", "low": "0.49", "high": "1.06"}
-    counts = {"events": "49", "total": "1615", "control_events": "67", "control_total": "1624"}
-    (effect,), refused = effects_of(table(**cells, **counts), {"pmid:1": TEXT}, NAMES)
-    assert refused == ()
-    assert (effect.study, effect.outcome, effect.measure) == ("Smith 2020", "all-cause death", "OR")
-    assert (effect.estimate, effect.low, effect.high) == (0.72, 0.49, 1.06)
-    assert effect.arms == Arms(events=49, total=1615, control_events=67, control_total=1624)
-    assert effect.quote == SENTENCE
-
-
 @pytest.mark.parametrize(
     ("estimate", "reason"),
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.analysis.figures import Means, of_means, read_effect
+from activities.analysis.figures import read_effect
 from activities.contracts.effects import Arms, Effect
 
 
@@ -83,15 +83,6 @@ def test_totals_without_events_and_a_p_value_are_read() -> None:
         {"total": "60", "control_total": "58", "p": "0.03"}, [quote], "a", "pain", clustered=False
     )
     assert (made.effect, made.people, made.p) == (None, 118, "0.03")
-
-
-def test_means_are_standardised_differences() -> None:
-    # one standard deviation, less Hedges' correction for 100 people: 1 - 3/391
-    means = Means(mean=10, sd=2, total=50, control_mean=12, control_sd=2, control_total=50)
-    assert of_means(means).estimate == pytest.approx(-0.9923, abs=1e-3)
-    natural = of_means(means, natural=True)
-    assert (natural.measure, natural.estimate) == ("MD", -2)
-    assert natural.high == pytest.approx(-2 + 1.96 * 0.4, abs=1e-3)
 
 
 def test_means_without_the_size_of_a_group_give_no_difference() -> None:

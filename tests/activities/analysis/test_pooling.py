@@ -151,15 +151,6 @@ def test_a_cohort_that_was_published_twice_is_pooled_once_and_named() -> None:
     assert (listed.effect.study, listed.reason, listed.same_as) == ("Smith 2020", "same_cohort", "Smith 2019")
 
 
-def test_leaving_each_study_out_gives_a_pool_of_the_others() -> None:
-    effects = aspirin()
-    for place, left in enumerate(one(effects).left_out):
-        rest = one(effects[:place] + effects[place + 1 :])
-        assert left.study == effects[place].study
-        assert left.result.estimate == pytest.approx(rest.random.estimate)
-    assert len(one(effects).left_out) == len(effects)
-
-
 def test_the_studies_are_named_without_which_a_pool_shows_something_else() -> None:
     effects = [effect.replace(evidence_id=effect.study) for effect in bcg("RR")]
     (pool,), _ = pool_all(effects)

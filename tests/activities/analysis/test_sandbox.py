@@ -11,7 +11,6 @@ import pytest
 from activities.analysis import sandbox
 from activities.analysis.meta_analysis import of_generated
 from activities.analysis.sandbox import run_program
-from activities.contracts.effects import Effect
 from activities.contracts.errors import NotInstalled
 
 REPORT = """
@@ -25,19 +24,6 @@ def tried(name, attempt):
 
 
 pytestmark = pytest.mark.usefixtures("sandbox")
-
-
-def test_a_program_computes_with_the_effects_and_returns_numbers() -> None:
-    effects = [Effect(study=f"s{i}", outcome="o", measure="MD", estimate=float(i)) for i in (1, 2, 3)]
-    code = (
-        "x = [e['estimate'] for e in effects]\nprint(len(x))\n"
-        "result = {'estimate': np.mean(x), 'low': 1.0, 'high': np.float64(3), 'null': 0}"
-    )
-    result = run_program(code, effects)
-    assert result.failed == ""
-    assert (result.estimate, result.low, result.high, result.null) == (2.0, 1.0, 3.0, 0.0)
-    assert result.output == "3\n"
-    assert of_generated(result, "higher") == "SUPPORTED"
 
 
 ROOT = Path(__file__).parents[3]

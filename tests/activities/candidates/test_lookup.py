@@ -110,20 +110,6 @@ async def test_a_source_that_is_slow_is_not_waited_for(
     assert field(answered, "mechanism").status == "found"
 
 
-async def test_only_permitted_sources_are_asked(server: ReplayServer) -> None:
-    answered = await found(answering(server), ("openfda",))
-    assert {a.path for a in server.asked} == {
-        "/drug/label.json",
-        "/drug/drugsfda.json",
-        "/drug/event.json",
-    }
-    assert field(answered, "trials").status == "not_looked_up"
-    server.asked.clear()
-    nothing = await found(server, ())
-    assert server.asked == []
-    assert {f.status for f in nothing.findings.fields} == {"not_looked_up"}
-
-
 @pytest.mark.parametrize(
     ("facts", "code"),
     [

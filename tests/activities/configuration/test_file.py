@@ -1,14 +1,10 @@
 """The configuration file: every key acts or is refused with file, key and the nearest key."""
 
 import ast
-import string
 import time
-import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from activities.configuration.declaration import declared
@@ -199,23 +195,6 @@ def test_a_variable_that_sets_nothing_is_found() -> None:
 
 
 KEYS = [(section, key) for section, keys in SECTIONS.items() for key in keys]
-
-
-@given(st.sampled_from(KEYS), st.integers(0, 30), st.sampled_from(string.ascii_lowercase + "_"))
-def test_any_misspelling_of_any_key_is_refused(entry: tuple[str, str], at: int, letter: str) -> None:
-    section, key = entry
-    at %= len(key)
-    wrong = key[:at] + letter + key[at + 1 :]
-    if wrong in SECTIONS[section]:
-        return
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "determinator.toml"
-        path.write_text(f"[{section}]\n{wrong} = 1\n")
-        tomllib.loads(path.read_text())
-        with pytest.raises(ConfigError, match=f" \\[{section}\\] {wrong}"):
-            read_settings(path, path.read_bytes(), FIELDS)
 
 
 READERS = ("activities", "client", "worker")

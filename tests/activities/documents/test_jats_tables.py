@@ -94,15 +94,6 @@ def test_a_span_that_makes_no_sense_ends_in_rows(span: str) -> None:
     assert len(article(table).text) < 20_000
 
 
-def test_the_tables_of_a_recorded_article_are_read() -> None:
-    (record,) = (read_evidence(one) for one in etree.parse(RECORDED).getroot().iter("article"))
-    assert record.text.count("\n\nTable ") == 6
-    assert (
-        "One row of Table 2: Feature: Extreme macrocephaly (\u22654 SD); Score (points): 3"
-        in record.text.split("\n\n")
-    )
-
-
 def test_terms_stand_before_their_definitions_and_numbers_of_sections_are_left_out() -> None:
     records = article(
         "",

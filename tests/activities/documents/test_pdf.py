@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.documents.pdf import Hyphens, read_pdf
-from activities.documents.pdf_page import _character, _font
 from activities.documents.text import Text
 from tests.activities.documents.test_generated import WORDS, generated
 
@@ -192,11 +191,6 @@ def test_words_come_out_in_their_order(words: list[str]) -> None:
     assert "".join(text.split()) == "".join(said.split())
 
 
-def test_letters_that_a_font_of_tex_leaves_unnamed_are_read() -> None:
-    assert "".join(map(_character, (0x1D, 0x75, 0x1C))) == "\ufb02u\ufb01"
-    assert _character(2) == "\u2010"
-
-
 def drawn(content: str, fonts: str = "/F1 5 0 R", more: str = "", form: str = "") -> str:
     """Return the text of one page with this content; F1 is Helvetica."""
     objects = [
@@ -288,14 +282,6 @@ def test_words_in_the_margin_part_no_sentence() -> None:
     parts = paragraphs(f"#set par(justify: true)\n{beside}\n{PROSE * 6}", page)
     assert [part for part in parts if not part.startswith("margin")] == [(PROSE * 6).strip()]
     assert {"marginone", "margintwo"} <= set(parts)
-
-
-@pytest.mark.parametrize(
-    "name", [b"SFST0800", b"SFTT1000", b"ABCDEF+CMITT10", b"CourierNewPSMT", b"LMMono10"]
-)
-def test_fonts_of_programs_are_told_by_their_names(name: bytes) -> None:
-    assert _font(name).fixed
-    assert not _font(b"SFTI1000").fixed
 
 
 def test_cells_between_rules_are_a_table_whatever_they_say() -> None:

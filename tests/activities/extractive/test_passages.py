@@ -20,15 +20,6 @@ def note(text: str, title: str = "Note") -> Evidence:
     return document(1, text, title, "document")
 
 
-def test_passages_are_quoted_word_for_word_best_first() -> None:
-    draft = written(QUESTION, library())
-    assert {"pmid:1", "pmid:2"} <= set(shown(draft.passages))
-    texts = {work.evidence_id: work.text for work in library()}
-    for passage in draft.passages:
-        assert 1 <= len(passage.quotes) <= 2
-        assert all(verbatim(quote, texts[passage.evidence_id]) for quote in passage.quotes)
-
-
 @pytest.mark.parametrize(
     ("question", "quote"),
     [
@@ -107,15 +98,6 @@ def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
     works = [work.replace(standing="retracted") if n == 0 else work for n, work in enumerate(library())]
     draft = written(QUESTION, works, shared=("pmid:2",))
     assert {"pmid:1", "pmid:2"}.isdisjoint(shown(draft.passages))
-
-
-def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
-    text = (
-        "We met on Monday in the hall. The boiler was replaced for 900 euros. Petra paid it from the reserve."
-    )
-    (passage,) = written("What did the new boiler cost?", [note(text)]).passages
-    assert passage.before == "We met on Monday in the hall."
-    assert passage.quotes == ("The boiler was replaced for 900 euros.", "Petra paid it from the reserve.")
 
 
 def test_an_item_of_a_list_is_quoted_without_its_bullet_and_a_clause_with_its_number() -> None:

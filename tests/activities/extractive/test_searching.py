@@ -6,7 +6,7 @@ import pytest
 
 from activities.contracts.evidence import SearchRecord, SearchStatus, SourceOption
 from activities.contracts.judge import ReflectInput
-from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
+from activities.contracts.plan import GapsInput, KnowledgeGapOutput, SelectInput
 from activities.extractive import searching
 from tests.activities.extractive.abstracts import context, library, option, refs
 
@@ -124,12 +124,6 @@ def test_reflection_distinguishes_an_outage_from_an_empty_answer() -> None:
     outage = reflected("unavailable", 0)
     assert not outage.served
     assert "unavailable" in outage.reason
-
-
-def test_an_observation_counts_what_was_found() -> None:
-    titles = {document.evidence_id: document.title for document in library()}
-    step = ObserveInput(**context(QUESTION), iteration=1, titles=titles, relevant=3)
-    assert searching.observe(step).text == "4 items were found; 3 are near the question."
 
 
 def test_gaps_and_their_searches_are_bounded_and_no_search_is_made_twice() -> None:

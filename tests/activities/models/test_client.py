@@ -17,17 +17,6 @@ BAD = {"label": "yes", "score": "many"}
 # structured output on every server
 
 
-async def test_a_schema_is_sent_where_it_is_accepted(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(says(GOOD))
-    verdict, _ = await ask()
-    assert verdict == Verdict(label="yes", score=7, reasons=["one", "two"])
-    [body] = server.bodies
-    assert body["response_format"]["type"] == "json_schema"
-    assert body["response_format"]["json_schema"]["strict"] is True
-    assert body["temperature"] == 0
-    assert [m["role"] for m in body["messages"]] == ["system", "user"]
-
-
 @pytest.mark.parametrize(("of_the_step", "sent"), [(None, 0.7), (0.2, 0.2)])
 async def test_the_configured_temperature_holds_where_the_step_has_none(
     server: FakeOpenAI, worker: Workers, of_the_step: float | None, sent: float

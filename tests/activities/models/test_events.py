@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.models import transport
-from activities.models.failures import ReportedError
 from activities.models.response import events_of, values_of
 
 STREAM = (
@@ -51,12 +50,6 @@ async def test_a_stream_is_read_to_its_end_and_an_event_that_breaks_off_is_left_
 async def test_events_without_data_and_comments_in_their_place_are_no_answer_and_no_fault() -> None:
     body = b'data:\n\ndata: \n\ndata: : keepalive\n\nevent: ping\n\ndata: {"n": 1}\n\ndata: [DONE]\n\n'
     assert await said(body) == list(values_of(body, REQUEST)) == [{"n": 1}]
-
-
-async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:
-    with pytest.raises(ReportedError, match="out of memory") as raised:
-        await said(b'data: {"error": {"message": "out of memory"}}\n\n')
-    assert raised.value.body == {"message": "out of memory"}
 
 
 class _Arriving(httpx2.AsyncByteStream):

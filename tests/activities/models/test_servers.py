@@ -74,15 +74,6 @@ def test_one_asks_for_all_and_a_probe_without_an_answer_is_followed_by_another()
     sick.call()
 
 
-def test_one_more_failure_after_the_rest_opens_it_again() -> None:
-    sick = Sick().opened()
-    sick.now += REST_SECONDS
-    sick.fail()
-    calls = sick.calls
-    sick.fail()
-    assert sick.calls == calls
-
-
 def test_calls_under_way_together_fail_as_one() -> None:
     sick = Sick()
     passages = [sick.breaker.passage() for _ in range(FAILURES + 1)]

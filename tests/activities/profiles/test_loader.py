@@ -23,15 +23,6 @@ minimum = 4
 """
 
 
-def test_drug_repurposing_is_sufficient_as_the_design_says() -> None:
-    profile = load_profile("drug_repurposing")
-    assert profile.candidates
-    assert profile.confidence_threshold == 0.8
-    minimum = {c.name: c.minimum for c in profile.criteria}
-    assert list(minimum) == ["mechanism", "candidates", "clinical_evidence", "sources"]
-    assert minimum["mechanism"] == minimum["candidates"] == 6
-
-
 def test_every_built_in_profile_prefers_sources_that_exist() -> None:
     known = {name for name, _ in SOURCES}
     assert profile_names() == ["biomedical", "drug_repurposing", "general"]

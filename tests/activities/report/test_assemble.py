@@ -1,13 +1,10 @@
 import re
-from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.evidence import SearchRecord, Statement, StopReason, Usage
+from activities.contracts.evidence import SearchRecord, Statement, Usage
 from activities.contracts.publish import PrismaCounts
-from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.audit import examine
@@ -103,38 +100,6 @@ def test_the_same_claim_in_two_sections_is_stated_once() -> None:
     assert report.sections[1].claims == ()
     repeats = Statement(code="repeats_claim", values={"claim": "s1.1"})
     assert report.verification.dropped[0].statement == repeats
-
-
-def test_sections_keep_their_ids_and_titles_whatever_failed() -> None:
-    report = built(
-        publish_input(
-            planned("s1", title="One", status="failed", note="its worker died"),
-            planned("s2", quoting("Mortality fell.", ("pmid:1", REDUCED)), title="Two"),
-            planned("s3", title="Three", status="cancelled"),
-        )
-    )
-    assert [(s.id, s.title, len(s.claims)) for s in report.sections] == [
-        ("s1", "One", 0),
-        ("s2", "Two", 1),
-        ("s3", "Three", 0),
-    ]
-    assert [
-        (s.texts("titles"), s.text("status"), s.text("note")) for s in stated(report, "section_incomplete")
-    ] == [(("One",), "failed", "its worker died"), (("Three",), "cancelled", "")]
-    assert [s.empty_because and s.empty_because.code for s in report.sections] == [
-        "section_not_researched",
-        None,
-        "section_not_researched",
-    ]
-
-
-@pytest.mark.parametrize("reason", get_args(StopReason))
-def test_every_exit_leaves_a_report_that_says_so(reason: StopReason) -> None:
-    report = built(publish_input(stop_reason=reason, title=" "))
-    assert report.title == "Does metformin reduce mortality?"
-    assert report.unanswered is not None
-    assert codes(report)[0] == "unanswered"
-    assert len(stated(report, "stopped_early")) == STOPS[reason].early
 
 
 def test_the_method_states_unknown_prices_unread_records_and_items_that_answer_nothing() -> None:

@@ -4,7 +4,6 @@ from activities.report.independence import independent, studies
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
-    INCREASED,
     REDUCED,
     TRIAL,
     planned,
@@ -132,9 +131,3 @@ def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_
     on_one = review.replace(title="Amantadine: a review")
     on_another = first.replace(title="Isradipine: a trial")
     assert independent([on_one, on_another], study) == 2
-
-
-def test_concern_is_shown_in_the_reference_and_named() -> None:
-    report = built(publish_input(planned("s1", quoting("Mortality rose.", ("pmid:2", INCREASED)))))
-    assert report.references[0].standing == "concern"
-    assert [s.number("number") for s in stated(report, "concern")] == [1]

@@ -4,7 +4,7 @@ import pytest
 
 from activities.contracts.evidence import Evidence, EvidenceType, Grade
 from activities.report.schema import JudgedWork
-from activities.report.strength import best_grade, design_name, is_in_people, participants, strength
+from activities.report.strength import best_grade, is_in_people, participants, strength
 
 
 def work(kind: EvidenceType = "article", **more: object) -> Evidence:
@@ -54,8 +54,3 @@ def test_a_study_of_people_is_known_by_its_design_or_its_participants() -> None:
 @pytest.mark.parametrize(("recorded", "people"), [("77", 77), ("1" + "0" * 40, None), ("\u00b2", None)])
 def test_a_record_says_how_many_took_part_within_bounds(recorded: str, people: int | None) -> None:
     assert participants(work(facts={"enrollment": recorded}), None) == people
-
-
-def test_a_table_names_the_judged_design() -> None:
-    assert design_name(work("observational"), judged(design="case_control")) == "case-control study"
-    assert design_name(work("article"), judged()) == ""

@@ -392,11 +392,6 @@ def test_no_text_breaks_a_reader(value: str) -> None:
     assert identified(doi=value).arxiv is None or "10.48550/arxiv." in value.lower()
 
 
-@given(st.text(alphabet="abc <>&;/!-\n", max_size=60))
-def test_no_markup_breaks_the_reading(markup: str) -> None:
-    assert isinstance(plain(markup), str)
-
-
 @given(
     st.lists(
         st.sampled_from(

@@ -11,7 +11,7 @@ from activities.contracts.evidence import Evidence, Filters, Query
 from activities.settings import Settings
 from activities.sources import registry
 from activities.sources.base import Source, search
-from activities.sources.declared import DeclaredSource, record, source
+from activities.sources.declared import record, source
 from activities.sources.http.client import Http
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import ReplayServer, Reply
@@ -73,17 +73,6 @@ def test_offline_leaves_only_what_needs_no_network(monkeypatch: pytest.MonkeyPat
     enabled = registry.enabled(settings, sources)
     assert "notes" in enabled
     assert all("local" in found_source.info.domains for found_source in enabled.values())
-
-
-def test_a_source_that_lacks_something_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Wanting(DeclaredSource):
-        missing = "no key; set WANTING_KEY"
-
-    wanting = Wanting(notes.info, notes._function)
-    plugged(monkeypatch, notes=lambda settings, http: wanting)
-    settings, sources = built()
-    option = {o.info.name: o for o in registry.options(settings, sources)}["notes"]
-    assert (option.enabled, option.reason) == (False, "no key; set WANTING_KEY")
 
 
 async def test_a_wrong_option_is_refused_with_its_name() -> None:

@@ -60,11 +60,6 @@ def test_a_refused_value_is_named_as_its_surface_names_it(
         build_request(Settings(home=tmp_path), "Does it work?", AskOptions(max_iterations=99))
 
 
-def test_the_columns_travel_with_the_request(tmp_path: Path) -> None:
-    asked = AskOptions(columns=("dose", "outcome"))
-    assert build_request(Settings(home=tmp_path), "Does it work?", asked).columns == ("dose", "outcome")
-
-
 def test_the_documents_have_the_table_of_settings() -> None:
     page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
     assert markdown() in page

@@ -8,7 +8,6 @@ from activities.contracts.evidence import Identifiers, Statement
 from activities.report.assemble import build_report
 from activities.report.parts import leaves_open
 from activities.report.schema import Report
-from client.reports.answer import AnswerClaim, with_references
 from client.reports.answer_panel import answer_parts, work_line
 from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
 
@@ -81,10 +80,3 @@ def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
     assert "No language model has read this." in first
     assert f"- {INFECTION} [1]" in lines
     assert not any("Confidence" in line for line in lines)
-
-
-def test_a_sentence_without_a_reference_has_no_mark() -> None:
-    missing = AnswerClaim(id="s1.a1", text="No work compares them.", references=(), evidence_ids=())
-    assert with_references(missing) == "No work compares them."
-    cited = missing.model_copy(update={"text": "It fell.", "references": (1, 3)})
-    assert with_references(cited) == "It fell. [1, 3]"

@@ -18,7 +18,6 @@ from tests.workflows.conftest import Stage, a_request, a_stage, until
 from tests.workflows.deep import all_judging
 from tests.workflows.graph.graphs import SPOILED, a_graph, valid_graphs
 from tests.workflows.script import down, failing, outage, takes
-from tests.workflows.test_every_mode import within_limits
 from tests.workflows.test_random_runs import Weather, holds, play
 from workflows.graph.definition import Facts, GraphDefinition, GraphView
 from workflows.graph.library import builtin
@@ -162,15 +161,6 @@ async def test_a_branch_without_budget_lets_the_other_end_and_leaves_a_report(st
     assert outcome.stop_reason == "token_budget_exceeded"
     assert (await run.budget()).reserved_tokens == 0
     assert [event.type for event in await run.events()].count("complete") == 1
-
-
-async def test_the_loops_of_a_graph_spend_no_more_than_the_run_has(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    limits = {"max_iterations": 50, "max_tokens": 60_000}
-    outcome, report, run = await stage.play(a_request("graph", graph=builtin("deep"), limits=limits))
-    assert outcome.stop_reason == report.stop_reason == "token_budget_exceeded"
-    assert (await view(run)).at == "synthesize"
-    within_limits(await run.budget())
 
 
 async def test_a_cancelled_graph_with_sections_reports_what_they_found(stage: Stage) -> None:
