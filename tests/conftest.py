@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import httpcore2
 import pytest
@@ -48,6 +49,8 @@ WAITING = ("e2e", "security", "worker", "test_compose.py", "test_examples.py")
 """Files and folders whose tests wait for servers, workers and commands of their own."""
 WAITED_FOR = {"home", "shared_home", "dev_server"}
 """Fixtures of tests that wait for a real server."""
+SERVERS = 3
+"""Processes that have a development server."""
 USUAL_SECONDS = 180
 """A test that may take longer has a limit of its own."""
 
@@ -93,16 +96,19 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests of a file in one process, where they share a home, or what was imported and read first.
+    """Keep the tests of a file in one process: they share a home, or what was imported and read first."""
+    if (group := group_of(item)) and not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(group))
 
-    Those that start servers of their own, or kill them, share nothing.
-    """
-    alone = "home" in fixtures(item) or not set(WAITING).isdisjoint(item.path.parts)
-    shares = "shared_home" in fixtures(item) or not alone
-    if shares and not item.get_closest_marker("xdist_group"):
-        item.add_marker(
-            pytest.mark.xdist_group(item.path.stem if alone else str(item.path.relative_to(ROOT)))
-        )
+
+def group_of(item: pytest.Item) -> str:
+    """Return what a test shares a process with; nothing where it starts servers of its own, or kills them."""
+    place = str(item.path.relative_to(ROOT))
+    if "dev_server" in fixtures(item):  # each process that has one would keep it to its end
+        return f"server-{crc32(place.encode()) % SERVERS}"
+    if "shared_home" in fixtures(item):
+        return item.path.stem
+    return "" if "home" in fixtures(item) or not set(WAITING).isdisjoint(item.path.parts) else place
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
