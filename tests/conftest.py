@@ -51,7 +51,7 @@ WAITED_FOR = {"home", "shared_home", "dev_server"}
 """Fixtures of tests that wait for a real server."""
 SERVERS = 3
 """Processes that have a development server."""
-USUAL_SECONDS = 180
+USUAL_SECONDS = 300
 """A test that may take longer has a limit of its own."""
 
 
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         marks = [item.get_closest_marker("timeout") for item in units[name]]
         return max([mark.args[0] for mark in marks if mark and mark.args[0] > USUAL_SECONDS], default=0.0)
 
-    waiting.sort(key=limit, reverse=True)
+    waiting.sort(key=lambda name: (limit(name), len(units[name])), reverse=True)
     computing.sort(key=lambda name: len(units[name]), reverse=True)
     place = {name: 2 / 3 * number / len(waiting) for number, name in enumerate(waiting)}
     place |= {name: number / len(computing) for number, name in enumerate(computing)}

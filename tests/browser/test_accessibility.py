@@ -15,7 +15,7 @@ from tests.client.harness import determinator
 from tests.client.web.test_screening import PROTOCOL
 
 __all__ = ["served"]  # the fixture
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 AXE = "axe-core@4"
 FINDINGS = """

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.staged import WORKS, Stage
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 EVENTS_A_SECOND = 50
 CLICKS = 7

@@ -9,7 +9,7 @@ from determinator import BadInput, Determinator
 from tests.client.harness import processes_of
 from tests.papers import QUESTION
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("plain")]
+pytestmark = pytest.mark.xdist_group("plain")
 
 
 async def test_a_question_is_asked_followed_and_verified(file_home: Path, library: str) -> None:

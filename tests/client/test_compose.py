@@ -25,8 +25,6 @@ from client.embedded.binary import free_port
 from client.embedded.server import PACE
 from tests.client.harness import determinator, wait_until
 
-pytestmark = pytest.mark.timeout(280)
-
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 HOME = "/home/determinator/data"

@@ -13,7 +13,7 @@ from tests.fake_openai import FakeOpenAI, role_of, says, sensible
 from tests.papers import papers
 from tests.replay import Asked, Reply
 
-pytestmark = [pytest.mark.xdist_group("e2e-models"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.xdist_group("e2e-models")
 
 VAGUE = "Does metformin help?"
 READINGS = [

@@ -17,7 +17,7 @@ from tests.fake_openai import PATH, FakeOpenAI, role_of
 from tests.replay import ReplayServer
 from workflows.team import TEMPERATURES
 
-pytestmark = [pytest.mark.xdist_group("e2e-modes"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.xdist_group("e2e-modes")
 
 QUESTION = "Does trametinib prolong survival in melanoma?"
 TWO_PARTS = "Does trametinib improve survival, and do antidepressants have cardiac side effects?"

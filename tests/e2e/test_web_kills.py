@@ -12,7 +12,7 @@ from benchmarks.pages import Web
 from tests.client.harness import begin, processes_of, wait_until
 from tests.fake_openai import PATH, FakeOpenAI
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.chaos
 
 FIRST = 8
 """Pages that are requested before the worker dies."""

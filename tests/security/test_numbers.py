@@ -171,7 +171,6 @@ def liar() -> Iterator[FakeOpenAI]:
         yield server.on(PATH, lying)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("mode", ["iterative", "deep"])
 def test_a_run_ends_whatever_numbers_its_model_server_sends(
     mode: str, liar: FakeOpenAI, file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -43,7 +43,6 @@ class Completions(Interceptor):
         return Counting(next)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.invariant
 async def test_a_rolling_restart_of_two_workers_repeats_nothing_and_loses_no_run(
     dev_server: str, temporal_client: Client, tmp_path: Path

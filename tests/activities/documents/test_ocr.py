@@ -69,7 +69,6 @@ def test_lines_are_read_in_the_order_of_columns_and_words() -> None:
     assert text.split() == " ".join(["Risk of boats.", *(run.text for run in (title, *left, *right))]).split()
 
 
-@pytest.mark.timeout(300)
 def test_a_picture_without_text_or_of_gigabytes_is_set_aside_within_the_limits_of_a_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -318,7 +318,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-@pytest.mark.timeout(240)
 def test_a_server_comes_back_when_a_full_disk_has_room_again(
     home: Path, library: str, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

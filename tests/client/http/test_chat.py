@@ -18,7 +18,7 @@ from client.http.tokens import Scope, Token
 from client.run import Run
 from tests.client.http.served import Served, client_of
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("http")]
+pytestmark = pytest.mark.xdist_group("http")
 
 ASKED = "Does metformin lower the risk of colorectal cancer"
 OPEN_WEBUI = {

@@ -14,7 +14,6 @@ from tests.fake_openai import PATH, FakeOpenAI, sensible
 from tests.papers import QUESTION, papers
 
 
-@pytest.mark.timeout(240)
 def test_a_report_is_asked_and_disputed_by_who_asks_and_decided_by_who_decides(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +61,6 @@ def test_a_report_is_asked_and_disputed_by_who_asks_and_decided_by_who_decides(
                 assert (more.status_code, "runs an hour" in more.text) == (429, True), "each buys answers"
 
 
-@pytest.mark.timeout(240)
 def test_what_is_asked_of_a_report_stays_within_what_its_token_may_spend(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from determinator import Determinator
 from tests.client.http.served import Served
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("http")]
+pytestmark = pytest.mark.xdist_group("http")
 
 TEXT = (Path(__file__).parents[3] / "docs/integrations.md").read_text()
 QUESTIONS = [f"Does metformin lower the risk of colorectal cancer in {who}?" for who in ("men", "women")]

@@ -17,7 +17,7 @@ from client.embedded.binary import free_port
 from tests.client.harness import living, wait_until
 from tests.client.http.served import Served, client_of, ids, serving
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("http")]
+pytestmark = pytest.mark.xdist_group("http")
 
 ASKED = "Does metformin lower the risk of colorectal cancer"
 KILLS = int(os.environ.get("DETERMINATOR_TEST_KILLS", "50"))

@@ -27,7 +27,6 @@ name = "bob"
 """
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.xdist_group("http")
 def test_a_review_is_screened_over_http_by_who_may(library: Path, file_home: Path, tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"

@@ -66,7 +66,6 @@ def test_a_file_with_a_mistake_is_refused(tmp_path: Path, content: str, message:
         TokenFile.read(tmp_path / "tokens.json")
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.xdist_group("http")
 def test_no_user_reads_or_changes_a_run_of_another_and_limits_hold(library: Path, tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"

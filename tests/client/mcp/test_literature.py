@@ -18,8 +18,6 @@ from tests.worker.fleet import busiest_second
 if TYPE_CHECKING:  # to import it takes a second of each process that collects tests
     from mcp import Client
 
-pytestmark = pytest.mark.timeout(180)
-
 RATE_WITH_KEY = 10
 """Requests a second that NCBI allows with a key."""
 PMID = "22663011"

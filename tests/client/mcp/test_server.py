@@ -26,7 +26,7 @@ from tests.papers import QUESTION, papers
 if TYPE_CHECKING:
     from mcp import Client
 
-pytestmark = [pytest.mark.timeout(240), pytest.mark.xdist_group("e2e-alone")]
+pytestmark = pytest.mark.xdist_group("e2e-alone")
 
 TOKEN = "a-token-for-the-tests-of-mcp"
 

@@ -21,7 +21,7 @@ from determinator import BadInput, Determinator
 from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
 from tests.papers import QUESTION
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("plain")]
+pytestmark = pytest.mark.xdist_group("plain")
 
 PLAN = "//section[starts-with(@id, 'gate-plan')]//form"
 REPORT = "//section[@id='gate-report']//form"
