@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
-from activities.models.base import BYTES_PER_TOKEN
+from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, limits
 from activities.roles.prompt import clip, fenced, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -25,8 +25,10 @@ Supported = Literal["yes", "partly", "no"]
 SUPPORTED: tuple[Supported, ...] = get_args(Supported)
 SHARE_OF_SENTENCES = 0.4
 """The share of the prompt's room, for the sentences; the rest is for the works."""
-MAX_LAYOUTS = 4
-"""Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
+MAX_LAYOUTS = 3
+"""Times that the works are laid out: in their room, in what the sentences leave, in the least of it."""
+ROUNDING = 8
+"""Tokens by which estimates of parts may fall short of that of the whole."""
 MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_CUT = 16
@@ -65,6 +67,11 @@ class _Rows:
         self._left = int(room * BYTES_PER_TOKEN)
         self._written: dict[str, str] = {}
         """Text of a sentence that stands above -> its label."""
+
+    @property
+    def size(self) -> int:
+        """Tokens of the lines."""
+        return estimate("\n".join(self.lines))
 
     def add(self, row: DraftClaim | Control) -> bool:
         """Add a sentence; False where there is no room for it."""
@@ -107,33 +114,43 @@ class _Rows:
 
 
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    own_room = int(room * SHARE_OF_SENTENCES)
-    rows = _Rows({}, own_room)
-    shown: tuple[Sentence, ...] = ()
-    made: tuple[Control, ...] = ()
-    for _ in range(MAX_LAYOUTS):
-        prompt = compose_works(
+    """Lay out the works, name the sentences by the labels of what is shown, and put both together.
+
+    The works are laid out for what the sentences leave, and at last for the most that these may take, so that
+    the labels of the sentences are always those of the works beside them.
+    """
+
+    def laid_out(lines: Sequence[str], most: int) -> Prompt:
+        return compose_works(
             "verifier",
             step,
             documents,
             room=room,
             inputs=[
                 listed("Computed from all works", step.concluded, each=400),
-                "Sentences:\n" + fenced("claims", "\n".join(rows.lines)),
+                "Sentences:\n" + fenced("claims", "\n".join(lines)),
             ],
             judged=step.judgements,
             task=TASK,
-            most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),
+            most=most,
         )
-        before, rows = rows.lines, _Rows(prompt.sentences, own_room)
-        if shown != (now := tuple(prompt.sentences.values())):
-            shown = now
-            made = controls(step.sentences, shown, tuple(prompt.shown.values()), step.near_misses)
+
+    beside = laid_out((), room).works_room - ROUNDING
+    own_room = max(min(int(room * SHARE_OF_SENTENCES), beside // 2), 0)
+    most = min(step.works_room or int(room * (1 - SHARE_OF_SENTENCES)), beside)
+    for attempt in range(MAX_LAYOUTS):
+        works = laid_out((), max(most, 1))
+        rows = _Rows(works.sentences, own_room)
+        made = controls(
+            step.sentences, tuple(works.sentences.values()), tuple(works.shown.values()), step.near_misses
+        )
         for sentence in mixed(step.sentences, made):
             if not rows.add(sentence):
                 break
-        if rows.lines == before:
+        if most + rows.size <= beside:
             break
+        most = beside - (own_room if attempt else rows.size)
+    prompt = laid_out(rows.lines, max(most, 1))
     choices = {
         "ClaimLabel": (*rows.claims, *rows.controls),
         "SentenceLabel": tuple(rows.labels),

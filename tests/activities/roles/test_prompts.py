@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import Claim, Evidence, SourceInfo, SourceOption, Statement, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
+from activities.contracts.write import DraftClaim
 from activities.models.base import PER_MESSAGE, estimate, room
 from activities.models.client import OpenAIModel
 from activities.models.structured import schema_of, without_bounds
@@ -138,6 +139,48 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     read = case.step("verifier", refs, judgements=judged, works_room=prompt.works_room)
     labels = spec_of("verifier").render(read, documents, 20_000).sentences
     assert {name: labels[name] for name in prompt.sentences} == prompt.sentences
+
+
+@pytest.mark.parametrize("claims", [12, 40])
+async def test_labels_of_a_second_readers_prompt_are_those_of_what_it_shows(case: Case, claims: int) -> None:
+    """Sentences are named by the labels of the works beside them and take their room, at any size."""
+    parts = range(30)
+    documents = [
+        DOCUMENTS[0].replace(
+            evidence_id=f"doc:{n}",
+            title=f"Trial {n}",
+            text=" ".join(f"Group {n} had {n * k + 7} falls in part {k} of {k + 3} weeks." for k in parts),
+        )
+        for n in range(1, 13)
+    ]
+    refs = [await case.store.put(document) for document in documents]
+    sentences = tuple(
+        DraftClaim(
+            id=f"s1.{n}",
+            text=f"In part {n} all groups had falls.",
+            state="ask",
+            support=tuple(
+                Support(
+                    evidence_id=document.evidence_id,
+                    quote=f"Group {d} had {d * (n % 30) + 7} falls in part {n % 30} of {n % 30 + 3} weeks.",
+                )
+                for d, document in enumerate(documents, 1)
+                if (d + n) % 3 == 0
+            ),
+        )
+        for n in range(claims)
+    )
+    texts = {sentence.id: sentence.text for sentence in sentences}
+    step = case.step("verifier", refs, sentences=sentences)
+    for size in range(2_600, 16_000, 400):
+        prompt = spec_of("verifier").render(step, documents, size)
+        assert estimate(prompt.system, prompt.user) <= size
+        rows = re.findall(r"^(C\d+) (?:\[(.*?)\])?.*?: (.*)$", prompt.user, re.MULTILINE)
+        asked = {label: text for label, _labels, text in rows if label in prompt.claims}
+        assert asked == {label: texts[name] for label, name in prompt.claims.items()}
+        for name in {name for _label, labels, _text in rows for name in labels.split(", ") if name}:
+            quote = re.escape(prompt.sentences[name].quote)
+            assert re.search(rf"(?:^|\s){name}(?:: | is \"){quote}", prompt.user), (size, name)
 
 
 async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) -> None:
