@@ -46,7 +46,7 @@ test: lint pytest
 SYSTEM := tests/client tests/e2e tests/security tests/worker tests/test_examples.py \
 	$(addprefix tests/workflows/test_,dev_server.py event_log.py rewind.py)
 OPT_IN := tests/browser tests/model tests/security/test_long.py
-PYTEST := $(BIN)/pytest --dist loadgroup
+PYTEST := $(BIN)/pytest --dist loadgroup --no-loadscope-reorder
 
 # what is pure, and workflows where time is skipped: bound by the processor
 pytest: setup
