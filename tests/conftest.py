@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from zlib import crc32
 
 import httpcore2
 import pytest
@@ -49,8 +48,6 @@ WAITING = ("e2e", "security", "worker", "test_compose.py", "test_examples.py")
 """Files and folders whose tests wait for servers, workers and commands of their own."""
 WAITED_FOR = {"home", "shared_home", "dev_server"}
 """Fixtures of tests that wait for a real server."""
-SERVERS = 3
-"""Processes that have a development server."""
 USUAL_SECONDS = 300
 """A test that may take longer has a limit of its own."""
 
@@ -104,8 +101,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def group_of(item: pytest.Item) -> str:
     """Return what a test shares a process with; nothing where it starts servers of its own, or kills them."""
     place = str(item.path.relative_to(ROOT))
-    if "dev_server" in fixtures(item):  # each process that has one would keep it to its end
-        return f"server-{crc32(place.encode()) % SERVERS}"
     if "shared_home" in fixtures(item):
         return item.path.stem
     return "" if "home" in fixtures(item) or not set(WAITING).isdisjoint(item.path.parts) else place
