@@ -83,7 +83,7 @@ def phase(folder: Path, cache: Path) -> None:
     started = time.monotonic()
     index = Libraries(cache).open(folder)
     opened = time.monotonic()
-    children = [peak_of(process) for process in reading_processes()]
+    children = list(map(peak_of, reading_processes()))
     readers().close()
     opened_cpu = processor_seconds()
     began = time.monotonic()
@@ -115,9 +115,14 @@ def reading_processes() -> Iterator[str]:
 
 
 def peak_of(process: str) -> int:
-    """Most megabytes a process held. What `getrusage` says includes the process that started it."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
+    """Most megabytes a process held; none of one that has ended.
+
+    What `getrusage` says includes the process that started it."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0) // 1024
 
 
 def write(folder: Path, count: int, words: int) -> None:

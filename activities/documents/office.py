@@ -55,13 +55,11 @@ def read_docx(data: bytes) -> Text:
                 copy.writestr(name, _word_shown(document.read(name)))
             elif name == "word/styles.xml":
                 copy.writestr(name, _named_styles(document.read(name)))
-            elif name.endswith((".rels", "numbering.xml")) or "/" not in name:
-                copy.writestr(name, document.read(name))
+            elif name.endswith(".rels") or "/" not in name:  # lists are read as paragraphs: mammoth does
+                copy.writestr(name, document.read(name))  # not know where their numbers go on
         properties = _properties(document)
     converted = mammoth.convert_to_html(shown, style_map=_WORD_STYLES, convert_image=lambda _: []).value
     page = html_tree(f"<html><body>{converted}</body></html>")
-    for items in page.iter("ol"):
-        items.tag = "ul"  # mammoth does not know where the numbers of a list go on
     headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
     return from_pages(
         ["\n\n".join(shown_in(page))],

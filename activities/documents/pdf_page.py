@@ -220,7 +220,7 @@ def _runs(page: "PdfPage", bars: Sequence[Box]) -> list[Run]:
         if _SYLLABLES.search(text):
             text = _with_whole_syllables(text, texts.raw, page, pdfium)
         mirrored = _is_right_to_left(text)
-        for word in _words_of(texts.raw, pdfium, text, mirrored=mirrored):
+        for word in _words_of(texts.raw, pdfium, text, mirrored=mirrored, in_rows=not bars):
             if largest is not None and (
                 not _goes_on(some[-1], largest, word)
                 or (bars and _is_parted(some[-1], word, bars, mirrored=mirrored))
@@ -305,7 +305,15 @@ def _characters(raw: Any, pdfium: Any) -> str:  # noqa: ANN401 - pypdfium2 ships
     return _LONE_RETURN.sub("\ufb02", text)
 
 
-def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_Word]:  # noqa: ANN401 - as above
+def _words_of(
+    raw: Any,  # noqa: ANN401 - as above
+    pdfium: Any,  # noqa: ANN401 - as above
+    text: str,
+    *,
+    mirrored: bool,
+    in_rows: bool,
+) -> Iterator[_Word]:
+    """Yield the words of a page. `in_rows`: those of an even line that stand beside each other as one."""
     matrix = pdfium.FS_MATRIX()
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
@@ -320,16 +328,28 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
         return _font(name.value), angle - turned * math.pi / 2
 
     like: tuple[_Piece, _Font, float] | None = None
+    row: _Piece | None = None
+    """Words of an even line that stand beside each other."""
     line_end, is_even = 0, False
     """A line is even where its words are one text object, in one font and on one base."""
     for match in _VISIBLE.finditer(text):
         first, end = match.span()
+        is_next = first < line_end and NO_LETTER not in match[0] and not _TO_THE_LEFT.search(match[0])
+        if like is not None and is_next:
+            piece = piece_of(first, end, match[0], like[0])
+            if row is not None and in_rows and not like[1].fixed and _stands_beside(row, piece):
+                row = _Piece(f"{row.text} {piece.text}", row.left, piece.right, row.base, row.size)
+                continue
+            if row is not None:
+                yield _Word([row], *like[1:])
+            row = piece
+            continue
+        if row is not None and like is not None:
+            yield _Word([row], *like[1:])
+            row = None
         if first >= line_end:
             line_end, like = _LINE.match(text, first).end(), None  # type: ignore[union-attr]
             is_even = pdfium.FPDFText_CountRects(raw, first, line_end - first) == 1
-        if like is not None and NO_LETTER not in match[0] and not _TO_THE_LEFT.search(match[0]):
-            yield _Word([piece_of(first, end, match[0], like[0])], *like[1:])
-            continue
         font, angle = font_and_angle(first)
         # the letters of one text object have one font and stand on one line
         whole = (
@@ -361,6 +381,14 @@ def _words_of(raw: Any, pdfium: Any, text: str, *, mirrored: bool) -> Iterator[_
         if pieces:
             yield _Word(pieces, font, angle)
             like = (pieces[0], font, angle) if whole and is_even and not _is_rotated(angle) else like
+    if row is not None and like is not None:
+        yield _Word([row], *like[1:])
+
+
+def _stands_beside(before: _Piece | _Word, piece: _Piece | _Word) -> bool:
+    """Tell whether words stand beside each other, the second behind the first."""
+    size = max(before.size, piece.size)
+    return -0.3 * size < piece.left - before.right < GAP * size
 
 
 def _to_the_left(
@@ -536,7 +564,7 @@ def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
     """Tell whether a word stands beside the last one of a run, of which one word is the largest."""
     size = max(before.size, word.size)
     return (
-        -0.3 * size < word.left - before.right < GAP * size
+        _stands_beside(before, word)
         and abs(word.base - largest.base) < (0.6 if word.size < SMALLER * largest.size else 0.25) * size
         and abs(word.angle - before.angle) < 0.1
     )

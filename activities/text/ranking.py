@@ -63,6 +63,8 @@ its title: that is enough to tell which are near (`activities.roles.selection.JU
 MAX_KEPT_SENTENCES = 2_000
 """Sentences of one document whose vectors a library keeps: some hundred pages."""
 
+_DIGITS = re.compile(r"[\d:][\d.,:/-]*")
+"""Digits with the signs between them: little of a text is looked through for numbers of several kinds."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _DAY = re.compile(r"(?<!\d)\d++(?:[-/]\d++)+")
 """A date or another number of several, which is a word beside its parts."""
@@ -326,8 +328,8 @@ def _together(by_words: Scores, by_meaning: Scores) -> Scores:
 
 def numbers(text: str) -> list[str]:
     """Return the numbers of a text as it writes them, and its dates."""
-    numerals = _NUMBER.findall(text)
-    return numerals + _DAY.findall(text) + _MINUTE.findall(text) if numerals else numerals
+    text = " ".join(_DIGITS.findall(text))
+    return [number for kind in (_NUMBER, _DAY, _MINUTE) for number in kind.findall(text)]
 
 
 def _of_nearest(likeness: Scores, document: Evidence) -> float:

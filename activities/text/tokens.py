@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain, filterfalse, pairwise
+from itertools import chain, filterfalse, pairwise, repeat
 
 from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
 
@@ -16,7 +16,8 @@ from activities.text.normal_form import is_unspaced
 
 MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Signs that belong to a word, and scripts whose vowels are such signs."""
-_WORD = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'./](?:[^\W_]++|[{MARKS}])+)*")
+_WORD = re.compile(rf"[\w{MARKS}]++(?:[-'./][\w{MARKS}]++)*+")
+"""A word of a text without `_`, which joins no word."""
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
 """What ends a phrase."""
@@ -106,7 +107,7 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
 def _terms(text: str, language: str) -> tuple[str, ...]:
     # another language than English is folded when its words are reduced
     plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
-    return tuple(term for word in _WORD.findall(plain) for term in _of_word(word, language))
+    return tuple(chain.from_iterable(map(_of_word, _WORD.findall(plain.replace("_", " ")), repeat(language))))
 
 
 @lru_cache(maxsize=65_536)

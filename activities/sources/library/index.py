@@ -76,8 +76,12 @@ class LibraryIndex:
         self.languages = tuple(languages)
         self._is_sample = is_sample
         self._encodings: dict[str, Encoding] = {}
-        self.encoding = self.encoding_of("")
         self._place = {number: place for place, number in enumerate(contents.numbers)}
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """Return the vectors by the encoder of the documents' languages, which is loaded when it is asked for."""
+        return self.encoding_of("")
 
     def encoding_of(self, query: str) -> Encoding | None:
         """Return the vectors by the encoder of these languages; None where documents are ranked by words."""
