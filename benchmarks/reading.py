@@ -21,14 +21,16 @@ from pathlib import Path
 
 from activities.contracts.evidence import Evidence
 from activities.documents.pdf import read_pdf
-from activities.documents.text import Text, Unreadable
+from activities.documents.text import NoText, Text, Unreadable
 from activities.text.sentences import sentences
 
 MAX_LACKING, MAX_CUT = 0.005, 0.02
 _RAISED = re.compile("([\u00b2\u00b3\u00b9\u2070-\u208e]+)")
-_TOKEN = re.compile(r"[^\W_]+")
-_COUNTED = re.compile(r"[^\W\d_]{3,}|\d{2,}")
-"""A word or a number; poppler and PDFium part the symbols of formulas in their own ways."""
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_COUNTED = re.compile(rf"[{_UNSPACED}]|[^\W\d_]{{3,}}|\d{{2,}}")
+"""A word, a character that is written without blanks, or a number; poppler and PDFium part the symbols of
+formulas in their own ways."""
 _PARTED = re.compile(r"[^\W_]+(?=[-\u2010\u00ad]\s)|(?<![^\W_])[^\W\d_a-z](?= [^\W\d_a-z]{2})")
 """The first part of a word that is parted at the end of a line, or behind its large letter in small ones."""
 _TEX_LIGATURES = {0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
@@ -93,13 +95,16 @@ def cut_statements(text: Text) -> tuple[int, list[str]]:
         evidence_id="doc:1", source="library", title=text.title, text=text.text, evidence_type="document"
     )
     # lines that stay as they are belong to programs and tables
-    prose = [o.quote for o in sentences(document, short=True) if not o.is_row and "\n" not in o.quote]
+    every = sentences(document, short=True)
+    prose = [o.quote for o in every if not o.is_row and "\n" not in o.quote]
+    rows = tuple(o.quote for o in every if o.is_row)
     cut = []
     for quote in prose:
         start = text.text.find(quote)
         before, after = text.text[:start], text.text[start + len(quote) :]
         begins_inside = quote[:1].islower() and before.endswith("\n\n") and not _STOPPED.search(before[-20:])
         goes_on = re.match(r"\W*\n\n[a-z]", after) and not _STOPPED.search(quote)
+        goes_on = goes_on and not after.lstrip().startswith(rows)  # a table stands in between
         if begins_inside or goes_on:
             cut.append(quote)
     return len(prose), cut
@@ -110,7 +115,10 @@ def measure(path: Path) -> Row:
     found = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, check=True, text=True)
     expected = found.stdout.translate(_TEX_LIGATURES)
     began = time.process_time()
-    text = read_pdf(path.read_bytes())
+    try:
+        text = read_pdf(path.read_bytes())
+    except NoText as error:
+        raise NoText if not _tokens(expected) else Unreadable(str(error)) from error
     seconds = time.process_time() - began
     missing = lacking_words(expected, "\n".join([text.text, *text.apart.values()]))
     statements, cut = cut_statements(text)
@@ -152,6 +160,9 @@ def main() -> int:
     for path in files:
         try:
             row = measure(path)
+        except NoText:
+            print(f"| {path.name} | rightly none: no words are in it | | | |")
+            continue
         except Unreadable as error:
             print(f"| {path.name} | not read: {error} | | | |")
             good = False

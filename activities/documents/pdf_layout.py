@@ -114,6 +114,11 @@ class Line:
         length = sum(len(run.text) for run in self.runs)
         return sum(float(getattr(run, kind)) * len(run.text) for run in self.runs) / max(length, 1)
 
+    @property
+    def is_spaced(self) -> bool:
+        """Tell whether its runs stand far apart, as the labels and values of a form do."""
+        return any(after.left - before.right > 2 * self.size for before, after in pairwise(self.runs))
+
     def is_like(self, other: "Line") -> bool:
         """Tell whether its letters are as large as another's; those of fixed width differ in height."""
         mixed = max(self.fixed, other.fixed) > 0.15
@@ -143,7 +148,7 @@ def blocks_of(page: Page, body: float, gutters: Sequence[float]) -> Iterator[Blo
     beside: list[Run] = []
     inside: list[Run] = []
     figures = page.figures
-    for run in with_ruled_tables(page.runs, page.rules):
+    for run in with_ruled_tables(page):
         label = run.rotated or (
             any(figure.holds(run) for figure in figures)
             and len(run.text.split()) < 7
@@ -372,6 +377,12 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
             )
         )
         return not runs_on
+    word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
+    width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
+    fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
+    is_form = above.is_spaced and line.is_spaced
+    if kind in (Kind.PROSE, Kind.HEADING) and is_unspaced(above.text[-1:]) and (fits or is_form):
+        return True
     if kind is Kind.HEADING:
         return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
@@ -388,9 +399,6 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     is_item = _ended(above, right) or _ITEM.match(block.first.text)
     if _ITEM.match(line.text) and is_item:
         return True
-    word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
-    width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
-    fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
     if _FIELD.match(above.text) and _FIELD.match(line.text):
         return True
     return fits and bool(_STOP.search(above.text)) and not line.text[:1].islower()

@@ -45,6 +45,9 @@ _LINE = re.compile(r"[^\r\n]*")
 _TO_THE_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
 _BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
+_OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
+_OPENING, _CLOSING = re.compile("[ ]?([(\\[{\u00ab])[ ]"), re.compile("[ ]([)\\]}\u00bb])")
+_LATIN = re.compile("[A-Za-z]")
 MIN_SPACE = 0.1
 """Width of a blank at least, in heights of a letter."""
 _ACCENTS = dict(
@@ -125,6 +128,9 @@ class Box:
             self.left - run.size <= middle <= self.right + run.size
             and self.bottom - 1.5 * run.size <= run.base <= self.top + 0.5 * run.size
         )
+
+    def encloses(self, other: "Box") -> bool:
+        return self.left <= other.left and other.right <= self.right and self.bottom <= other.top <= self.top
 
 
 class _Piece(NamedTuple):
@@ -231,7 +237,19 @@ def _runs(page: "PdfPage", bars: Sequence[Box]) -> list[Run]:
             largest = word if largest is None or word.size > largest.size else largest
     finally:
         texts.close()
-    return [*runs, _run(some, mirrored=mirrored)] if some else runs
+    if some:
+        runs.append(_run(some, mirrored=mirrored))
+    if mirrored and _are_inverted(" ".join(run.text for run in sorted(runs, key=down))):
+        for run in runs:
+            words = run.text.split(" ")
+            run.text = " ".join(w if _LATIN.search(w) else w.translate(_OTHER_BRACKETS) for w in words)
+    return runs
+
+
+def _are_inverted(text: str) -> bool:
+    """Tell whether more brackets of words to the left close before they open than the other way round."""
+    brackets = "".join(c for word in text.split(" ") if not _LATIN.search(word) for c in word if c in "()")
+    return brackets.count(")(") > brackets.count("()")
 
 
 def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: bool) -> bool:
@@ -431,7 +449,8 @@ def in_order(words: str, *, mirrored: bool) -> str:
         return any(map(str.isalpha, word)) and _is_right_to_left(word) != mirrored
 
     groups = ((against, list(some)) for against, some in groupby(words.split(" "), is_against))
-    return " ".join(word for against, some in groups for word in (some[::-1] if against else some))
+    text = " ".join(word for against, some in groups for word in (some[::-1] if against else some))
+    return _CLOSING.sub(r"\1", _OPENING.sub(r" \1", text)).strip() if mirrored else text
 
 
 def _with_whole_syllables(text: str, raw: Any, page: "PdfPage", pdfium: Any) -> str:  # noqa: ANN401 - as above

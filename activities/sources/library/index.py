@@ -80,7 +80,7 @@ class LibraryIndex:
 
     @property
     def encoding(self) -> Encoding | None:
-        """Return the vectors by the encoder of the documents' languages, which is loaded when it is asked for."""
+        """Return the vectors by the encoder of the documents' languages, which is loaded for it."""
         return self.encoding_of("")
 
     def encoding_of(self, query: str) -> Encoding | None:

@@ -223,14 +223,37 @@ def test_an_accent_is_on_the_letter_over_which_it_is_drawn() -> None:
     assert drawn(content) == "La opci\u00f3n est\u00e1ndar y `la otra^ opcion."
 
 
-def test_words_that_are_written_to_the_left_stand_in_their_order() -> None:
-    map_of = "".join(f"<{ord(a):02x}> <{0x5D0 + n:04x}>\n" for n, a in enumerate("ABCDEF"))
+def standing_for(letters: str) -> str:
+    """Return the objects of a font F2 whose A, B, C ... stand for these letters."""
+    map_of = "".join(f"<{ord('A') + n:02x}> <{ord(letter):04x}>\n" for n, letter in enumerate(letters))
     cmap = (
         "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange\n"
-        f"6 beginbfchar\n{map_of}endbfchar endcmap end"
+        f"{len(letters)} beginbfchar\n{map_of}endbfchar endcmap end"
     )
-    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 7 0 R >>"
-    more = f"{font}---<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream"
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 7 0 R >>"
+    return f"{font}---<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream"
+
+
+def test_words_in_brackets_that_are_written_to_the_left_stand_in_them() -> None:
+    lines = ("AB", "\\(", "CD", "\\)", "EF"), ("CD", "\\(", "AB", "\\)", "EF")
+    content = "".join(
+        at(x, 700 - 12 * number, word, "F2")
+        for number, line in enumerate(lines)
+        for x, word in zip((500, 493, 479, 475, 458), line, strict=True)
+    )
+    text = drawn(content, "/F1 5 0 R /F2 6 0 R", standing_for("\u05d0\u05d1\u05d2\u05d3\u05d4\u05d5"))
+    assert len(re.findall(r"\(\w+\)", text)) == 2
+
+
+def test_a_line_of_a_script_without_blanks_that_ends_early_ends_its_paragraph() -> None:
+    lines = "ABC", "DEF", "ABCDEF" * 8, "ABCDEF" * 8, "AB"
+    content = "".join(at(50, 700 - 12 * n, line, "F2") for n, line in enumerate(lines))
+    text = drawn(content, "/F1 5 0 R /F2 6 0 R", standing_for("\u8bba\u6587\u4e2d\u6807\u9898\u5bfc"))
+    assert [len(part) for part in text.split("\n\n")] == [3, 3, 98]
+
+
+def test_words_that_are_written_to_the_left_stand_in_their_order() -> None:
+    more = standing_for("\u05d0\u05d1\u05d2\u05d3\u05d4\u05d5")
     lines = (("AA", "BB", "CC"), ("DD", "EE", "FF"))
     content = "".join(
         at(500 - 20 * place, 700 - 12 * number, word, "F2")
@@ -296,6 +319,32 @@ def test_cells_between_rules_are_a_table_whatever_they_say() -> None:
     assert text.split("\n\n")[1].split("\n") == [
         f"Command: {first}; What it does: {second.strip()}" for first, second in rows
     ]
+
+
+def test_cells_between_rules_across_are_a_table_whatever_they_say() -> None:
+    cells = """table.hline(), [Arm], table.cell(colspan: 2)[Low dose], table.cell(colspan: 2)[High dose],
+      [], [n], [Effect], [n], [Effect], table.hline(),
+      [Alpha], [twelve], [fewer], [none], [--],
+      [Beta with a long name that wraps over two lines], [nine], [more], [ten], [fewer], table.hline()"""
+    columns = "(4cm, auto, auto, auto, auto)"
+    table = f"#table(columns: {columns}, stroke: none, align: left, {cells})"
+    assert paragraphs(f"{PROSE * 2}\n{table}\n{PROSE}")[1].split("\n") == [
+        "Arm: Alpha; Low dose n: twelve; Low dose Effect: fewer; High dose n: none; High dose Effect: \u2013",
+        (
+            "Arm: Beta with a long name that wraps over two lines; Low dose n: nine; Low dose Effect: more; "
+            "High dose n: ten; High dose Effect: fewer"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ["```\n-a    add a boat\n-b    take it out\n-c    count them\n```", PROSE * 3],
+    ids=["program", "prose"],
+)
+def test_what_else_stands_between_rules_is_no_table(inside: str) -> None:
+    source = f"{PROSE}\n#line(length: 100%)\nOn boats#h(2cm)and berths\n#line(length: 100%)\n"
+    assert ": " not in read(f"{source}{inside}\n#line(length: 100%)\n{PROSE}").text
 
 
 def test_a_program_in_front_of_a_grey_area_is_text() -> None:
