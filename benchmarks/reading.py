@@ -97,14 +97,15 @@ def cut_statements(text: Text) -> tuple[int, list[str]]:
     # lines that stay as they are belong to programs and tables
     every = sentences(document, short=True)
     prose = [o.quote for o in every if not o.is_row and "\n" not in o.quote]
-    rows = tuple(o.quote for o in every if o.is_row)
+    rows = [o.quote for o in every if o.is_row]
     cut = []
     for quote in prose:
         start = text.text.find(quote)
         before, after = text.text[:start], text.text[start + len(quote) :]
         begins_inside = quote[:1].islower() and before.endswith("\n\n") and not _STOPPED.search(before[-20:])
         goes_on = re.match(r"\W*\n\n[a-z]", after) and not _STOPPED.search(quote)
-        goes_on = goes_on and not after.lstrip().startswith(rows)  # a table stands in between
+        if goes_on and any(row in after.lstrip().partition("\n\n")[0] for row in rows):
+            continue  # a table stands in between
         if begins_inside or goes_on:
             cut.append(quote)
     return len(prose), cut
