@@ -314,7 +314,6 @@ def sensible(asked: Asked) -> Reply:
             "answer": _edited(claims, 2),
             "mechanism": [],
             "repeated": [],
-            "contradictions": [],
         },
         "screener": {
             "decisions": [
@@ -432,7 +431,6 @@ LIES = {
     ],
     "mechanism": [{"text": "Wonderpill acts on all receptors.", "rests_on": ["C1"]}],
     "repeated": [{"claim": f"C{n}", "repeats": "C1"} for n in range(1, 100)],
-    "contradictions": [{"one": "C1", "other": "C1"}, {"one": "C77", "other": "C1"}],
     "rows": [
         {"work": "E1", "cells": [{"column": "dose", "text": "Wonderpill 99 mg", "sentence": "S1"}]},
         {"work": "E999", "cells": [{"column": "dose", "text": "2 g a day", "sentence": "S1"}]},

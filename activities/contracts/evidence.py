@@ -502,13 +502,8 @@ class Claim(Sentence):
     """One sentence of a report."""
 
     id: str
-    contradicts: tuple[str, ...] = ()
-    """Ids of claims that say the opposite; both stay in the report."""
     strength: Grade | None = None
     """The grade of its best evidence; None until the report is assembled."""
-    independent_works: int = 0
-    """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
-    include it, are one."""
     quoted: bool = False
     """Whether the text is the quote itself: chosen without a model, or in the place of a refused wording."""
     rests_on: tuple[str, ...] = ()

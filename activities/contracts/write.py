@@ -303,8 +303,6 @@ class Edited(Frozen):
     mechanism: tuple[EditedSentence, ...] = ()
     repeated: tuple[tuple[str, str], ...] = ()
     """(id of a sentence, id of another one that says it already): the first is removed."""
-    contradictions: tuple[tuple[str, str], ...] = ()
-    """Pairs of ids of sentences that say the opposite."""
     refused: tuple[Refused, ...] = ()
 
     @property

@@ -16,9 +16,10 @@ from activities.contracts.evidence import (
     Vigilance,
     fields_of,
 )
+from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
-from activities.report.claims import CheckedEdit, Checks, check_edited, contradictions, judged_works
+from activities.report.claims import CheckedEdit, Checks, check_edited, judged_works
 from activities.report.formats.prose import numbers_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
@@ -26,6 +27,7 @@ from activities.report.independence import studies
 from activities.report.limitations import limitations, missing_name, why_unanswered
 from activities.report.parts import cited_quotes, concludes, part_of, parts_of
 from activities.report.schema import (
+    JudgedWork,
     Methodology,
     QuotedPassage,
     Reference,
@@ -35,7 +37,6 @@ from activities.report.schema import (
 )
 from activities.report.works import (
     contexts,
-    joined,
     references,
     unused_works,
     with_strength,
@@ -61,8 +62,6 @@ def build_report(
     refused = sum(item.kind in ("claim", "wording") for item in checks.dropped)
     by = Counter(claim.stands_by for claim in claims)
     judged = step.written_by == "model" and bool(claims)  # without claims nothing is there to be confident of
-    contested = sum(bool(claim.contradicts) for claim in claims)
-    against = [Statement.of("confidence_contradictions", claims=contested)] if contested else []
     report = report.replace(
         unanswered=missing_name(step) if claims else why_unanswered(step, refused),
         unused=unused_works(step, report, checks.dropped, checks.retracted),
@@ -80,7 +79,7 @@ def build_report(
             unread=sum(item.statement.code == "not_read" for item in checks.dropped),
         ),
         confidence=round(step.confidence, 4) if judged and step.confidence is not None else None,
-        confidence_reasons=(*step.confidence_reasons, *against) if judged else (),
+        confidence_reasons=(step.confidence_reasons or _basis(report.judgements)) if judged else (),
     )
     remarks = [as_statement(note) for note in notes]
     for part in parts_of(report):
@@ -99,11 +98,6 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     edit = CheckedEdit()
     if step.edited is not None and by_model:
         edit = check_edited(step.edited, checks)
-    against = contradictions(checks.standing, step.edited.contradictions if step.edited else ())
-    checks.sections = [
-        section.changed(lambda claim: claim.replace(contradicts=against.get(claim.id, ())))
-        for section in checks.sections
-    ]
     judgements = judged_works(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
     several = sum(bool(section.answer) for section in checks.sections) > 1
@@ -126,6 +120,17 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         judgements=judgements,
     ).replace(**values)
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
+
+
+def _basis(judgements: Sequence[JudgedWork]) -> tuple[Statement, ...]:
+    """Count the works that answer, for a report whose sections were judged apart: their sides differ."""
+    answering = [work.answers for work in judgements if work.answers >= MIN_ANSWERS]
+    direct = sum(answers >= 3 for answers in answering)
+    if not answering:
+        return ()
+    return (
+        Statement.of("confidence_of_judgements", works=len(answering), direct=direct, yes=0, no=0, mixed=0),
+    )
 
 
 def _title(step: PublishInput, edited: str) -> str:
@@ -165,7 +170,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
         for section in checks.sections:
             claim_ids = {claim.id for claim in (*section.answer, *section.claims)}
             if section.answer and not any(claim_ids & {claim.id, *claim.rests_on} for claim in answer):
-                answer = (*answer, section.answer[0].replace(contradicts=()))
+                answer = (*answer, section.answer[0])
     if not answer and not concluded and checks.without_lead and any(s.claims for s in checks.sections):
         return (not_confirmed,)
     return answer
@@ -175,7 +180,7 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     """Add the references, what is known of them, and beside each claim the strength of what it cites."""
     quotes = list(cited_quotes(report))
     cited = [documents[name] for name in dict.fromkeys(support.evidence_id for support in quotes)]
-    study = joined(studies(cited), cited)
+    study = studies(cited)
     words = words_for(step.words, cited, step.searches)
     by_model = step.written_by == "model"
     judged = {work.evidence_id: work for work in report.judgements}
@@ -192,7 +197,7 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     listed = references(quotes, documents, study, origins, around, judged, graded=graded)
     if by_model:
         grades = {reference.evidence_id: reference.strength for reference in listed}
-        report = report.changed(lambda claim: with_strength(claim, grades, documents, study))
+        report = report.changed(lambda claim: with_strength(claim, grades))
     numbers = numbers_of(listed)
 
     def numbered(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:

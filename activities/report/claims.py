@@ -243,19 +243,6 @@ def reasons_text(reasons: Iterable[Statement]) -> str:
     return "; ".join(dict.fromkeys(map(sentence, reasons)))
 
 
-def contradictions(
-    claims: Iterable[Claim], pairs: Iterable[tuple[str, str]]
-) -> Mapping[str, tuple[str, ...]]:
-    """Map the id of a claim to those that the editor called contradictory to it; both stand."""
-    place = {claim.id: number for number, claim in enumerate(claims)}
-    others: dict[str, set[str]] = {}
-    for work, other in pairs:
-        if work in place and other in place:
-            others.setdefault(work, set()).add(other)
-            others.setdefault(other, set()).add(work)
-    return {name: tuple(sorted(against, key=place.__getitem__)) for name, against in others.items()}
-
-
 def judged_works(
     judgements: Iterable[WorkJudgement], refs: Iterable[EvidenceRef], checks: Checks
 ) -> tuple[JudgedWork, ...]:
@@ -316,7 +303,7 @@ def _printed(
             continue
         checks.drop_refused([refused(edited.replace(problem=problem), "summary")])
         for claim in (claims[name] for name in names if in_place and name in claims):
-            first_claims.setdefault(claim.text, claim.replace(contradicts=()))
+            first_claims.setdefault(claim.text, claim)
     return tuple(first_claims.values())
 
 

@@ -1,21 +1,17 @@
-"""Which works report one study, and how many independent studies a set of works is.
+"""Which works report one study.
 
 Invariants:
 
 - Works that report one study count once. Two works report one study when they share a trial registration
   number or a DOI but for its version, or have one title and first author, as versions of a review have. Title
   and first author of two abstracts under the DOI of their supplement differ: they are two.
-  Others are joined by meaning (`activities.report.works`).
-- A review may include the trials cited beside it. It counts as another study only beside works that appeared
-  after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType
 from activities.contracts.identifiers import differ, fingerprint, first_author
-from activities.text.entities import drugs_named
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
 """Kinds that report the studies of others."""
@@ -50,24 +46,6 @@ def studies(items: Sequence[Evidence]) -> dict[str, int]:
             number.setdefault(key, study)
         numbers[item.evidence_id] = study
     return numbers
-
-
-def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
-    """Tell how many independent studies support what these items are cited for."""
-    primary = {study[i.evidence_id]: i for i in items if i.evidence_type not in SYNTHESES}
-    syntheses = [i for i in items if i.evidence_type in SYNTHESES]
-    if not syntheses:
-        return len(primary)
-    apart = [i for i in primary.values() if not any(_may_include(synthesis, i) for synthesis in syntheses)]
-    return 1 + len(apart)
-
-
-def _may_include(synthesis: Evidence, item: Evidence) -> bool:
-    """Tell whether a study may be in a synthesis: it is not younger, and its title names no other drugs."""
-    if synthesis.year and item.year and item.year > synthesis.year:
-        return False
-    ours, theirs = ({name for name, _ in drugs_named(evidence.title)} for evidence in (synthesis, item))
-    return not ours or not theirs or bool(ours & theirs)
 
 
 def unversioned(doi: str) -> str:

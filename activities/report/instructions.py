@@ -63,7 +63,6 @@ def changed(
         edited = edited.replace(
             title=revised.title or edited.title,
             repeated=tuple(pair for pair in edited.repeated if not gone & set(pair)),
-            contradictions=tuple(pair for pair in edited.contradictions if not gone & set(pair)),
         )
     written = draft.changed(lambda claim: (by_verdict(verdicts)(claim),))
     if sections:

@@ -12,7 +12,6 @@ from pathlib import Path
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Evidence
 from activities.contracts.iterations import IterationRecord
-from activities.messages import N_
 from activities.private_files import file_name, write_whole
 from activities.report.formats import CHARTS, FORMATS, MissingExtra
 from activities.report.formats.text import clean
@@ -94,7 +93,6 @@ def chart_file(report: Report, name: str, form: str) -> bytes | None:
 
     Raises KeyError, and MissingExtra for a PNG without the `pdf` extra.
     """
-    from activities.report.formats.blocks import table
     from activities.report.formats.figures import chart_of, picture, titled
     from activities.report.formats.markdown import as_markdown
 
@@ -102,9 +100,8 @@ def chart_file(report: Report, name: str, form: str) -> bytes | None:
     if chart is None:
         return None
     if form == "md":
-        head = (N_("Outcome"), N_("Study"), N_("Effect (95% CI)"))
-        return f"{as_markdown(table(head, chart.rows, chart.title))}\n".encode()
-    svg = titled(chart.svg(), chart.title)
+        return f"{as_markdown(chart)}\n".encode()
+    svg = titled(chart.svg, chart.caption)
     data = svg.encode() if form == "svg" else picture(svg)
     if data is None:
         raise MissingExtra("pdf", "svg and md need nothing")

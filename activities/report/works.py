@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import get_args
 
 from activities.contracts.evidence import (
@@ -21,7 +21,6 @@ from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
 from activities.messages import ENGLISH
 from activities.report.formats.text import clean
-from activities.report.independence import independent
 from activities.report.schema import (
     Dropped,
     JudgedWork,
@@ -32,8 +31,6 @@ from activities.report.schema import (
     UnusedWork,
 )
 from activities.report.strength import design_name, participants, strength
-from activities.text.embeddings import embedder
-from activities.text.entities import drugs_named
 from activities.text.normal_form import normalise
 from activities.text.sentences import language_in
 
@@ -100,18 +97,10 @@ def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[Search
     return OWN_DOCUMENTS if from_library else words
 
 
-def with_strength(
-    claim: Claim,
-    works: Mapping[str, Grade | None],
-    documents: Mapping[str, Evidence],
-    study: Mapping[str, int],
-) -> Claim:
-    """Add to a claim the grade that its works share, if any, and the number of independent studies."""
-    names = dict.fromkeys(support.evidence_id for support in claim.support)
-    grades = {works.get(name) for name in names}
-    shared = grades.pop() if len(grades) == 1 else None
-    items = [documents[name] for name in names]
-    return claim.replace(strength=shared, independent_works=independent(items, study))
+def with_strength(claim: Claim, works: Mapping[str, Grade | None]) -> Claim:
+    """Add to a claim the grade that its works share, if any."""
+    grades = {works.get(support.evidence_id) for support in claim.support}
+    return claim.replace(strength=grades.pop() if len(grades) == 1 else None)
 
 
 def unused_works(
@@ -200,49 +189,3 @@ def _after(text: str) -> str:
     if len(text) > MAX_AROUND_CHARS:
         text = text[:MAX_AROUND_CHARS].rsplit(" ", 1)[0] + " \u2026"
     return space + clean(text)
-
-
-MIN_COSINE = 0.86
-"""The cosine of the vectors of title and first words. On the bundled sample no two works reach 0.82, and 412
-of 600 reach this value with themselves under another title (`python -m benchmarks.same_study`)."""
-MAX_WORDS = 60
-"""Words of title and text that are compared: the title and about two sentences."""
-_OWN = ("pmid", "pmcid", "nct")
-"""Identifiers of which one work, or one study, has one."""
-
-
-def joined(study: Mapping[str, int], items: Sequence[Evidence]) -> dict[str, int]:
-    """Join the numbers of studies that are one by meaning; without the encoder change nothing."""
-    pairs = [(a, b) for a, b in combinations(items, 2) if may_be_one(a, b)]
-    encoder = embedder() if pairs else None
-    if encoder is None:
-        return dict(study)
-    numbers = dict(study)
-    wanted = {item.evidence_id: item for pair in pairs for item in pair}
-    vectors = dict(zip(wanted, encoder.encode([opening(i) for i in wanted.values()]), strict=True))
-    for evidence, other in pairs:
-        first, gone = sorted((numbers[evidence.evidence_id], numbers[other.evidence_id]))
-        if first != gone and float(vectors[evidence.evidence_id] @ vectors[other.evidence_id]) >= MIN_COSINE:
-            numbers = {name: first if number == gone else number for name, number in numbers.items()}
-    return numbers
-
-
-def may_be_one(evidence: Evidence, other: Evidence) -> bool:
-    """Tell whether works of one year may be one, by identifiers and drugs in their titles.
-
-    Documents of one's own are never one: two bills have the same words. A preprint has another DOI.
-    """
-    is_document = "document" in (evidence.evidence_type, other.evidence_type)  # two bills have the same words
-    if is_document or evidence.year is None or evidence.year != other.year:
-        return False
-    ours, theirs = ({name for name, _ in drugs_named(item.title)} for item in (evidence, other))
-    if ours and theirs and not ours & theirs:
-        return False
-    names = _OWN if "preprint" in (evidence.evidence_type, other.evidence_type) else (*_OWN, "doi")
-    pairs = ((getattr(evidence.identifiers, name), getattr(other.identifiers, name)) for name in names)
-    return not any(mine and theirs and mine != theirs for mine, theirs in pairs)
-
-
-def opening(item: Evidence) -> str:
-    """Return what is compared of a work."""
-    return " ".join(f"{item.title}. {item.text}".split()[:MAX_WORDS])

@@ -44,17 +44,11 @@ class RepeatedAnswer(Loose):
     repeats: OneClaim = ""
 
 
-class PairAnswer(Loose):
-    one: OneClaim = ""
-    other: OneClaim = ""
-
-
 class EditAnswer(Loose):
     title: Text = limits(length=140, default="")
     answer: list[SentenceAnswer] = limits(items=MAX_SENTENCES["answer"], default_factory=list)
     mechanism: list[SentenceAnswer] = limits(items=5, default_factory=list)
     repeated: list[RepeatedAnswer] = limits(items=20, default_factory=list)
-    contradictions: list[PairAnswer] = limits(items=10, default_factory=list)
 
 
 def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
@@ -111,13 +105,11 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
         )
 
     several = step.wants_answer
-    contradictions = _pairs(answer.contradictions, {**claims, **answers})
     edited = Edited(
         title=_title(step, answer.title, refused),
         answer=sentences(answer.answer, "answer", "a") if several else (),
         mechanism=sentences(answer.mechanism, "mechanism", "m") if step.asks_mechanism else (),
-        repeated=_repeated(answer.repeated, claims, {name for pair in contradictions for name in pair}),
-        contradictions=contradictions,
+        repeated=_repeated(answer.repeated, claims),
     )
     return Accepted(edited.replace(refused=tuple(refused)))
 
@@ -160,24 +152,12 @@ def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
     return step.title
 
 
-def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that may be called contradictory, each once."""
-    pairs: dict[tuple[str, str], None] = {}
-    for pair in rows:
-        if pair.one in claims and pair.other in claims:
-            claim, other = claims[pair.one][1], claims[pair.other][1]
-            if gate.disagree(claim, other) and (other.id, claim.id) not in pairs:
-                pairs[claim.id, other.id] = None
-    return tuple(pairs)
-
-
 def _repeated(
-    rows: Sequence[RepeatedAnswer], claims: dict[str, tuple[str, Claim]], protected: set[str]
+    rows: Sequence[RepeatedAnswer], claims: dict[str, tuple[str, Claim]]
 ) -> tuple[tuple[str, str], ...]:
     """Return claims that another one which stays says already.
 
-    It has the same numbers, in nearly the same words or from the same quote. A claim that contradicts
-    another stays.
+    It has the same numbers, in nearly the same words or from the same quote.
     """
     removed: dict[str, str] = {}
     most = int(MAX_REPEATED_SHARE * len(claims))
@@ -185,7 +165,7 @@ def _repeated(
         if row.claim not in claims or row.repeats not in claims or len(removed) >= most:
             continue
         claim, other = claims[row.claim][1], claims[row.repeats][1]
-        if claim.id in removed or other.id in removed or claim.id == other.id or claim.id in protected:
+        if claim.id in removed or other.id in removed or claim.id == other.id:
             continue
         if claim.is_row:  # a table stays whole
             continue

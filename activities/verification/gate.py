@@ -283,12 +283,6 @@ def _leading_problem(text: str, passages: Sequence[str]) -> Statement | None:
     return None if set(terms(text)) <= held else Statement.of("adds_to_claims")
 
 
-def disagree(first: Claim, other: Claim) -> bool:
-    """Tell whether two sentences may contradict each other: they rest on different works and share a word."""
-    works = [{support.evidence_id for support in claim.support} for claim in (first, other)]
-    return works[0] != works[1] and bool(set(terms(first.text)) & set(terms(other.text)))
-
-
 # fields of works
 
 

@@ -10,7 +10,7 @@ from activities.contracts.evidence import (
     Support,
 )
 from activities.contracts.publish import PlannedSection, PublishInput
-from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft
 
 
 def pubmed(number: int, title: str, text: str, kind: str = "article", **more: object) -> Evidence:
@@ -116,7 +116,6 @@ FULL = publish_input(
         quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
         title="Harm",
     ),
-    edited=Edited(contradictions=(("s1.1", "s2.1"),)),
     candidates=(
         Candidate(
             name="Metformin",

@@ -2,7 +2,7 @@
 
 Over few works one call writes all sections and the answer. Else the items are divided among the sections,
 which are written at the same time; the editor's pass over all claims afterwards writes the answer, removes
-repetition and marks contradictions.
+repetition.
 """
 
 import asyncio

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers
 from activities.report.formats import MissingExtra
+from activities.report.formats.blocks import letter_of
 from activities.report.formats.references import STANDINGS, best_url, family_first
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
@@ -165,7 +166,7 @@ def keys(references: Sequence[Reference]) -> dict[int, str]:
     for number, stem in stems.items():
         together.setdefault(stem.casefold(), []).append(number)
     return {
-        number: stems[number] + (_letters(place) if len(numbers) > 1 else "")
+        number: stems[number] + (letter_of(place) if len(numbers) > 1 else "")
         for numbers in together.values()
         for place, number in enumerate(numbers)
     }
@@ -183,12 +184,6 @@ def _stem(reference: Reference) -> str:
     plain = unicodedata.normalize("NFKD", name.translate(_LATIN))
     name = re.sub(r"[^A-Za-z]", "", plain) or reference.source.capitalize()
     return f"{name}{reference.year or ''}"
-
-
-def _letters(place: int) -> str:
-    """Count in letters: a, b, ... z, aa, ab, ..."""
-    more, letter = divmod(place, 26)
-    return (_letters(more - 1) if more else "") + chr(ord("a") + letter)
 
 
 def _csl_name(name: str) -> dict[str, str]:

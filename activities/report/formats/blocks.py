@@ -358,7 +358,7 @@ def lettered(chapters: Sequence[Chapter], *, whole: bool = False) -> tuple[Chapt
     for (number, text), _count in served.most_common():
         by_number.setdefault(number, []).append(text)
     letters = {
-        (number, text): _letter(place) if len(texts) > 1 else ""
+        (number, text): letter_of(place) if len(texts) > 1 else ""
         for number, texts in by_number.items()
         for place, text in enumerate(texts)
     }
@@ -383,7 +383,7 @@ def lettered(chapters: Sequence[Chapter], *, whole: bool = False) -> tuple[Chapt
     return changed(tuple(chapters))
 
 
-def _letter(place: int) -> str:
+def letter_of(place: int) -> str:
     """Name a place from 0: `a` to `z`, then `aa`."""
     more, last = divmod(place, len(ascii_lowercase))
-    return (_letter(more - 1) if more else "") + ascii_lowercase[last]
+    return (letter_of(more - 1) if more else "") + ascii_lowercase[last]

@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -155,6 +155,8 @@ def flow(report: Report) -> tuple[Step, ...]:
     legend = Counter[str]()
     for record in searches:
         legend[source_title(record.source)] += record.kept
+    if sum(legend.values()) != counts.identified:  # sections share what each of them kept
+        legend.clear()
     failed = sum(record.status not in ANSWERED for record in searches)
     studies = len({r.study for r in report.references if r.study})
     return (
@@ -261,22 +263,6 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
 # charts by name
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Effects of several outcomes, as a picture, as a table and in words."""
-
-    title: str
-    panels: tuple[Panel, ...]
-
-    @property
-    def rows(self) -> list[tuple[str, str, str]]:
-        return [(panel.title, mark.label, mark.text) for panel in self.panels for mark in panel.marks]
-
-    def svg(self) -> str:
-        words = "; ".join(f"{title}, {label}: {text}" for title, label, text in self.rows)
-        return drawing("effects", self.title, f"{words}.", self.panels)
-
-
 def forest(title: str, pool: Pool) -> Iterator[Figure]:
     """Draw a pool with the studies in it; nothing where a ratio has no place on the axis."""
     if (made := pool_panel(pool)) is not None:
@@ -285,20 +271,25 @@ def forest(title: str, pool: Pool) -> Iterator[Figure]:
 
 
 @in_its_language
-def chart_of(report: Report, name: str) -> Chart | None:
-    """Make a chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
-    title, panels = {
+def chart_of(report: Report, name: str) -> Figure | None:
+    """Make a chart of `CHARTS` with its table; None where the report has nothing of it. Raises KeyError."""
+    message, panels_of = {
         "effects": (N_("Effects by outcome, with 95% confidence intervals"), _effects),
         "pooled": (N_("Pooled effects, with 95% confidence intervals"), _pooled),
     }[name]
-    made = tuple(filter(None, panels(report)))
-    return Chart(_(title), made) if made else None
+    title, panels = _(message), tuple(filter(None, panels_of(report)))
+    if not panels:
+        return None
+    rows = [(panel.title, mark.label, mark.text) for panel in panels for mark in panel.marks]
+    words = "; ".join(f"{outcome}, {label}: {text}" for outcome, label, text in rows)
+    head = (N_("Outcome"), N_("Study"), N_("Effect (95% CI)"))
+    return Figure(title, drawing("effects", title, f"{words}.", panels), table(head, rows, title))
 
 
 def effects_of(report: Report, *, drawn: bool) -> Iterator[Figure]:
     """Draw the effects by outcome for the page, which has their numbers beside them."""
     if chart := chart_of(report, "effects"):
-        yield Figure(chart.title, chart.svg() if drawn else "")
+        yield replace(chart, table=None, svg=chart.svg if drawn else "")
 
 
 def _pooled(report: Report) -> Iterator[Panel | None]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Support
-from activities.messages import N_, _, in_its_language, listed
+from activities.messages import N_, _, in_its_language
 from activities.report.formats import figures, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
@@ -118,7 +118,7 @@ class _Page:
         self.said = set[tuple[str, ...]]()
         """The sentences that are printed, as words."""
         self.anchored = set[str]()
-        self.disputes = tuple(self._disputes())
+        self.disputed = {dispute.sentence for dispute in report.disputes}
 
     def document(self) -> Document:
         report = self.report
@@ -218,9 +218,7 @@ class _Page:
         if report.length != "brief":
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
-            contested = _("Contradictions") if report.words.graded else _("Contested")
             yield self._chapter("works", _(report.words.title), works_table(report, self.quotes))
-            yield self._chapter("contradictions", contested, self._contradictions())
         yield self._chapter("open", _("What is not shown"), bullets(words.not_shown(report)))
         yield self._chapter(
             "disputed", _("Disputed sentences"), bullets(map(words.dispute_line, report.disputes))
@@ -242,11 +240,9 @@ class _Page:
         return fresh
 
     def _sentence(self, claim: Claim) -> Sentence:
-        disputed = {claim_id.id for pair in self.disputes for claim_id in pair}
-        disputed |= {dispute.sentence for dispute in self.report.disputes}
         first = claim.id not in self.anchored
         self.anchored.add(claim.id)
-        return self.quotes.sentence(claim, disputed=claim.id in disputed, first=first)
+        return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
 
     def _prose(
         self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain", graded: bool = True
@@ -381,43 +377,6 @@ class _Page:
                 Text((*around[0], quotation, *around[1]), "quote"),
             )
         )
-
-    # disputes
-
-    def _disputes(self) -> Iterator[tuple[Claim, Claim]]:
-        """Each pair of claims that contradict each other, once.
-
-        Those are left out that stand in one table, or whose works another sentence sets beside each other.
-        """
-        claims = {claim.id: claim for claim in self.report.claims()}
-        works = [{support.evidence_id for support in one.support} for one in self.report.sentences()]
-        done: set[frozenset[str]] = set()
-        for claim in claims.values():
-            for other in (claims[name] for name in claim.contradicts if name in claims):
-                pair = frozenset({claim.id, other.id})
-                sides = [{support.evidence_id for support in side.support} for side in (claim, other)]
-                apart = not sides[0] & sides[1]
-                if pair in done or (claim.is_row and other.is_row and claim.cells[0][0] == other.cells[0][0]):
-                    continue
-                if apart and any(sides[0] & cited and sides[1] & cited for cited in works):
-                    continue
-                done.add(pair)
-                yield claim, other
-
-    def _contradictions(self) -> Iterator[Block]:
-        """Who says what, and who says otherwise."""
-        if self.disputes:
-            yield Bullets(
-                tuple(
-                    (*self._side(claim), Run(_("Contradicted by:"), "bold"), *self._side(other))
-                    for claim, other in self.disputes
-                )
-            )
-
-    def _side(self, claim: Claim) -> Parts:
-        names = dict.fromkeys(s.evidence_id for s in claim.support if s.evidence_id in self.quotes.references)
-        who = listed(clean(refs.label_of(self.quotes.references[name])) for name in names)
-        return (Run(f"{who}:", "italic"), self.quotes.sentence(claim, first=False))
 
     # the run
 

@@ -9,7 +9,6 @@ from activities.contracts.profile import Words
 from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
-from activities.report.formats import references as refs
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
@@ -263,7 +262,7 @@ class Quotes:
     def quote(self, text: str, support: Support) -> Quote:
         context = self._contexts.get((support.evidence_id, support.quote))
         reference = self.references.get(support.evidence_id)
-        page = context.page if context else 0
+        place = context.page if context else 0
         return Quote(
             evidence_id=support.evidence_id,
             number=reference.number if reference else 0,
@@ -271,8 +270,8 @@ class Quotes:
             text=clean(support.quote),
             before=context.before if context else "",
             after=context.after if context else "",
-            place=refs.place_in(reference, page) if reference else "",
-            url=refs.quote_url(reference, support.quote, page) if reference else None,
+            place=place_in(reference, place) if reference else "",
+            url=quote_url(reference, support.quote, place) if reference else None,
             same=same_words(text, support.quote),
             language=context.language if context else "",
             translation=clean(context.translation) if context else "",

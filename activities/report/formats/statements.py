@@ -507,12 +507,11 @@ WORDING: Mapping[str, Wording] = {
     "never_named": N_("the works it cites never name it"),
     # how the quality of a candidate's evidence follows
     "quality_best": N_("The strongest work in its favour: {design} ({evidence})."),
-    "quality_studies": N_("Works: {works}; independent studies: {studies}."),
+    "quality_studies": N_("Works: {works}; studies that they report: {studies}."),
     "quality_against": N_("Works that speak against it: {works}."),
     "quality_concern": N_("Works under an expression of concern, which do not count: {works}."),
     "quality_no_people": N_("None of the works is known to be a study in humans."),
     "quality_stopped_trials": N_("Registered trials terminated, withdrawn or suspended: {trials}."),
     # how confidence was computed
-    "confidence_contradictions": N_("Sentences contradicted by another: {claims}."),
     "confidence_of_judgements": _of_judgements,
 }

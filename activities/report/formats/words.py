@@ -322,8 +322,7 @@ def grounds(report: Report) -> tuple[str, ...]:
 
     Where a conclusion begins the answer, its certainty says how the works agree.
     """
-    reasons = [one for one in report.confidence_reasons if one.code != "confidence_contradictions"]
-    reasons = reasons if report.words.counted else []
+    reasons = report.confidence_reasons if report.words.counted else ()
     sides = {"yes": 0, "no": 0, "mixed": 0} if concludes(report) else {}
     return sentences(reason.replace(values={**reason.values, **sides}) for reason in reasons)
 

@@ -32,7 +32,7 @@ from activities.report.formats import candidate_words
 from activities.report.formats.blocks import Chapter
 from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean
-from activities.report.independence import independent, studies
+from activities.report.independence import studies
 from activities.report.parts import ReportPart
 from activities.report.schema import JudgedWork, Report
 from activities.report.strength import (
@@ -263,7 +263,7 @@ def quality(
         best = min(sound, key=lambda work: _level(work, judged.get(work.evidence_id)))
         design = design_name(best, judged.get(best.evidence_id)) or TYPE_NAMES[best.evidence_type]
         reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
-        count = independent(sound, studies(sound))
+        count = len(set(studies(sound).values()))
         reasons.append(Statement.of("quality_studies", works=len(sound), studies=count))
     if works and not any(is_in_people(work, judged.get(work.evidence_id)) for work in works):
         reasons.append(Statement.of("quality_no_people"))

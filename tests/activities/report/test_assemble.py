@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.contracts.evidence import SearchRecord, Statement, Usage
+from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PrismaCounts
-from activities.contracts.write import DraftParagraph, Edited, SectionDraft
+from activities.contracts.write import DraftParagraph, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
@@ -21,7 +22,7 @@ from tests.activities.cases import (
     quoting,
     ref_of,
 )
-from tests.activities.report.rendered import built, codes, faults, stated
+from tests.activities.report.rendered import built, codes, faults, stated, words_of
 
 SAFE_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
@@ -80,20 +81,6 @@ def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_c
     assert list(dict.fromkeys(numbers)) == [1, 2]
 
 
-def test_a_contradiction_keeps_both_sides_and_is_stated_on_both() -> None:
-    edited = Edited(contradictions=(("s2.1", "s1.1"), ("s2.1", "s9.9")))
-    report = built(
-        publish_input(
-            planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))),
-            planned("s2", quoting("A registry found increased mortality.", ("pmid:2", INCREASED))),
-            edited=edited,
-        )
-    )
-    first, second = (s.claims[0] for s in report.sections)
-    assert first.contradicts == (second.id,)
-    assert second.contradicts == (first.id,)
-
-
 def test_the_same_claim_in_two_sections_is_stated_once() -> None:
     claim = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
     report = built(publish_input(planned("s1", claim), planned("s2", claim)))
@@ -139,8 +126,16 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     lie = quoting("Metformin cures everything.", ("pmid:1", "these words are nowhere in the paper"))
     step = publish_input(planned("s1", lie)).replace(confidence=1.0)
     assert built(step).confidence is None
-    judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_contradictions"),)}
+    judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_of_judgements"),)}
     assert built(FULL.model_copy(update=judged)).confidence == 0.9
+
+
+def test_a_report_of_sections_says_what_its_answer_rests_on() -> None:
+    judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n + 1) for n in (1, 2))
+    report = built(FULL.replace(confidence=0.5, confidence_reasons=(), judgements=judged))
+    said = "Basis of the answer: 2 independent works that answer the question, 1 of them directly."
+    assert said in words_of(report, "md")
+    assert faults(report.replace(confidence=None)) == []
 
 
 def test_sections_that_ended_alike_are_one_limitation_and_each_is_stated_once() -> None:

@@ -1,6 +1,6 @@
 from activities.contracts.evidence import Evidence, EvidenceType, SearchRecord, Statement
 from activities.contracts.judge import WorkJudgement
-from activities.report.independence import independent, studies
+from activities.report.independence import studies
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -100,7 +100,7 @@ def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
     assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
 
 
-def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_trials() -> None:
+def test_works_of_one_trial_are_one_study() -> None:
     def item(name: str, kind: EvidenceType, year: int, text: str, *authors: str) -> Evidence:
         return Evidence(
             evidence_id=name,
@@ -124,10 +124,3 @@ def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_
     assert study["a"] == study["b"]
     assert study["c"] == study["d"] != study["e"]
     assert len(set(study.values())) == 5
-    assert independent([first, second], study) == 1
-    assert independent([same, twin, other], study) == 2
-    assert independent([review, first, same], study) == 1
-    assert independent([review, first, late], study) == 2
-    on_one = review.replace(title="Amantadine: a review")
-    on_another = first.replace(title="Isradipine: a trial")
-    assert independent([on_one, on_another], study) == 2

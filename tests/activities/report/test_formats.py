@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from activities.contracts.evidence import Evidence, Length, SearchRecord, Support
+from activities.contracts.evidence import Evidence, Length, SearchRecord
 from activities.contracts.publish import IterationUse, PrismaCounts
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
@@ -84,7 +84,6 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Candidates",
         "### Metformin",
         "## Studies",
-        "## Contradictions",
         "## What is not shown",
         "## References",
         "## How this report was made",
@@ -411,17 +410,3 @@ def test_the_full_report_has_all_that_the_standard_one_has(report: Report) -> No
 
     whole = "\n".join(lines("full"))
     assert [line for line in lines("standard") if line not in whole] == []
-
-
-def test_claims_that_contradict_are_listed_only_where_nothing_sets_them_beside_each_other() -> None:
-    assert "## Contradictions" in render(REPORT, "md").decode()
-    (first, *rest) = REPORT.sections
-    claim = first.claims[0]
-    both = claim.replace(id="s1.9", text="The works differ.", contradicts=(), support=all_supports(REPORT))
-    update = {"claims": (*first.claims, both), "paragraphs": (*first.paragraphs, ("s1.9",))}
-    report = REPORT.replace(sections=(first.replace(**update), *rest))
-    assert "Contradict" not in render(report, "md").decode()
-
-
-def all_supports(report: Report) -> tuple[Support, ...]:
-    return tuple(support for claim in report.claims() for support in claim.support)

@@ -16,7 +16,7 @@ from tests.activities.report.rendered import words_of
 from tests.activities.report.wide import RICH
 
 ORDER = (
-    *("section-s1", "section-s2", "section-s3", "candidates", "works", "contradictions"),
+    *("section-s1", "section-s2", "section-s3", "candidates", "works"),
     *("open", "references", "made"),
 )
 

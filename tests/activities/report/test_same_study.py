@@ -3,11 +3,8 @@
 import pytest
 
 from activities.contracts.evidence import Identifiers
-from activities.report.assemble import build_report
-from activities.report.independence import independent, studies, unversioned
-from activities.report.works import joined, may_be_one
-from tests.activities.cases import planned, publish_input, pubmed, quoting
-from tests.activities.report.rendered import words_of
+from activities.report.independence import studies, unversioned
+from tests.activities.cases import pubmed
 
 TEXT = (
     "We followed 412 nurses of two hospitals for four years and asked each of them twice a year for pain in "
@@ -39,37 +36,11 @@ OTHER = ARTICLE.replace(
 )
 
 
-def test_a_preprint_and_its_article_under_a_reworded_title_count_as_one_study() -> None:
-    items = [ARTICLE, PREPRINT, OTHER]
-    study = joined({item.evidence_id: n for n, item in enumerate(items, start=1)}, items)
-    assert study[ARTICLE.evidence_id] == study[PREPRINT.evidence_id] != study[OTHER.evidence_id]
-    claim = quoting("Lifting doubled the risk.", *((i.evidence_id, FOUND) for i in (ARTICLE, PREPRINT)))
-    documents = {item.evidence_id: item for item in (ARTICLE, PREPRINT)}
-    report = build_report(publish_input(planned("s1", claim)), documents)
-    assert next(report.claims()).independent_works == 1
-    assert "Also published as [2]" in words_of(report, "md")
-
-
 def test_abstracts_under_the_doi_of_their_supplement_are_two_studies() -> None:
     other = OTHER.replace(identifiers=ARTICLE.identifiers, authors=("Anna Lund",))
     again = other.replace(evidence_id="doc:1")
     works = [ARTICLE.replace(authors=("Ito K",)), other, again, PREPRINT.replace(authors=("Ito K",))]
     assert list(studies(works).values()) == [1, 2, 2, 3]
-
-
-def test_a_year_an_identifier_or_another_drug_says_that_two_works_are_two() -> None:
-    assert may_be_one(ARTICLE, PREPRINT)
-    assert not may_be_one(ARTICLE, PREPRINT.replace(year=2019))
-    bills = [work.replace(evidence_type="document") for work in (ARTICLE, PREPRINT)]
-    assert not may_be_one(*bills), "two bills have the same words"
-    assert not may_be_one(ARTICLE, PREPRINT.replace(evidence_type="article"))
-    registered = (
-        {"identifiers": Identifiers(nct="NCT00000001")},
-        {"identifiers": Identifiers(nct="NCT00000002")},
-    )
-    assert not may_be_one(*(ARTICLE.model_copy(update=names) for names in registered))
-    titles = ({"title": "Riluzole for pain"}, {"title": "Metformin for pain"})
-    assert not may_be_one(*(PREPRINT.model_copy(update=title) for title in titles))
 
 
 def test_versions_of_a_work_are_one_study_whatever_their_years_and_identifiers() -> None:
@@ -96,7 +67,6 @@ def test_versions_of_a_work_are_one_study_whatever_their_years_and_identifiers()
     )
     other = review.replace(evidence_id="pmid:3", authors=("Zed, Zoe",), identifiers=Identifiers(pmid="3"))
     assert studies([review, update, preprint, other]) == {"pmid:1": 1, "pmid:2": 1, "arxiv:1": 1, "pmid:3": 2}
-    assert independent([review, update], studies([review, update])) == 1
 
 
 def test_a_title_joins_no_two_registered_trials() -> None:

@@ -28,7 +28,7 @@ def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata(
     assert {"Title", "Heading 1", "List Bullet", "Quote", "Caption"} <= set(styles)
     heads = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Heading 1"]
     assert heads == [
-        *("Background", "Benefit", "Harm", "Candidates", "Studies", "Contradictions"),
+        *("Background", "Benefit", "Harm", "Candidates", "Studies"),
         *("What is not shown", "References", "How this report was made"),
     ]
     links = {link.address for p in document.paragraphs for link in p.hyperlinks}

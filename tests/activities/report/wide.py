@@ -3,7 +3,6 @@
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Identifiers, SearchRecord, Support, Usage
 from activities.contracts.publish import Decision, PrismaCounts
-from activities.contracts.write import Edited
 from activities.report.assemble import build_report
 from tests.activities.cases import (
     DOCUMENTS,
@@ -58,7 +57,6 @@ STEP = publish_input(
         title="Harm",
     ),
     planned("s4", title="Open questions", status="partial", note="no new evidence"),
-    edited=Edited(contradictions=(("s3.1", "s2.1"),)),
     candidates=(
         Candidate(
             name="Metformin",

@@ -204,9 +204,8 @@ async def test_a_report_of_one_section_needs_no_editor(case: Case) -> None:
 
 async def test_an_editor_removes_only_what_another_claim_says(case: Case) -> None:
     pairs = [{"claim": "C2", "repeats": "C1"}, {"claim": "C3", "repeats": "C1"}]
-    edited = await case.said("editor", {"repeated": pairs, "contradictions": [{"one": "C1", "other": "C2"}]})
+    edited = await case.said("editor", {"repeated": pairs})
     assert edited.repeated == (("s2.1", "s1.1"),)
-    assert edited.contradictions == (("s1.1", "s1.2"),)
 
 
 async def test_a_cell_is_filled_from_a_sentence_of_its_own_work(case: Case) -> None:

@@ -20,7 +20,7 @@ from activities.contracts.step import Role, StepContext
 from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
 from activities.profiles.loader import load_profile
 from activities.roles.claims import Written
-from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, SentenceAnswer
+from activities.roles.editor import EditAnswer, RepeatedAnswer, SentenceAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.fields import Loose
 from activities.roles.judge import JudgeAnswer, WorkAnswer
@@ -189,12 +189,11 @@ def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
             answer=[sentence, SentenceAnswer(text=lie, rests_on=["C9"])],
             mechanism=[sentence],
             repeated=[RepeatedAnswer(claim="C2", repeats="C1")],
-            contradictions=[PairAnswer(one="C1", other="C9")],
         )
         edited = spec_of("editor").accept(step, shown(pair), answer).output
         assert not [one for one in edited.sentences if one.state == "stands"], lie
         assert edited.title == "T", lie
-        assert (edited.repeated, edited.contradictions) == ((), ()), "a claim of its own was removed"
+        assert edited.repeated == (), "a claim of its own was removed"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_plot_of_differences_has_labelled_ticks_at_every_scale(scale: float) -
     effects = [effect(str(i), i * scale, (i - 2) * scale, (i + 2) * scale, "MD") for i in range(1, 5)]
     chart = chart_of(pooled(*effects), "pooled")
     assert chart is not None
-    assert chart.svg().count("fig-mid") >= 3
+    assert chart.svg.count("fig-mid") >= 3
 
 
 def test_text_of_a_work_cannot_add_to_a_picture() -> None:

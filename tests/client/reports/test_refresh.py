@@ -13,7 +13,6 @@ from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.errors import SourceError
 from activities.contracts.evidence import Evidence, Standing, StandingNotice
 from activities.contracts.publish import PubMedSaid
-from activities.contracts.write import Edited
 from activities.refresh_activity import RefreshActivities, RefreshFindings, RefreshOutcome, RefreshRequest
 from activities.report import versions
 from activities.report.archive import Archive
@@ -218,7 +217,6 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
                     quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
                 ),
             ),
-            "edited": Edited(contradictions=(("s1.2", "s1.4"),)),
         }
     )
     report = shelve(home, step)
@@ -227,7 +225,6 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
     later = told_again(home, {"pmid:1": verdict("retracted", "retraction")})
     assert [claim.id for claim in later.claims()] == ["s1.4"], "a fragment was printed for what it rested on"
     assert [len(claim.support) for claim in later.claims()] == [1]
-    assert next(later.claims()).contradicts == ()
     assert CANDIDATES.shown(later) == ()
     assert examine(later, lines_of(later)).faults() == []
     check = later.verification
