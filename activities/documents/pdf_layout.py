@@ -26,6 +26,8 @@ MIN_GUTTER = 0.53
 """Width of the space between columns, in heights of a letter."""
 LARGER = 1.12
 """How much larger than the text a heading is printed."""
+SMALL, AXIS = 0.85, 8.0
+"""How much smaller than text the names of axes are printed, and how many of their heights below a figure."""
 NOTE = 0.93
 """How much smaller than the text a note at the foot of a page is printed."""
 _NAMES = {
@@ -150,7 +152,7 @@ def blocks_of(page: Page, body: float, gutters: Sequence[float]) -> Iterator[Blo
     figures = page.figures
     for run in with_ruled_tables(page):
         label = run.rotated or (
-            any(figure.holds(run) for figure in figures)
+            any(figure.holds(run, AXIS if run.size < SMALL * body else 1.5) for figure in figures)
             and len(run.text.split()) < 7
             and not _CAPTION.match(run.text)
         )

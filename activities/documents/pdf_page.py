@@ -79,7 +79,7 @@ _LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨
 AXIS = 0.25
 """Height above the line, in heights of a letter, of the middle of a large symbol."""
 _FIXED = re.compile(
-    r"Mono|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF(?:\w{0,2}TT|[SI]T\d)|LM\w{0,4}TT|Menlo|TXTT|ZI4",
+    r"Mon[oL]|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF(?:\w{0,2}TT|[SI]T\d)|LM\w{0,4}TT|Menlo|TXTT|ZI4",
     re.IGNORECASE,
 )
 _BOLD = re.compile(
@@ -122,11 +122,12 @@ class Box:
     right: float
     top: float
 
-    def holds(self, run: Run) -> bool:
+    def holds(self, run: Run, below: float = 1.5) -> bool:
+        """Tell whether a run stands in it, or so many of its heights below."""
         middle = (run.left + run.right) / 2
         return (
             self.left - run.size <= middle <= self.right + run.size
-            and self.bottom - 1.5 * run.size <= run.base <= self.top + 0.5 * run.size
+            and self.bottom - below * run.size <= run.base <= self.top + 0.5 * run.size
         )
 
     def encloses(self, other: "Box") -> bool:

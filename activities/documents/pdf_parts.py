@@ -18,6 +18,8 @@ ENTRIES_SHARE = 0.6
 MARKS_A_WORD = 0.3
 """Commas, stops and brackets for each word of an entry at least; running text has half as many."""
 WORDS_A_YEAR = 80
+MAX_ENTRY_WORDS, MANY_MARKS = 100, 0.5
+"""Words of an entry; a longer block is several of them, with more marks than text that cites many works."""
 MIN_CONTENTS = 5
 """Lines of contents, whose numbers rise."""
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?:[a-z](?![a-z]))?(?!\d)")
@@ -66,9 +68,10 @@ def _is_entry(block: Block) -> bool:
     text = " ".join(line.text for line in block.lines)
     words = len(text.split()) if " " in text else len(text) / 2
     return (
-        words > 3
+        block.kind is not Kind.CODE
+        and words > 3
         and len(_YEAR.findall(text)) * WORDS_A_YEAR >= words
-        and len(_MARKS.findall(text)) >= MARKS_A_WORD * words
+        and len(_MARKS.findall(text)) >= (MARKS_A_WORD if words <= MAX_ENTRY_WORDS else MANY_MARKS) * words
     )
 
 

@@ -120,6 +120,15 @@ def test_a_list_of_references_is_told_by_its_form_and_not_by_its_heading(heading
     assert "Of works the year 2012 is named." in read(about).text
 
 
+def test_running_text_that_cites_many_works_is_no_list_of_references() -> None:
+    cited = "".join(
+        f"The package of Lee (19{n}0, 19{n}1) builds on others (Roy 19{n}2; Kim 19{n}3; Abt 19{n}4) and, "
+        "by default, returns the estimates, the errors and, for short series, the intervals (see also Lee). "
+        for n in range(1, 5)
+    )
+    assert read("\n\n".join(["= Packages", *[cited] * 3])).text.count("The package of Lee") == 12
+
+
 def test_contents_without_leaders_are_told_by_their_numbers() -> None:
     names = ("Boats", "Piers", "Locks", "Buoys", "Tides", "Ropes")
     rows = "\n\n".join(f"{name} and what they cost {3 + 4 * n}" for n, name in enumerate(names))
