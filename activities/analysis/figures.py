@@ -14,8 +14,8 @@ from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from activities.analysis.scale import NotUsable, agrees_with_counts, point_of
-from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Measure
+from activities.analysis.scale import NotUsable, agrees_with_counts, point_of, study_interval
+from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Interval, Measure
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, read, single, stated
 
@@ -207,6 +207,21 @@ def of_means(means: Means, *, natural: bool = False) -> Effect:
     value = correction * (means.mean - means.control_mean) / pooled
     half = Z95 * math.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m - 3.94)))
     return Effect(study="", outcome="", measure="SMD", estimate=value, low=value - half, high=value + half)
+
+
+def of_groups(measure: Measure, numbers: Sequence[float]) -> Interval:
+    """Return a measure of two groups with its 95 % interval (Cochrane's handbook, 6.4 and 6.5.1.1).
+
+    Of a mean difference the mean, standard deviation and participants of each group, of any other its events
+    and participants. A group without events, or with nothing but events, gets 0.5 added to each cell. Raises
+    NotUsable where no group, or each whole group, had an event, and ValueError for groups that cannot be."""
+    if measure == "MD":
+        means = Means.model_validate(dict(zip(MEANS, numbers, strict=True)))
+        effect = of_means(means, natural=True)
+    else:
+        arms = Arms.model_validate(dict(zip(COUNTED, numbers, strict=True)))
+        effect = Effect(study="", outcome="", measure=measure, arms=arms)
+    return study_interval(effect, point_of(effect), effect.level)
 
 
 def _sum(text: str, held: frozenset[Decimal]) -> Decimal | None:

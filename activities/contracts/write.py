@@ -54,6 +54,7 @@ class DraftClaim(Sentence):
     kind: SentenceKind = "finding"
     state: SentenceState = "stands"
     problem: Statement | None = None
+    """Why it does not stand; of a row that does, why it lost fields."""
     disputed: str = ""
     """Why somebody who read the report says that it is wrong; the second reader is asked about that."""
     reworded: bool = False

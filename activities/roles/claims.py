@@ -108,23 +108,41 @@ def checked(
     shown: Sequence[str] = (),
     unknown: Sequence[str] = (),
 ) -> DraftClaim:
-    """Return a claim on its support, with what the gate decides of it. `shown`: its computations."""
+    """Return a claim on its support, with what the gate decides of it. `shown`: its computations.
+
+    A row loses the fields whose figures do not follow, and stands with the others; `problem` says why. Each
+    figure has its quote where one sentence of the cited works alone states it."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
     claim = claim.replace(support=() if claim.kind == "missing" else support)
     if unknown and support:
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
     about = "\n".join((prompt.question, *prompt.stated))
-    decision = gate.sentence(
-        claim.text,
-        claim.kind,
-        claim.support,
-        documents,
-        about,
-        shown=shown,
-        results=prompt.results,
-        is_row=claim.is_row,
-    )
-    return gate.decided(claim, decision)
+
+    def decide(text: str) -> gate.Decision:
+        return gate.sentence(
+            text,
+            claim.kind,
+            claim.support,
+            documents,
+            about,
+            shown=shown,
+            results=prompt.results,
+            is_row=claim.is_row,
+        )
+
+    decision = decide(claim.text)
+    problem = decision.refusal
+    if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
+        (head, label), *others = claim.cells
+        fields = [(name, "" if field and decide(field).refusal else field) for name, field in others]
+        row = claim.shaped([(head, label), *fields])
+        if label and any(field for _, field in fields) and (rest := decide(row.text)).refusal is None:
+            claim, decision = row, rest
+    claim = gate.decided(claim, decision).replace(problem=problem)
+    if claim.state == "ask":
+        quotes = gate.quotes_of_figures(claim, [documents[s.evidence_id] for s in claim.support], about)
+        claim = claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
+    return claim
 
 
 def results_of(claims: Iterable[DraftClaim]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             labels[label := f"C{len(labels) + 1}"] = claim.id
             why = in_words(claim.problem) if claim.problem else "not verified"
             refused = f" (refused: {why})" if claim.state != "stands" else ""
+            refused = f" (fields left out: {why})" if claim.problem and not refused else refused
             shape = " (a row: `cells`)" if claim.is_row else ""
             leans = " (leans on it)" if claim.id in leaning else ""
             rows.append(f"{label}{shape}: {claim.text}{refused}{leans}")
@@ -102,7 +103,8 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     def second(draft_claim: DraftClaim) -> Iterator[DraftClaim]:
         claim = again.get(draft_claim.id)
         if claim is not None and claim.state != "refused":
-            yield claim
+            if draft_claim.state == "refused" or claim.problem is None:  # else the first row stands
+                yield claim
         elif claim is not None and draft_claim.state == "refused":  # its first quotes stand in its place
             yield draft_claim.replace(problem=claim.problem, reworded=True)
         elif claim is None and draft_claim.state == "refused":

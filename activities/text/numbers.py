@@ -116,6 +116,11 @@ class Number:
         return self.readings[0][0]
 
     @property
+    def has_decimals(self) -> bool:
+        """Tell whether it is printed with places behind the point, as no count is: `2.0`."""
+        return _SEPARATOR.search(self.shown) is not None
+
+    @property
     def is_year(self) -> bool:
         """Tell whether it may be a year of our time: four digits without a mark."""
         return self.shown.isdecimal() and len(self.shown) == 4 and 1900 <= self.value < 2100
@@ -283,7 +288,7 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
         if number.role in ("time", "ordinal", "code"):
             continue
         counts = number.role == "figure" and not (number.percent or number.is_scaled)
-        if counts and number.value <= MAX_COUNT and number.value % 1 == 0:
+        if counts and number.value <= MAX_COUNT and not number.has_decimals:
             continue
         if number.code and any(number.code in other.codes for other in map(stated, texts)):
             continue

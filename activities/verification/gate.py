@@ -11,7 +11,7 @@ only at quotes and standings.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
 from activities.text.quotability import LABEL
-from activities.text.sentences import quotable
+from activities.text.sentences import quotable, sentences
 from activities.text.tokens import is_function, terms
 from activities.verification.computed import computed_from
 
@@ -44,6 +44,8 @@ _LEADS = re.compile(
 )
 Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
+_UNIT = re.compile(r"\s?[^\W\d_]+")
+"""The word behind a figure."""
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
@@ -54,6 +56,8 @@ STEM_CHARS = 5
 """Characters of a stem by which words match: `inhibits`, `inhibition`."""
 MAX_QUOTES = 12
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
+NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
+"""Codes of why a figure does not stand."""
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
 
@@ -119,11 +123,14 @@ def sentence(
     works = [*quotes, *(whole(documents[name]) for name in cited if name in documents), about]
     if (problem := _exact(plain, works, works, len(cited), numbers=False)) is not None:
         return problem
-    computed, missing = computed_from(plain, shown, quotes, works, results)
-    if number := _uncounted(missing, len(cited)):
-        code = "number_not_computed" if shown else "number_missing"
-        return replace(refused(code, number=number), computed=computed)
-    return Decision("ask", computed=computed)
+    made = computed_from(plain, shown, quotes, works, results)
+    if number := _uncounted(made.missing, len(cited)):
+        code = "number_not_computed" if made.failure else "number_missing"
+        code = "operand_missing" if made.unknown else code
+        values = {"number": number, "computation": made.failure, "operand": made.unknown}
+        decision = refused(code, **{name: value for name, value in values.items() if value})
+        return replace(decision, computed=made.rows)
+    return Decision("ask", computed=made.rows)
 
 
 def _exact(
@@ -226,6 +233,25 @@ def carried_by(
                 taken.append(support.quote)
                 quotes.append(support)
     return tuple(quotes)
+
+
+def quotes_of_figures(claim: Sentence, works: Iterable[Evidence], about: str) -> Iterator[Support]:
+    """Yield the sentences with the figures of a claim that its quotes and computations do not have.
+
+    Of a figure that several sentences of the works have, the one that has it with its unit; none where that
+    does not decide."""
+    quotes = [support.quote for support in claim.support]
+    plain = normalise(claim.text)
+    works = {work.evidence_id: work for work in works}.values()
+    for number in missing_numbers(claim.text, [*quotes, *claim.computed, about]):
+        unit = _UNIT.match(plain, number.end)
+        every = [sentence for work in works for sentence in sentences(work, short=True)]
+        holding = [s for s in every if not any(missing_numbers(number.shown, [s.quote]))]
+        if len(holding) > 1 and unit:
+            wanted = f"{number.shown}{unit[0]}"
+            holding = [s for s in holding if wanted in normalise(s.quote)]
+        if len(holding) == 1:
+            yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
 
 
 def _missing(text: str, quotes: Sequence[str]) -> int:
@@ -374,10 +400,10 @@ def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str])
 
 
 def _passages(work: Evidence) -> list[str]:
-    sentences = _SENTENCE_END.split(normalise(work.text))
-    pairs = [f"{text} {other}" for text, other in zip(sentences, [*sentences[1:], ""], strict=True)]
+    parts = _SENTENCE_END.split(normalise(work.text))
+    pairs = [f"{text} {other}" for text, other in zip(parts, [*parts[1:], ""], strict=True)]
     facts = [f"{name} {value}" for name, value in work.facts.items()]
-    return [*sentences, *pairs, work.title, *facts, " ".join(facts)]
+    return [*parts, *pairs, work.title, *facts, " ".join(facts)]
 
 
 def stems(text: str) -> frozenset[str]:

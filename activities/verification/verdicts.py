@@ -102,11 +102,12 @@ def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
 
 
 def is_rewordable(claim: DraftClaim) -> bool:
-    """Tell whether a sentence has quotes and was refused in its first wording.
+    """Tell whether a sentence has quotes and was refused in its first wording, or a row lost fields in it.
 
     Not because its reader is not believed."""
-    first = claim.state == "refused" and bool(claim.support) and not claim.reworded
-    return first and (claim.problem is None or claim.problem.code != "not_confirmed")
+    first = (claim.state == "refused" or claim.problem is not None) and bool(claim.support)
+    believed = claim.problem is None or claim.problem.code != "not_confirmed"
+    return first and believed and not claim.reworded
 
 
 def leaned_on(claims: Iterable[DraftClaim | Claim]) -> set[str]:
@@ -149,6 +150,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
       printed there already; of what its writer left out, of a row, and of what quotes nothing, none is.
     - A sentence that leans on one that fell falls with it.
+    - The fields that a row lost are listed with the row that stands.
     """
     gone: list[Refused] = []
 
@@ -157,6 +159,8 @@ def printed(draft: SectionDraft) -> SectionDraft:
         for claim in claims:
             if claim.state == "stands":
                 standing_claims.append(claim)
+                if claim.problem is not None:
+                    gone.append(refused(claim, "cell"))
                 continue
             quotes = _in_its_place(claim, counts)
             counts.update(quote.text for quote in quotes)

@@ -257,10 +257,10 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Blocks that belong together: a passage with its work, a candidate's page."""
+    """Blocks that belong together: a passage with its work, a candidate's page, computations below a note."""
 
     blocks: tuple["Block", ...]
-    kind: Literal["passage", "candidate"] = "passage"
+    kind: Literal["passage", "candidate", "computed"] = "passage"
 
 
 Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group

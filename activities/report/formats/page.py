@@ -6,7 +6,7 @@ how it was made is a paragraph at its end. `brief` leaves the findings out; `ful
 editor put together, every quote and computation, every search and round, and what was refused.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Support
@@ -74,6 +74,8 @@ MIN_TOLD = 0.8
 COMPUTED = N_("* Computed from figures of the cited works.")
 MAX_EVIDENT = 3
 """Figures up to which a computation is left to the reader of a table."""
+MOST_IN_LINE = 2
+"""Computations that a note has in its line; more are a list."""
 MIN_SHARED_ROWS = 3
 """Rows that share a field from which the caption has it."""
 FLOW = N_("Flow of records (PRISMA 2020)")
@@ -98,8 +100,8 @@ def _says(text: str, other: str) -> bool:
 
 
 def _starred(field: str, computed: Iterable[str]) -> str:
-    """Put an asterisk behind each figure of a field that was computed."""
-    results = {n for line in computed for f in figures_of(line.rpartition("=")[2]) for n in f.signed}
+    """Put an asterisk behind each figure of a field that was computed, of an interval behind its estimate."""
+    results = {n for line in computed for f in figures_of(line.rpartition("=")[2])[:1] for n in f.signed}
     ends = [figure.end for figure in figures_of(field) if results.intersection(figure.signed)]
     if len(normalise(field)) != len(field):  # where its figures stand is not known
         ends = [len(field)] if ends else []
@@ -118,6 +120,8 @@ class _Page:
         self.said = set[tuple[str, ...]]()
         """The sentences that are printed, as words."""
         self.anchored = set[str]()
+        self.computed = set[str]()
+        """The computations that are shown."""
         self.disputed = {dispute.sentence for dispute in report.disputes}
 
     def document(self) -> Document:
@@ -242,7 +246,8 @@ class _Page:
     def _sentence(self, claim: Claim) -> Sentence:
         first = claim.id not in self.anchored
         self.anchored.add(claim.id)
-        return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
+        shown = self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
+        return replace(shown, text=_starred(shown.text, claim.computed))
 
     def _prose(
         self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain", graded: bool = True
@@ -268,13 +273,29 @@ class _Page:
             whole = [name for name in grades if graded and name and len(grades) == 1]
             if shape == "table":
                 yield self._table(claims)
-            elif shape == "list":
+                evident = MAX_EVIDENT if self.report.length != "full" else 0
+                yield from self._computations(claims, evident)
+                continue
+            if shape == "list":
                 yield Bullets(tuple(tuple(self._item(claim)) for claim in claims))
             else:
                 parts: list[Part] = [self._sentence(claim) for claim in claims]
                 if whole and (not alike or place == last):
                     parts.append(Run(_(EVIDENCE[whole[0]]), "grade", grade=whole[0]))
                 yield Text(tuple(parts), kind)
+            yield from self._computations(claims)
+
+    def _computations(self, claims: Sequence[Claim], evident: int = 0) -> Iterator[Block]:
+        """Show below claims how their figures were computed, each computation once in the report."""
+        fields = ((clean(field), c.computed) for c in claims for _, field in c.cells or (("", c.text),))
+        lines = words.steps(claims, self.computed, evident)
+        if not lines and all(_starred(field, computed) == field for field, computed in fields):
+            return
+        note = Run(_(COMPUTED))
+        if len(lines) > MOST_IN_LINE:
+            yield Group((Text((note,), "note"), *bullets(lines)), "computed")
+        else:
+            yield Text((note, *(Run(ended(line)) for line in lines)), "note")
 
     def _item(self, claim: Claim) -> Iterator[Part]:
         lead = clean(claim.cells[0][0])
@@ -285,20 +306,16 @@ class _Page:
     def _table(self, claims: Iterable[Claim]) -> Table:
         """Show rows under their headings; the last column has the references of each.
 
-        A field that all rows share, and computations of more than a few figures, stand in the caption.
+        A field that all rows share stands in the caption.
         """
         rows, head = list[tuple[Cell, ...]](), tuple[str, ...]()
-        is_marked = False
-        claims = [*claims]
         for claim in claims:
             head = tuple(clean(name) for name, _ in claim.cells)
             first, *rest = (_starred(clean(field), claim.computed) for _, field in claim.cells)
-            is_marked |= (first, *rest) != tuple(clean(field) for _, field in claim.cells)
             shown = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
             rows.append((start, *map(cell, rest), Cell((shown.cite,))))
-        notes = [_(COMPUTED)] if is_marked else []
-        notes += [ended("; ".join(steps))] if (steps := words.steps(claims, MAX_EVIDENT)) else []
+        notes: list[str] = []
         for place in range(1, len(head)) if len(rows) >= MIN_SHARED_ROWS else ():
             if rows[0][place].text and len({row[place].text for row in rows}) == 1:
                 notes.insert(0, ended(f"{head[place]}: {rows[0][place].text}"))
@@ -319,7 +336,7 @@ class _Page:
         lead = self._fresh(self._untold(section.answer))
         prose = [*self._prose(*untold, graded=not self.concludes)]
         if lead:
-            prose.insert(0, Text(tuple(map(self._sentence, lead)), "answer"))
+            prose[:0] = [Text(tuple(map(self._sentence, lead)), "answer"), *self._computations(lead)]
         if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
@@ -387,7 +404,6 @@ class _Page:
         if report.length != "full":
             return
         yield from _text(words.flow_text(report))
-        yield from _text(words.computations(report))
         yield from _text(words.spent(report))
         yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))
         yield from self._rows()

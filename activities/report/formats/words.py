@@ -1,7 +1,9 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.evidence import (
     MODEL_SILENT,
     Claim,
@@ -34,7 +36,9 @@ from activities.report.formats.statements import (
 from activities.report.formats.text import clean, ended, quoted, shortened
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
-from activities.text.numbers import figures
+from activities.text.normal_form import normalise
+from activities.text.numbers import Number, figures
+from activities.verification.computed import STATISTIC, STATISTICS
 
 KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
@@ -72,6 +76,11 @@ ACTIONS: Mapping[Action, str] = {
 MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 90
+GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
+MAX_LABEL_WORDS, MAX_LABEL_CHARS = 6, 40
+"""Words of a sentence before a figure that name its computation, and their characters."""
+_PAUSE = re.compile(r"[.;:,()\u3002\uff0c\uff1b\uff1a](?=\s|$)|(?<=[\u3002\uff0c\uff1b\uff1a])|[()]")
+_SIGNS = " $\u00a3\u20ac\u00a5-+*"
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
 """Codes of statements that the head and the account of the run have."""
 OF_RUN = frozenset(
@@ -93,29 +102,67 @@ OF_RUN = frozenset(
 """Codes of statements on how the run went, which say nothing of what the works show."""
 
 
-def steps(claims: Iterable[Claim], evident: int = 0) -> list[str]:
-    """Show how figures that no work states follow from quoted ones, each computation once.
+def steps(claims: Iterable[Claim], shown: set[str], evident: int = 0) -> list[str]:
+    """Show how figures that no work states follow from quoted ones, each computation behind what it gives.
 
-    One that goes on from another begins with its result. `evident`: the figures of a computation, but for
-    hundreds, up to which it is left out.
+    One that goes on from another begins with its result. `shown`: the computations that a report shows
+    already, to which these are added. `evident`: the figures of a computation, but for hundreds, up to which
+    it is left out.
     """
+    claims = [*claims]
     results: dict[str, str] = {}
-    shown = []
-    for line in dict.fromkeys(clean(line) for claim in claims for line in claim.computed):
+    rows: list[str] = []
+    for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
         made, _equals, result = line.rpartition(" = ")
-        if len([n for n in figures(made) if n.shown != "100"]) <= evident:
+        if line in shown or len([n for n in figures(made) if n.shown != "100"]) <= evident:
             continue
+        shown.add(line)
         goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
         first = max(goes_on, key=len, default="")
-        text = f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
-        shown.append(text.replace(" * ", " \u00d7 ").replace(" - ", " \u2212 "))
+        worded = statistic(line)
+        computation = worded or f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
+        computation = computation.replace(" * ", " \u00d7 ").replace(" - ", " \u2212 ")
+        name = "" if worded and not claim.is_row else _gives(claim, figures(result), claims)
+        rows.append(f"{name}: {computation}" if name else computation)
         results[made] = result
-    return shown
+    return rows
 
 
-def computations(report: Report) -> str:
-    lines = steps(report.sentences())
-    return _("Computed: {lines}.").format(lines="; ".join(lines)) if lines else ""
+def _gives(claim: Claim, results: Iterable[Number], claims: Sequence[Claim]) -> str:
+    """Name what a computation gives: row and column of a table, else the words before the figure."""
+    values = {value for result in results for value in result.values}
+
+    def at(text: str) -> int | None:
+        return next((figure.start for figure in figures(text) if values & figure.values), None)
+
+    if not claim.is_row:
+        text = normalise(claim.text)
+        before = [part for part in _PAUSE.split(text[: at(text) or 0]) if any(map(str.isalpha, part))]
+        last = before[-1].split() if before else []
+        return " ".join(last[-MAX_LABEL_WORDS:])[-MAX_LABEL_CHARS:].strip(_SIGNS)
+    (_head, name), *others = ((clean(head), clean(field)) for head, field in claim.cells)
+    column = next((head for head, field in others if at(field) is not None), "")
+    same = [row for row in claims if row.is_row and row.cells[0][1] == claim.cells[0][1]]
+    apart = (field for head, field in others if head != column and field)
+    second = next(apart, "") if len(same) > 1 else ""
+    return ", ".join(filter(None, (name, second, column)))
+
+
+def statistic(line: str) -> str:
+    """Word a statistic of two groups; empty for any other computation."""
+    if (match := STATISTIC.fullmatch(line)) is None:
+        return ""
+    measure = STATISTICS[match["name"]]
+    numbers = [decimals(number) for number in match["numbers"].split(", ")]
+    group, other = (
+        (_(GROUP_OF_MEAN) if measure == "MD" else _(GROUP_OF_EVENTS)).format(*part)
+        for part in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+    )
+    groups = _("{measure} of {group} against {other}").format(
+        measure=_(MEASURE_NAMES[measure]), group=group, other=other
+    )
+    value, low, high = (decimals(match[name]) for name in ("value", "low", "high"))
+    return f"{groups} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
 
 
 def checks(report: Report) -> str:

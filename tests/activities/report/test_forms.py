@@ -2,9 +2,11 @@
 
 import pytest
 
-from activities.contracts.evidence import Support
+from activities.contracts.evidence import Claim, Support
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
+from activities.messages import in_language
 from activities.report.assemble import build_report
+from activities.report.formats.words import steps
 from activities.report.schema import Report
 from activities.verification.verdicts import printed
 from tests.activities.cases import publish_input
@@ -105,15 +107,39 @@ def test_a_computed_figure_of_a_table_has_an_asterisk_and_the_table_a_note() -> 
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_the_computation_of_a_figure_is_shown_once(name: str) -> None:
-    """Below its table where it has many figures, else in the full report."""
-    lines = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10")
-    computed = TRIAL.replace(computed=lines)
-    paragraphs = tuple(DraftParagraph(claims=(one,)) for one in (computed, ITEM.replace(computed=lines)))
+def test_each_computation_is_shown_once_behind_what_it_gives(name: str) -> None:
+    """Below its table, where it has many figures or the report is full, or below its paragraph."""
+    total = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10")
+    ratio = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
+    row = shaped(("Trial", "Appendectomy"), ("Fewer", "7 points"), ("In all", "18 of 10"))
+    prose = DraftClaim(
+        text="Keyhole surgery had a risk ratio of 1.15 (0.81 to 1.64).",
+        support=(ON_INFECTION,),
+        stands_by="reader",
+        computed=(ratio, total[1]),
+    )
+    claims = (row.replace(computed=total), prose)
+    paragraphs = tuple(DraftParagraph(claims=(one,)) for one in claims)
     report = report_of(named("s1", SectionDraft(paragraphs=paragraphs)))
-    standard, full = (words_of(report.replace(length=length), name) for length in ("standard", "full"))
-    assert standard.count("(5 + 6) \u00d7 2 \u2212 4 = 18; 18 \u2212 7 \u2212 1 = 10.") == 1
-    assert ("11 \u2212 4 = 7" in standard, full.count("Computed: 11 \u2212 4 = 7;")) == (False, 1)
+    standard, full = (
+        words_of(report.replace(length=length), name).replace("\\", "") for length in ("standard", "full")
+    )
+    assert "risk ratio of 1.15* (0.81 to 1.64)" in standard
+    first = "Appendectomy, In all: (5 + 6) \u00d7 2 \u2212 4 = 18"
+    assert standard.count(f"{first}. Appendectomy, In all: 18 \u2212 7 \u2212 1 = 10.") == 1
+    assert ". risk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)." in standard
+    assert standard.count("(5 + 6)") == full.count("(5 + 6)") == 1
+    assert ("11 \u2212 4 = 7" in standard, "Appendectomy, Fewer: 11 \u2212 4 = 7" in full) == (False, True)
+
+
+def test_a_statistic_is_shown_in_the_language_of_the_report() -> None:
+    claim = Claim(
+        id="s1.1", text="1.15", computed=("mean_difference(4.5, 1, 9, 5, 2, 8) = -0.5 (-2.0 to 1.0)",)
+    )
+    with in_language("de"):
+        assert steps([claim], set()) == [
+            "Mittelwertdifferenz von 4,5 (SD 1, n = 9) gegen 5 (SD 2, n = 8) = -0,5 (-2,0 bis 1,0)"
+        ]
 
 
 def test_a_field_that_all_rows_share_stands_in_the_caption() -> None:

@@ -17,7 +17,7 @@ from activities.roles.reviser import REVISER, ReviserAnswer
 from activities.roles.rewording import AgainAnswer
 from activities.roles.role import Prompt
 from activities.roles.writer import WRITER, DraftAnswer, accept
-from activities.verification.verdicts import to_reword
+from activities.verification.verdicts import printed, to_reword
 
 BILL = Evidence(
     evidence_id="library:bill",
@@ -57,7 +57,40 @@ def test_a_row_is_a_claim_with_its_headings_and_its_own_labels() -> None:
     assert (call.state, call.text) == ("ask", "Item: Call at night; Amount: 180.00")
     assert call.cells == (("Item", "Call at night"), ("Amount", "180.00"), ("Landlord", ""))
     assert [support.evidence_id for support in bill.support] == [BILL.evidence_id, LETTER.evidence_id]
-    assert (bill.state, bill.problem and bill.problem.code) == ("refused", "number_missing")
+    assert bill.cells == (("Item", "Bill"), ("Amount", ""), ("Landlord", "336.00"))
+    assert (bill.state, bill.problem and bill.problem.code) == ("ask", "number_missing")
+
+
+def test_a_row_loses_the_field_that_does_not_follow_and_falls_with_its_only_one() -> None:
+    """What was lost is listed once the row stands; its writer is told why, and the row is written again."""
+    shown = {"rests_on": ["S1", "S2", "S3"], "computed": ["180.00 + 246.00"]}
+    rows = ({"cells": ["In all", "427.00", "336.00"], **shown}, {"cells": ["In all", "427.00", ""], **shown})
+    row, only = written(table(rows[0]))[0], written(table(rows[1]))[0]
+    assert [claim.state for claim in (*row.claims, *only.claims)] == ["ask", "refused"]
+    assert row.claims[0].text == "Item: In all; Landlord: 336.00"
+    stands = row.changed(lambda one: (one.replace(state="stands", stands_by="reader"),))
+    (lost,) = printed(stands).refused
+    assert (lost.kind, lost.reason.values) == (
+        "cell",
+        {"number": "427.00", "computation": "180.00 + 246.00 = 426.00"},
+    )
+    failed = to_reword(stands)
+    prompt = WRITER.render(STEP.replace(failed=failed), WORKS, 20_000)
+    assert "(fields left out: it prints 427.00, which its computation does not give" in prompt.user
+    better = {"claim": "C1", "cells": ["In all", "426.00", "336.00"], **shown}
+    assert again(failed, better).claims[0].text == "Item: In all; Amount: 426.00; Landlord: 336.00"
+    assert not again(failed, {**better, "cells": rows[0]["cells"]}).claims, "the first row stands"
+
+
+def test_a_figure_has_the_only_sentence_of_its_works_that_states_it_as_a_quote() -> None:
+    text = "The call and three hours of work cost 180.00 and 246.00 euros."
+    (claim,) = written({"claims": [{"text": text, "rests_on": ["S1"]}]})[0].claims
+    assert [support.quote for support in claim.support] == [
+        "Emergency call at night: 180.00 euros in all.",
+        "Three hours of work cost 246.00 euros more.",
+    ]
+    (other,) = written({"claims": [{"text": "The call cost 180.00 euros.", "rests_on": ["S1"]}]})[0].claims
+    assert len(other.support) == 1
 
 
 def test_a_number_of_any_field_follows_from_a_shown_computation_or_the_row_falls() -> None:

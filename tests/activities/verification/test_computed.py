@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.verification.computed import computed_from
+from activities.verification.computed import Computed, computed_from
 
 QUOTES = (
     "The bill has 11,210 for the roof and 1,890 for heating; the rent is 2400 a month.",
@@ -56,9 +56,9 @@ QUOTES = (
 def test_a_number_follows_only_from_the_computation_that_is_shown(
     text: str, shown: list[str], computed: list[str]
 ) -> None:
-    made, missing = computed_from(text, shown, QUOTES, QUOTES)
-    assert ([] if missing else list(made)) == computed
-    assert bool(missing) is not bool(computed)
+    made = computed_from(text, shown, QUOTES, QUOTES)
+    assert ([] if made.missing else list(made.rows)) == computed
+    assert bool(made.missing) is not bool(computed)
 
 
 DATED = (
@@ -103,9 +103,9 @@ DATED = (
 def test_days_are_counted_between_dates_that_the_works_have(
     text: str, shown: list[str], computed: list[str]
 ) -> None:
-    made, missing = computed_from(text, shown, DATED, DATED)
-    assert ([] if missing else list(made)) == computed
-    assert bool(missing) is not bool(computed)
+    made = computed_from(text, shown, DATED, DATED)
+    assert ([] if made.missing else list(made.rows)) == computed
+    assert bool(made.missing) is not bool(computed)
 
 
 ROWS = ("7,754.40 * 7.5 / 100 * 49 / 365 = 78.08", "19,754.40 * 7.5 / 100 * 5 / 365 = 20.30")
@@ -133,16 +133,87 @@ def test_a_total_is_the_sum_of_its_rows_as_they_are_printed(
     text: str, shown: list[str], computed: list[str]
 ) -> None:
     """Also of those that other sentences of the text compute, whose computation is then shown."""
-    made, missing = computed_from(text, shown, DATED, DATED, ROWS)
-    assert [row for row in made if not missing and (row not in ROWS or row in computed)] == computed
-    assert bool(missing) is not bool(computed)
-    assert set(ROWS) <= set(made) or not (computed and shown and "20.30" in shown[0])
+    made = computed_from(text, shown, DATED, DATED, ROWS)
+    rows = [row for row in made.rows if row not in ROWS or row in computed]
+    assert ([] if made.missing else rows) == computed
+    assert bool(made.missing) is not bool(computed)
+    assert set(ROWS) <= set(made.rows) or not (computed and shown and "20.30" in shown[0])
 
 
 def test_a_sentence_without_a_number_of_its_own_needs_no_computation() -> None:
-    assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == ((), ())
+    assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == Computed()
 
 
 def test_what_holds_is_told_apart_from_what_does_not() -> None:
-    made, missing = computed_from("Of 427 people 999 came in 17 rooms.", ["209 + 218"], QUOTES, QUOTES)
-    assert (made, missing) == (("209 + 218 = 427",), ("999", "17"))
+    made = computed_from("Of 427 people 999 came in 17 rooms.", ["209 + 218"], QUOTES, QUOTES)
+    assert (made.rows, made.missing) == (("209 + 218 = 427",), ("999", "17"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "failure", "unknown"),
+    [
+        (["11,210 + 1,890 - 43"], "11,210 + 1,890 - 43 = 13057", ""),
+        (["11,210 + 1,890", "209 + 218"], "11,210 + 1,890 = 13100", ""),
+        (["11,210 + 1,895"], "11,210 + 1,895", "1,895"),
+        (["risk_ratio(43, 120, 29, 120)"], "risk_ratio(43, 120, 29, 120)", "29"),
+        ([], "", ""),
+    ],
+)
+def test_a_number_that_does_not_follow_is_told_with_what_its_computation_gives(
+    shown: list[str], failure: str, unknown: str
+) -> None:
+    made = computed_from("Together 13,107 were paid.", shown, QUOTES, QUOTES)
+    assert (made.missing, made.failure, made.unknown) == (("13,107",), failure, unknown)
+
+
+GROUPS = (
+    "Complications were similar, 0% (30) versus 52% (26), P = 0.42; major ones in 1 (2%) versus 4 (8%).",
+    "There were 50 patients in each arm; 0 of 20 versus 4 of 20 were readmitted, and 0 of 20 died in both.",
+    "Pain fell by -5.3 (SD 2.1) points in 21 patients and by -1.1 (SD 1.9) in 22.",
+)
+RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "computed"),
+    [
+        ("The risk ratio was 1.15 (95% CI 0.81 to 1.64).", "risk_ratio(30, 50, 26, 50)", [RATIO]),
+        ("The risk ratio was 1.15 (95% CI 0.81-1.64).", "risk_ratio(30,50,26,50)", [RATIO]),
+        ("The risk ratio was 1.15.", "risk_ratio(30; 50; 26; 50)", [RATIO]),
+        ("It was 1.15 (0.81 to 1.64).", "risk_ratio(30, 26 * 100 / 52, 26, 26 * 100 / 52)",
+         ["26 * 100 / 52 = 50", RATIO]),
+        ("The odds ratio was 1.38 (0.63 to 3.06).", "odds_ratio(30, 50, 26, 50)",
+         ["odds_ratio(30, 50, 26, 50) = 1.38 (0.63 to 3.06)"]),
+        ("It was 8.0 points (95% CI \u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
+         ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
+        ("It was -4.2 points (-5.4 to -3.0).", "mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22)",
+         ["mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22) = -4.2 (-5.4 to -3.0)"]),
+        # a group without events gets a half in each cell; without any in both there is nothing to compare
+        ("It was 0.11 (0.01 to 1.94).", "risk_ratio(0, 20, 4, 20)",
+         ["risk_ratio(0, 20, 4, 20) = 0.11 (0.01 to 1.94)"]),
+        ("It was 1.02 (0.02 to 48.9).", "risk_ratio(0, 20, 0, 20)", []),
+        # an interval in another order, without its sign, wider; other numbers than those of the quotes
+        ("It was 1.15 (1.64 to 0.81).", "risk_ratio(30, 50, 26, 50)", []),
+        ("It was 0.81 (1.15 to 1.64).", "risk_ratio(30, 50, 26, 50)", []),
+        ("It was 8.0 points (11.4 to 27.4).", "risk_difference(30, 50, 26, 50)", []),
+        ("It was 1.15 (0.71 to 1.64).", "risk_ratio(30, 50, 26, 50)", []),
+        ("It was 1.17 (0.81 to 1.68).", "risk_ratio(29, 50, 26, 50)", []),
+        ("It was 4.2.", "mean_difference(5.3, 2.1, 21, 1.1, 1.9, 22)", []),
+        # more events than people, too few numbers, another name, part of a longer expression
+        ("It was 1.92.", "risk_ratio(50, 26, 50, 50)", []),
+        ("It was 1.15.", "risk_ratio(30, 50, 26)", []),
+        ("It was 1.15.", "hazard_ratio(30, 50, 26, 50)", []),
+        ("It was 2.31.", "risk_ratio(30, 50, 26, 50) * 2", []),
+    ],
+)  # fmt: skip
+def test_a_statistic_of_two_groups_gives_its_estimate_and_its_interval(
+    text: str, shown: str, computed: list[str]
+) -> None:
+    made = computed_from(text, [shown], GROUPS, GROUPS)
+    assert ([] if made.missing else list(made.rows)) == computed
+    assert bool(made.missing) is not bool(computed)
+
+
+def test_the_figures_of_a_statistic_are_those_of_another_sentence_too() -> None:
+    made = computed_from("It was 1.15 (0.81 to 1.64).", [], GROUPS, GROUPS, [RATIO])
+    assert (made.rows, made.missing) == ((RATIO,), ())
