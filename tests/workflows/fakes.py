@@ -363,6 +363,7 @@ class Fakes:
             status="ok" if kept else "empty",
             hits=len(kept),
             kept=tuple(kept),
+            documents=self.script.documents,
         )
 
     @property

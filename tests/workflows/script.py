@@ -179,6 +179,8 @@ class Script:
     listed: dict[str, tuple[tuple[Preview, ...], tuple[str, ...]]] = field(default_factory=dict)
     """Source -> what each of its steps lists and does not read, and the names of what it tried."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
+    documents: int = 0
+    """Documents of the folder that each search names."""
     undecided: bool = False
     """Whether a request without a profile is prepared for another one first, as it really is."""
     program: str = ""

@@ -21,7 +21,7 @@ from activities.contracts.write import SentenceVerdict, Verdicts, VerifyInput
 from activities.report.formats.words import used_rows
 from client.runs.query import iterations
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request
-from tests.workflows.script import PROFILE, document
+from tests.workflows.script import PROFILE, document, option
 from workflows.memory import RECORDS_KEPT, TEXT_CHARS, LoopMemory
 from workflows.rules.payload_limits import rows
 from workflows.sections.types import SharedEvidence
@@ -160,6 +160,18 @@ async def test_searches_that_brought_little_are_reflected_on_with_what_they_brou
     _, _, run = await stage.play(a_request())
     assert stage.fakes.of("reflector")
     assert (await iterations(stage.client, run.handle.id))[0].reflection == "one of two"
+
+
+@pytest.mark.parametrize(("documents", "are_reviewed"), [(1, False), (9, True)])
+async def test_searches_of_a_folder_that_was_found_whole_are_not_reflected_on(
+    stage: Stage, documents: int, are_reviewed: bool
+) -> None:
+    """There is nothing else to search for."""
+    stage.script.sources, stage.script.documents = [option("library")], documents
+    stage.script.sufficient_at = 2
+    stage.script.search = lambda _: [document("library", "the only one")]
+    await stage.play(a_request(sources=("library",)))
+    assert bool(stage.fakes.of("reflector")) is are_reviewed
 
 
 async def test_what_would_test_a_hypothesis_is_searched_for(stage: Stage) -> None:

@@ -348,14 +348,24 @@ class ResearchSteps(RunPart):
     def _brought_little(self, statuses: Sequence[SearchStatus], new: int) -> bool:
         """Whether searches that were answered brought fewer new items than there were searches.
 
-        Failed searches are not counted: an outage is no reason to search for something else.
+        Failed searches are not counted: an outage is no reason to search for something else. Nor is anything
+        left to search for where a folder that is searched alone was found whole.
         """
+        if self._has_whole_folder():
+            return False
         if not new and "empty" in statuses:
             return True
         answered = sum(status in ANSWERED for status in statuses)
         if new >= answered or self.state.loop.iteration >= self.state.loop.max_iterations:
             return False
         return self.models.refusal("reflector") is None  # the step must not end a run
+
+    def _has_whole_folder(self) -> bool:
+        """Whether a folder alone was searched, and each of its documents was found."""
+        searches = self.state.evidence.searches
+        documents = max((search.documents for search in searches), default=0)
+        alone = {search.source for search in searches} == {"library"}
+        return alone and 0 < documents <= len(self.state.evidence.works)
 
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
         """Return the latest iterations before one.

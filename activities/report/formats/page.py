@@ -295,7 +295,7 @@ class _Page:
         if len(lines) > MOST_IN_LINE:
             yield Group((Text((note,), "note"), *bullets(lines)), "computed")
         else:
-            yield Text((note, *(Run(ended(line)) for line in lines)), "note")
+            yield Text((note, *(Run(ended(f"{line[:1].upper()}{line[1:]}")) for line in lines)), "note")
 
     def _item(self, claim: Claim) -> Iterator[Part]:
         lead = clean(claim.cells[0][0])

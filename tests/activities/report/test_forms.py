@@ -127,7 +127,7 @@ def test_each_computation_is_shown_once_behind_what_it_gives(name: str) -> None:
     assert "risk ratio of 1.15* (0.81 to 1.64)" in standard
     first = "Appendectomy, In all: (5 + 6) \u00d7 2 \u2212 4 = 18"
     assert standard.count(f"{first}. Appendectomy, In all: 18 \u2212 7 \u2212 1 = 10.") == 1
-    assert ". risk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)." in standard
+    assert "works. Risk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)." in standard
     assert standard.count("(5 + 6)") == full.count("(5 + 6)") == 1
     assert ("11 \u2212 4 = 7" in standard, "Appendectomy, Fewer: 11 \u2212 4 = 7" in full) == (False, True)
 
