@@ -365,7 +365,7 @@ class ResearchSteps(RunPart):
         searches = self.state.evidence.searches
         documents = max((search.documents for search in searches), default=0)
         alone = {search.source for search in searches} == {"library"}
-        return alone and 0 < documents <= len(self.state.evidence.works)
+        return alone and 0 < documents <= len(self.state.evidence.refs)
 
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
         """Return the latest iterations before one.
