@@ -76,7 +76,7 @@ def test_a_row_loses_the_field_that_does_not_follow_and_falls_with_its_only_one(
     )
     failed = to_reword(stands)
     prompt = WRITER.render(STEP.replace(failed=failed), WORKS, 20_000)
-    assert "(fields left out: it prints 427.00, which its computation does not give" in prompt.user
+    assert "(fields left out: it prints 427.00, which its calculation does not give" in prompt.user
     better = {"claim": "C1", "cells": ["In all", "426.00", "336.00"], **shown}
     assert again(failed, better).claims[0].text == "Item: In all; Amount: 426.00; Landlord: 336.00"
     assert not again(failed, {**better, "cells": rows[0]["cells"]}).claims, "the first row stands"
