@@ -27,37 +27,12 @@ _FORMULA_SOURCES = frozenset({"tex-math", "annotation", "annotation-xml"})
 HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
 TERMS = frozenset({"dt", "term"})
 """Elements that name what follows them."""
-_BLOCKS = HEADINGS | {
-    *(
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "fieldset",
-    ),
-    *(
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "header",
-        "hr",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "option",
-    ),
-    *("p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
-    *("abstract", "boxed-text", "def", "def-item", "def-list", "disp-quote", "list", "list-item", "sec"),
-}
+_BLOCK_NAMES = (
+    "address article aside blockquote body caption dd details div dl fieldset figcaption figure footer form header "
+    "hr legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul "
+    "abstract boxed-text def def-item def-list disp-quote list list-item sec"
+)
+_BLOCKS = HEADINGS.union(_BLOCK_NAMES.split())
 MAX_ROWS = 200_000
 """Rows of one table that are read."""
 _BLOCK = "\x1e"

@@ -279,7 +279,7 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
         return
     right = sorted(line.right for line in lines)[-max(1, len(lines) // 5) :][0]
     gaps = [above.base - line.base for above, line in pairwise(lines) if abs(above.size - line.size) < 0.5]
-    pitch = median(gaps) if gaps else 1.2 * body
+    pitch = median(gaps) if len(gaps) > 1 else 1.2 * body
     pitch = min(max(pitch, 0.9 * body), 2.4 * body)
     left, edge = min(line.left for line in lines), _left_edge(lines)
     lines, notes = _with_margin(lines, edge)

@@ -41,7 +41,7 @@ def with_ruled_tables(page: Page) -> list[Run]:
 def _with_enclosed(runs: list[Run], page: Page) -> list[Run]:
     """Do so for tables between rules from side to side: above and below the headings, and at the foot."""
     by_sides: defaultdict[tuple[int, int], list[Box]] = defaultdict(list)
-    for rule in sorted(page.rules, key=lambda rule: -rule.top):
+    for rule in _joined(rule for rule in page.rules if rule.top - rule.bottom <= RULE):
         if rule.right - rule.left > MIN_WIDE and not any(figure.encloses(rule) for figure in page.figures):
             by_sides[round(rule.left / RULE), round(rule.right / RULE)].append(rule)
     for some in by_sides.values():
@@ -55,6 +55,17 @@ def _with_enclosed(runs: list[Run], page: Page) -> list[Run]:
             parts += [rows] if is_part else []
         runs = _with_table(runs, parts, some[0])
     return runs
+
+
+def _joined(rules: Iterable[Box]) -> list[Box]:
+    """Return rules across from the top, those that are drawn cell by cell as one."""
+    whole: list[Box] = []
+    for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
+        if whole and abs(whole[-1].top - rule.top) < RULE / 2 and rule.left <= whole[-1].right + RULE:
+            whole[-1] = around((whole[-1], rule))
+        else:
+            whole.append(rule)
+    return whole
 
 
 def _rows_between(runs: Sequence[Run], high: Box, low: Box) -> list[list[Run]]:

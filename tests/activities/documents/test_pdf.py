@@ -346,6 +346,22 @@ def test_cells_between_rules_across_are_a_table_whatever_they_say() -> None:
     ]
 
 
+def test_rules_that_are_drawn_cell_by_cell_enclose_a_table() -> None:
+    rows = (("Boat", "Owner", "Remark"), ("Alma", "Lee", "sold"), ("Brise", "Kim", "not seen"))
+    content = "".join(
+        at(50 + 90 * column, 700 - 20 * row, cell)
+        + f"{46 + 90 * column} {694 - 20 * row} 90 0.8 re f\n{46 + 90 * column} 714 90 0.8 re f\n"
+        for row, cells in enumerate(rows)
+        for column, cell in enumerate(cells)
+    )
+    text = drawn(content + at(50, 600, "Nobody may moor here at night.") + at(50, 575, "It is closed."))
+    assert text.split("\n\n") == [
+        "Boat: Alma; Owner: Lee; Remark: sold\nBoat: Brise; Owner: Kim; Remark: not seen",
+        "Nobody may moor here at night.",
+        "It is closed.",
+    ]
+
+
 @pytest.mark.parametrize(
     "inside",
     ["```\n-a    add a boat\n-b    take it out\n-c    count them\n```", PROSE * 3],
