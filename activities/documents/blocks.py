@@ -28,8 +28,8 @@ HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
 TERMS = frozenset({"dt", "term"})
 """Elements that name what follows them."""
 _BLOCK_NAMES = (
-    "address article aside blockquote body caption dd details div dl fieldset figcaption figure footer form header "
-    "hr legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul "
+    "address article aside blockquote body caption dd details div dl fieldset figcaption figure footer form "
+    "header hr legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul "
     "abstract boxed-text def def-item def-list disp-quote list list-item sec"
 )
 _BLOCKS = HEADINGS.union(_BLOCK_NAMES.split())
