@@ -140,8 +140,11 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     ):
         raise Unreadable(f"it is no {kind} file; open it in its program and save it as {kind}")
     if kind in ZIPPED:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _limited(sum(part.file_size for part in archive.infolist()))
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                _limited(sum(part.file_size for part in archive.infolist()))
+        except zipfile.BadZipFile as error:
+            raise Unreadable("it is damaged or was cut off; get or save it again") from error
     if kind.endswith(PACKED):
         data, kind = _unpack(data), kind.removesuffix(PACKED)
     if kind in TEXTS:

@@ -334,6 +334,7 @@ def test_a_kind_that_is_not_read_says_as_what_to_save_it(tmp_path: Path) -> None
         *((f"empty{kind}", b"", "it is empty") for kind in (".txt", ".pdf", ".docx", ".jsonl", ".png")),
         ("paper.txt", b"%PDF-1.7", "it is a PDF under another ending; name it .pdf"),
         ("page.pdf", b"<p>Hi</p>", "it is no .pdf file; open it in its program and save it as .pdf"),
+        ("page.docx", b"PK\x03\x04<p>Hi</p>", "it is damaged or was cut off; get or save it again"),
         ("page.docx", b"<p>Hi</p>", "it is no .docx file; open it in its program and save it as .docx"),
     ],
 )
