@@ -5,7 +5,7 @@ with the day first, but in English, where both are usual: there it is no date.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -27,6 +27,13 @@ _DAY_FIRST = re.compile(
 )
 _JOINED = re.compile(rf"({_LETTERS}{{3,12}})-(?=\d)")
 _MONTH_FIRST = re.compile(rf"({_LETTERS}{{3,12}})\.?\s(\d{{1,2}})(?:{_LETTERS}{{2}})?,?\s(\d{{4}})(?!\d)")
+_WITHOUT_YEAR = (
+    re.compile(
+        rf"(?<!\d)(?P<day>\d{{1,2}})(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:de\s)?(?P<month>{_LETTERS}{{3,12}})"
+    ),
+    re.compile(rf"(?P<month>{_LETTERS}{{3,12}})\.?\s(?P<day>\d{{1,2}})(?!\d)"),
+    re.compile(r"(?<!\d)(?P<month>\d{1,2})[\u6708\uc6d4]\s?(?P<day>\d{1,2})[\u65e5\uc77c\u53f7\u865f]"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,19 @@ def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
         if not chosen or mention.start >= chosen[-1].start + len(chosen[-1].shown):
             chosen.append(mention)
     return chosen
+
+
+def days_of(texts: Iterable[str], language: str = ENGLISH) -> set[date]:
+    """Return the dates of texts; one without a year (`9 June`) is that day of each year of the others."""
+    texts = [*texts]
+    days = {mention.day for text in texts for mention in dates_in(text, language)}
+    years = {day.year for day in days}
+    months = _months(language)
+    for match in (match for text in texts for form in _WITHOUT_YEAR for match in form.finditer(text)):
+        name = match["month"]
+        month = int(name) if name.isdecimal() else months.get(name.casefold(), 0)
+        days |= {mention.day for year in years for mention in _made(match, str(year), month, match["day"])}
+    return days
 
 
 def ranges_apart(text: str, language: str = ENGLISH) -> str:

@@ -32,8 +32,9 @@ MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
 MAX_COMPUTED = 12
 """Computations that one sentence shows."""
-MAX_PASSES = 4
-"""Times that sentences are decided on, since one may be computed of what another one shows."""
+MAX_PASSES = 40
+"""Times that sentences are decided on, since one may be computed of what another one shows: a balance goes on
+from that of the row above."""
 Form = Literal["paragraph", "list", "table"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -131,6 +132,14 @@ def checked(
         )
 
     decision = decide(claim.text)
+    while len(claim.support) < MAX_LABELS and (operand := _operand_missing(decision)):
+        quoted = gate.quote_of_operand(
+            operand, {row.evidence_id for row in claim.support}, prompt.sentences.values()
+        )
+        if quoted is None or quoted in claim.support:
+            break
+        claim = claim.replace(support=(*claim.support, quoted))
+        decision = decide(claim.text)
     problem = decision.refusal
     if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
         (head, label), *others = claim.cells
@@ -143,6 +152,12 @@ def checked(
         quotes = gate.quotes_of_figures(claim, [documents[s.evidence_id] for s in claim.support], about)
         claim = claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
     return claim
+
+
+def _operand_missing(decision: gate.Decision) -> str:
+    """Return the number or date that a computation takes from none of its quotes, if that is the refusal."""
+    problem = decision.refusal
+    return problem.text("operand") if problem is not None and problem.code == "operand_missing" else ""
 
 
 def results_of(claims: Iterable[DraftClaim]) -> tuple[str, ...]:

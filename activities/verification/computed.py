@@ -21,7 +21,7 @@ from typing import NamedTuple
 from activities.analysis.figures import of_groups
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
-from activities.documents.dates import Date, dates_in
+from activities.documents.dates import Date, dates_in, days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, missing_numbers, rounded_to, single
@@ -110,7 +110,10 @@ def computed_from(
         return Computed(missing=tuple(number.shown for number in missing))
     operands = [number for quote in quotes for number in figures(quote)]
     stated = {value for number in operands for value in number.values}
-    days = {mention.day for work in works for mention in _dates(work)}
+    languages = {language_of_question(work) or ENGLISH for work in works}
+    days = {day for language in languages for day in days_of(works, language)}
+    shown_here = {_shown(expression) for expression in expressions}
+    results = [line for line in results if line.rpartition(" = ")[0] not in shown_here]
     sources = {figure: line for line in results for figure in figures(line.rpartition("=")[2])}
     operands += sources
     for expression in expressions:

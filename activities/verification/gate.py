@@ -20,11 +20,12 @@ from rapidfuzz import fuzz
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, Evidence, Sentence, StandsBy, Statement, Support
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
-from activities.documents.dates import ranges_apart
+from activities.documents.dates import days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import missing_code, missing_number, missing_numbers, read, stated
+from activities.text.numbers import figures, missing_code, missing_number, missing_numbers, read, stated
 from activities.text.quotability import LABEL
+from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import is_function, terms
 from activities.verification.computed import computed_from
@@ -54,6 +55,8 @@ MIN_WORD_CHARS = 4
 """Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
 STEM_CHARS = 5
 """Characters of a stem by which words match: `inhibits`, `inhibition`."""
+MIN_DIGITS = 4
+"""Digits of a number from which on two places that have it mean the same."""
 MAX_QUOTES = 12
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
@@ -252,6 +255,26 @@ def quotes_of_figures(claim: Sentence, works: Iterable[Evidence], about: str) ->
             holding = [s for s in holding if wanted in normalise(s.quote)]
         if len(holding) == 1:
             yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
+
+
+def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> Support | None:
+    """Return the sentence that states a number or a date which a computation takes from none of its quotes.
+
+    It is of a cited work, else of another that was shown. A number of few digits stands in many places by
+    chance: it is taken only where one sentence alone states it."""
+    values = {value for number in figures(operand) for value in number.values}
+    days = days_of([operand])
+    holding = [
+        sentence
+        for sentence in shown
+        if days & days_of([sentence.quote, operand])
+        or any(values & number.values for number in (() if days else figures(sentence.quote)))
+    ]
+    holding = [sentence for sentence in holding if sentence.evidence_id in cited] or holding
+    is_plain = bool(days) or sum(map(str.isdigit, operand)) >= MIN_DIGITS
+    if len(holding) == 1 or (holding and is_plain):
+        return Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
+    return None
 
 
 def _missing(text: str, quotes: Sequence[str]) -> int:

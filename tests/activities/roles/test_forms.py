@@ -1,6 +1,7 @@
 """Lists and tables of a writer: a row or an item is decided, written again and changed as a sentence is."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from activities.contracts.evidence import Evidence, ReportPlanSection, Statement
 from activities.contracts.revise import Revised, ReviseInput
@@ -241,3 +242,30 @@ def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these()
         "246.00 / 7 = 35.14",
         "25.71 + 35.14 = 60.85",
     )
+
+
+def test_a_balance_is_computed_row_by_row_however_long_the_account_is() -> None:
+    amounts = [f"{180 - 10 * n:.2f}" for n in range(13)]
+    rows = [
+        {"cells": [f"After payment {n}", after, ""], "rests_on": ["S1"], "computed": [f"{before} - 10"]}
+        for n, (before, after) in enumerate(pairwise(amounts), 1)
+    ]
+    works = (BILL.replace(text=f"{BILL.text} Each payment was 10 euros."), LETTER)
+    prompt = WRITER.render(STEP, works, 20_000)
+    answer = DraftAnswer.model_validate({"answer": [], "blocks": [table(*rows)]})
+    draft = WRITER.accept(STEP, prompt, answer).output
+    assert [row.cells[1][1] for row in draft.claims] == amounts[1:]
+    assert all(row.support[-1].quote == "Each payment was 10 euros." for row in draft.claims)
+
+
+def test_an_operand_without_its_label_gets_the_sentence_that_states_it() -> None:
+    """Of another work too, but no number of few digits that stands in several sentences."""
+    row = {"cells": ["Left", "90.00", ""], "rests_on": ["S2"], "computed": ["426.00 - 336.00"]}
+    sums = {"cells": ["Both", "426.00", ""], "rests_on": ["S1"], "computed": ["180.00 + 246.00"]}
+    draft, _ = written(table(row, sums))
+    left, both = draft.claims
+    assert [support.evidence_id for support in both.support] == [BILL.evidence_id] * 2
+    assert [support.evidence_id for support in left.support] == [BILL.evidence_id, LETTER.evidence_id]
+    chance = {"cells": ["Both", "432.00", ""], "rests_on": ["S1"], "computed": ["180.00 + 7 * 36"]}
+    draft, _ = written(table(chance))
+    assert [claim.state for claim in draft.claims] == ["refused"]

@@ -65,6 +65,7 @@ DATED = (
     "The amount of 1,980.00 pounds was due 14 days after 2 May 2025; overdue amounts bear 8 % a year.",
     "La facture du 18 avril 2025 fut payée le 30 juin 2025 à Lyon par la société.",
     "该合同于2024年3月14日签订。",
+    "The letter arrived on 9 June.",
     "It was returned on 14.03.2024, and the loan of 2023-11-01 ended.",
 )
 
@@ -92,6 +93,10 @@ DATED = (
          ["2025-05-02 + 14", "1,980.00 * 8 / 100 * days(2025-05-16, 2025-06-30) / 365"],
          ["2025-05-02 + 14 = 2025-05-16",
           "1,980.00 * 8 / 100 * days(2025-05-16, 2025-06-30) / 365 = 19.53"]),
+        # without a year it is that day of each year that the works have
+        ("It was kept for 21 days.", ["days(2025-06-09, 30 June 2025)"],
+         ["days(2025-06-09, 30 June 2025) = 21"]),
+        ("It was kept for 21 days.", ["days(2022-06-09, 2022-06-30)"], []),
         # a date that no work has, a wrong count, and what is no date
         ("These are 135 days.", ["days(2023-11-01, 2024-03-15)"], []),
         ("These are 133 days.", ["days(2023-11-01, 2024-03-14)"], []),
