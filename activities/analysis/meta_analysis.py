@@ -146,11 +146,6 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
             len(works),
         )
         yield text.format(count=len(works))
-    for effect in unread:
-        cell = f" ({effect.column} “{effect.text}”)" if effect.text else ""
-        yield _("Left out: {study}: {reason}.").format(
-            study=effect.study + cell, reason=_(UNREAD[effect.reason])
-        )
 
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from activities.analysis.meta_analysis import REASONS, VERDICTS, interval_text, is_complete, worded
+from activities.analysis.meta_analysis import REASONS, UNREAD, VERDICTS, interval_text, is_complete, worded
 from activities.contracts.appraisal import PART as CONCLUSIONS
-from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Pool
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Pool, Unread
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Statement, Support
@@ -99,7 +99,14 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
         yield from (Text((Run(clean(text)),)) for text in (program.method, by, printed) if text)
         lines = program.code.expandtabs(4).splitlines()
         yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
-    yield from bullets(analysis.limitations)
+    left_out = map(_left_out, analysis.unread) if report.length == "full" else ()
+    yield from bullets((*analysis.limitations, *left_out))
+
+
+def _left_out(effect: Unread) -> str:
+    cell = f" ({effect.column} “{effect.text}”)" if effect.text else ""
+    reason = _(UNREAD[effect.reason])
+    return _("Left out: {study}: {reason}.").format(study=effect.study + cell, reason=reason)
 
 
 def _listed(pooled: NotPooled, quotes: Quotes) -> Parts:
