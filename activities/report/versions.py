@@ -170,13 +170,9 @@ def notice_line(notice: StandingNotice) -> str:
     """Word a notice: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
     parts = [f"{_(NOTICES[notice.kind])} {day(notice.date or '')}".strip()]
     parts += [f"{kind}:{value}" for kind, value in (("doi", notice.doi), ("pmid", notice.pmid)) if value]
-    return clean(", ".join([*parts, *_reporter(notice)]))
-
-
-def _reporter(notice: StandingNotice) -> list[str]:
-    if not notice.reported_by:
-        return []
-    return [_("reported by {source}").format(source=source_title(notice.reported_by))]
+    if notice.reported_by:
+        parts.append(_("reported by {source}").format(source=source_title(notice.reported_by)))
+    return clean(", ".join(parts))
 
 
 NOTICES = {

@@ -13,8 +13,6 @@ from activities.report.parts import parts_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
 
-FIRST_CLAIMS = 5
-"""Claims shown on the terminal; the report has them all."""
 SAMPLE_ONLY = "sample_only"
 """Code of the statement that only the bundled sample library was searched."""
 UNREADABLE = "records_unreadable"

@@ -11,12 +11,13 @@ from rich.text import Text
 
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import counted
+from activities.report.formats.prose import FIRST_CLAIMS
 from activities.report.formats.references import best_url, file_of
 from activities.report.formats.statements import sentence
 from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
-from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
+from client.reports.answer import answer_of, claims_of, with_references
 from client.terminal import plain, short_path, to_stdout
 
 BECAUSE: Mapping[str, str] = {name: stop.because for name, stop in STOPS.items() if stop.early}

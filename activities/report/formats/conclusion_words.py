@@ -31,7 +31,6 @@ from activities.report.formats.blocks import (
     Block,
     Bullets,
     Cell,
-    Cite,
     Heading,
     Parts,
     Run,
@@ -393,7 +392,14 @@ def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Tab
                 cell(_sentence(clean(conclusion.outcome)))
                 if conclusion.asked and not (conclusion.wording and report.answer)
                 else Cell(_cited(conclusion, quotes)),
-                Cell((Run(number(len(works))), _marks(works, quotes)) if works else ()),
+                Cell(
+                    (
+                        Run(number(len(works))),
+                        quotes.numbers(support for work in works for support in work.support),
+                    )
+                    if works
+                    else ()
+                ),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
                 cell(" ".join(filter(None, (_effect_words(conclusion, works), differs(conclusion))))),
                 cell(reasons(conclusion)),
@@ -437,11 +443,6 @@ def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
             text = _("{measure} from {range} in {count} studies.")
             between = limits(min(estimates), max(estimates))
             yield _sentence(text.format(measure=name, range=between, count=number(len(results))))
-
-
-def _marks(works: Iterable[AppraisedWork], quotes: Quotes) -> Cite:
-    """Return the numbers of the references of works."""
-    return quotes.numbers(support for work in works for support in work.support)
 
 
 def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
@@ -503,22 +504,18 @@ def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Ce
         is_sized = bool({"total", "control_total"} & work.figures.keys())
         assumed = _(FROM_SHARES if is_sized else EQUAL_GROUPS)
         mark = notes.setdefault(assumed, "*" * (len(notes) + 1))
-    people = _people(work)
+    people, effect = _people(work), _p_value(work.p)
+    if work.effect and work.result:
+        effect = f"{work.effect.measure} {_interval(work.result, work)}{_counted(work)}"
     texts = (
         _share(arms.events, arms.total) + mark if arms else "",
         _share(arms.control_events, arms.control_total) + mark if arms else "",
-        _effect(work),
+        effect,
         direction_words(work.direction) + ("" if work.counted else _(", not counted (not randomised)")),
         number(people) if people else "",
     )
     cells = (cell(text, quote=quote) for text in texts)
     return (named(reference, quotes) if reference else cell(work.evidence_id), *cells)
-
-
-def _effect(work: AppraisedWork) -> str:
-    if work.effect and work.result:
-        return f"{work.effect.measure} {_interval(work.result, work)}{_counted(work)}"
-    return _p_value(work.p)
 
 
 def _interval(result: Interval, of: AppraisedWork | PooledFigure) -> str:

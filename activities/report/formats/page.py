@@ -132,7 +132,7 @@ class _Page:
         cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
         listed = refs.blocks(report, cited)
         made = Chapter("made", _("How this report was made"), tuple(self._made()), "folded")
-        chapters = (*body, self._chapter("references", _("References"), listed), made)
+        chapters = (*body, Chapter("references", _("References"), tuple(listed)), made)
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
@@ -191,11 +191,10 @@ class _Page:
     def _body(self) -> Iterator[Chapter]:
         report = self.report
         if report.length == "brief":
-            yield self._chapter(
-                "first", _("Nearest passages") if not self.judged else _("Findings"), self._first()
-            )
+            title = _("Findings") if self.judged else _("Nearest passages")
+            yield Chapter("first", title, tuple(self._first()))
             return
-        yield self._chapter("mechanism", _("Mechanism"), self._prose(("", report.mechanism)))
+        yield Chapter("mechanism", _("Mechanism"), tuple(self._prose(("", report.mechanism))))
         for section in report.sections:
             anchor, title, blocks = self._anchor(section), words.heading(section), list[Block]()
             for number, block in enumerate(self._section(section)):
@@ -222,15 +221,10 @@ class _Page:
         if report.length != "brief":
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
-            yield self._chapter("works", _(report.words.title), works_table(report, self.quotes))
-        yield self._chapter("open", _("What is not shown"), bullets(words.not_shown(report)))
-        yield self._chapter(
-            "disputed", _("Disputed sentences"), bullets(map(words.dispute_line, report.disputes))
-        )
-
-    @staticmethod
-    def _chapter(anchor: str, title: str, blocks: Iterable[Block]) -> Chapter:
-        return Chapter(anchor, title, tuple(blocks))
+            yield Chapter("works", _(report.words.title), tuple(works_table(report, self.quotes)))
+        yield Chapter("open", _("What is not shown"), tuple(bullets(words.not_shown(report))))
+        disputes = tuple(bullets(map(words.dispute_line, report.disputes)))
+        yield Chapter("disputed", _("Disputed sentences"), disputes)
 
     # sentences
 

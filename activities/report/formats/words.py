@@ -203,12 +203,12 @@ def checks(report: Report) -> str:
 
 def vigilance(read: Vigilance) -> str:
     """State how well the second reader read; empty where nothing was planted."""
-    if not read.planted:
-        return ""
-    return _(
+    text = _(
         "In a test, the second reader found {noticed} of {planted} planted errors and wrongly refused "
         "{refused} of {true} true sentences."
-    ).format(noticed=read.noticed, planted=read.planted, refused=read.refused, true=read.true)
+    )
+    numbers = {"noticed": read.noticed, "planted": read.planted, "refused": read.refused, "true": read.true}
+    return text.format(**numbers) if read.planted else ""
 
 
 def heading(section: ReportSection) -> str:
@@ -258,8 +258,7 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
         names = tuple(s.text("source") for s in silent)
         together = Statement.of("sources_not_reached", sources=names)
         shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
-    limits = sentences(shown) if report.statements else tuple(map(clean, report.limitations))
-    every = (*map(clean, report.reservations), *gaps(report), *limits, *_read_in_vain(report))
+    every = (*map(clean, report.reservations), *gaps(report), *sentences(shown), *_read_in_vain(report))
     return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
 
 
