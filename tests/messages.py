@@ -5,6 +5,7 @@
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -18,6 +19,7 @@ METHODS = [("**.py", "python"), ("**.jinja", "jinja2")]
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 
 
+@cache
 def written() -> Catalog:
     """Collect the messages that the code marks."""
     catalogue = Catalog(fuzzy=False)

@@ -17,9 +17,11 @@ Person = Annotated[str, Field(min_length=1, max_length=80, description="Who deci
 
 
 ACTIONS = "; ".join(
-    f"{act.name} ({', '.join(name for name in act.arguments if name != 'by')})" for act in ACTS.values()
+    f"{act.name} ({', '.join(fields)})"
+    for act in ACTS.values()
+    if (fields := [name for name in act.arguments if name != "by"])
 )
-"""Each action with the fields of its content."""
+"""The actions that have a content, each with its fields."""
 
 
 class Reviews:

@@ -1,6 +1,6 @@
 """Messages to a run and its report are declared once, and every surface has each with all its fields."""
 
-from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -15,12 +15,19 @@ from client.messages import MESSAGES, Verb
 from client.web.running import inputs_of
 
 
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The paths of the HTTP interface."""
+    client = Determinator(Settings(home=tmp_path_factory.mktemp("home")))
+    described: dict[str, Any] = build_app(client, TokenFile.of_owner("of the owner")).openapi()["paths"]
+    return described
+
+
 @pytest.mark.parametrize("verb", MESSAGES.values(), ids=MESSAGES.keys())
-def test_each_surface_has_each_message_with_its_fields(home: Path, verb: Verb) -> None:
+def test_each_surface_has_each_message_with_its_fields(paths: dict[str, Any], verb: Verb) -> None:
     from client.mcp.answers import TOOLS
     from client.mcp.research import TO_REPORT, TO_RUN, fields_of
 
-    paths = build_app(Determinator(Settings()), TokenFile.of_owner("of the owner")).openapi()["paths"]
     route = paths[f"/runs/{{run_id}}/{verb.name}"]["post"]
     assert verb.model is None or verb.model.__name__ in str(route["requestBody"])
     actions = TO_REPORT if verb.to == "report" else TO_RUN
