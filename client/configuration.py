@@ -139,7 +139,7 @@ def no_json() -> str:
                 json.loads(os.environ.get(variable, "[]"))
         except ValueError:
             example = tomllib.loads(f"value = {key.example}")["value"] if key.example else ["..."]
-            return f"{variable} is no JSON; write it as {variable}='{json.dumps(example)}'"
+            return f"{variable} is not JSON; write it as {variable}='{json.dumps(example)}'"
     return ""
 
 

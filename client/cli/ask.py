@@ -135,7 +135,7 @@ def show_planned(planned: "Planned", *, as_json: bool) -> None:
         print_json(planned)
         return
     parsed = planned.parsed
-    expected = planned.estimate.text if planned.estimate else "no language model, so nothing is bought"
+    expected = planned.estimate.text if planned.estimate else "no language model, so nothing is spent"
     print_text(f"Expected: {expected}")
     print_text(
         f"Mode {parsed.research_mode}, profile {parsed.profile}, searching {', '.join(planned.sources)}"

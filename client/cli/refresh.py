@@ -159,7 +159,7 @@ def show(outcome: "RefreshOutcome") -> None:
 
 def _nobody_answered(outcome: "RefreshOutcome") -> str:
     if outcome.asked:
-        return "no authority answered, so that nothing is known of what has changed"
+        return "no authority answered, so it is not known what has changed"
     why = (
         f"no authority can be asked about any of the {outcome.references} references: they come from a "
         "library or have no identifier that the authorities know"

@@ -41,7 +41,7 @@ WAV = "wav"
     "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
 )
 @click.option(
-    "--diff", type=click.IntRange(1), metavar="N", help="Print what is other than in version N, by sentence."
+    "--diff", type=click.IntRange(1), metavar="N", help="Print the sentences that differ from version N."
 )
 @click.option("--ids", is_flag=True, help="Print each sentence with the id by which it is disputed.")
 @on_client
@@ -67,7 +67,7 @@ async def report(
     ending = form or (format_of(output.suffix) if output else "") or "md"
     binary = ending == WAV or not FORMATS[ending].is_text
     if output is None and binary and sys.stdout.isatty():
-        raise BadInput(f"{ending} is no text; save it with --output report.{ending}")
+        raise BadInput(f"{ending} is not text; save it with --output report.{ending}")
     from client.reports.load import as_bytes, write_report
 
     document = await find_report(client, run, number)
@@ -79,7 +79,7 @@ async def report(
         from client.cli.steering import show_difference
 
         if not show_difference(await find_report(client, run, diff), document):
-            say(f"no sentence is other than in version {diff}")
+            say(f"no sentence differs from version {diff}")
         return
     if length is not None:
         document = document.replace(length=length)
@@ -120,7 +120,7 @@ async def chart(client: "Determinator", run: str, name: str, form: str | None, o
     if ending not in CHART_FORMATS:
         raise BadInput(f"a chart is {', '.join(CHART_FORMATS)}; name it {output and output.stem}.svg")
     if output is None and ending == "png" and sys.stdout.isatty():
-        raise BadInput(f"png is no text; save it with --output {name}.png")
+        raise BadInput(f"png is not text; save it with --output {name}.png")
     document = await find_report(client, run, None)
     try:
         data = chart_file(document, name, ending)

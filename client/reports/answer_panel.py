@@ -81,7 +81,7 @@ def answer_parts(
         parts.append(Text.assemble("Report ", line, no_wrap=True))
     parts.append(
         Text(
-            f"Next: determinator report {name}, or evidence, export, verify in place of report",
+            f"Next: determinator report {name} (also: evidence, export, verify)",
             style="dim",
         )
     )

@@ -240,7 +240,7 @@ def _readme(
     examination = examine(report, [dict(line) for line in lines])
     quotes = sum(len(bearer.quotes) for bearer in examination.bearers)
     works = {quote.evidence_id for bearer in examination.bearers for quote in bearer.quotes}
-    faults = f"{len(examination.faults())} things did not hold; the check names them"
+    faults = f"{len(examination.faults())} checks failed; `determinator verify` names them"
     state = "everything held" if examination.holds else faults
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     counts = f"{plural(quotes, 'quote')} from {plural(len(works), 'work')}"

@@ -102,7 +102,7 @@ def open_parcel(path: Path) -> Parcel:
         beside = path.parent / EVIDENCE
         return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
     except BAD_ARCHIVE as error:
-        raise BadParcel(f"{path} is no archive that can be read: {error}") from error
+        raise BadParcel(f"{path} cannot be read as an archive: {error}") from error
     except OSError as error:
         raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
 

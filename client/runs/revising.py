@@ -130,7 +130,7 @@ async def revise(
 
     text = " ".join((content.note if isinstance(content, Decided) else content.text).split())
     if len(text) < 2 and kind != "decide":
-        raise BadInput("nothing is said; write what you want to know or to have changed")
+        raise BadInput("the message is empty; write what you want to know or to have changed")
     settings = client.settings
     original = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)

@@ -29,7 +29,7 @@ class RunState(BaseModel):
     evidence: int = Field(0, description="Works found so far")
     waiting_for: str | None = Field(None, description="The gate that waits for a decision")
     paused: bool = False
-    progress: list[str] = Field([], description="How far it is, line by line, as a person is shown it")
+    progress: list[str] = Field([], description="Its progress, line by line, as a person sees it")
     stop_reason: str | None = None
     spent: Spent | None = None
     link: str | None = Field(None, description="Its page in Temporal's Web UI")

@@ -60,7 +60,7 @@ class Standstill:
     def line(self) -> str:
         """It stands still, and why, for people."""
         why = f" ({self.reason})" if self.reason else ""
-        return f"it stands still: its next step was tried {self.attempts} times and cannot be decided{why}"
+        return f"it is stuck: its next step was tried {self.attempts} times and cannot be decided{why}"
 
 
 async def standstill(client: Client, run_id: str) -> Standstill | None:

@@ -116,4 +116,4 @@ def test_a_variable_that_is_no_json_is_named_with_the_form_to_write(
     monkeypatch.setenv(variable, value)
     with pytest.raises(BadInput) as refused:
         load_settings()
-    assert str(refused.value) == f"{variable} is no JSON; write it as {variable}='{example}'"
+    assert str(refused.value) == f"{variable} is not JSON; write it as {variable}='{example}'"

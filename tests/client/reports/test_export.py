@@ -134,7 +134,7 @@ def test_what_is_no_evidence_is_named_by_its_line(home: Path) -> None:
     assert ran.code == 2
     assert "mine.jsonl, line 2" in ran.err
     Path("empty.zip").write_bytes(b"not an archive")
-    assert "no archive" in command("verify", "empty.zip").err
+    assert "cannot be read as an archive" in command("verify", "empty.zip").err
     Path("void").mkdir()
     assert "has no report.json" in command("verify", "void").err
     assert "there is no file gone.json" in command("verify", "gone.json").err
