@@ -1,7 +1,7 @@
 """The text of a PDF as a viewer shows it: paragraphs over lines, columns and pages, rows of tables, captions.
 
-PDFium finds the letters (`pdf_page`); `pdf_layout` orders them. What stands on a page and is no text of its
-document is kept apart: running heads, numbers of pages and lines, contents, labels of figures, references.
+PDFium finds the letters (`pdf_letters`); `pdf_layout` orders them. What stands on a page and is no text of
+its document is kept apart: running heads, numbers of pages and lines, contents, labels of figures, references.
 """
 
 import re
@@ -14,7 +14,7 @@ from importlib import resources
 from itertools import pairwise
 
 from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
-from activities.documents.pdf_page import HYPHEN, Page, Run, read_page, rows_of
+from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
 from activities.text.normal_form import is_unspaced
@@ -56,6 +56,8 @@ _TIES = str.maketrans(
 def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     """Read the pages of a PDF, as many as `seconds` of processor time allow. Raises NoText, Unreadable."""
     import pypdfium2
+
+    from activities.documents.pdf_letters import read_page
 
     try:
         document = pypdfium2.PdfDocument(data)

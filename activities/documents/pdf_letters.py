@@ -1,0 +1,543 @@
+"""A page as PDFium draws it: its letters put together to words and runs, its figures and its rules."""
+
+import ctypes
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import groupby, islice
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfDocument, PdfPage
+
+from activities.documents.blocks import script
+from activities.documents.pdf_page import (
+    HYPHEN,
+    RULE,
+    SMALLER,
+    TO_THE_LEFT,
+    Box,
+    Page,
+    Run,
+    around,
+    down,
+    is_right_to_left,
+)
+
+_Raw = Any
+"""A page of letters of PDFium, for which pypdfium2 ships no types."""
+GAP = 0.8
+"""Empty space between words of one run at most, in heights of a letter."""
+MIN_BLANK = 0.6
+"""Width of a blank between words of fixed width at least, in letters."""
+RAISED = 0.07
+"""Distance from the line, in heights of a letter, of a super- or subscript, which is smaller as well."""
+MAX_LETTERS = 100_000
+"""Letters of one page that are read: a page of small print has 20,000."""
+MAX_OBJECTS = 20_000
+"""Drawn objects of a page that are looked at."""
+MIN_DRAWN = 8
+"""Lines and areas of a figure that is drawn; a frame or the rules of a table have fewer."""
+MIN_SIDE = 40.0
+"""Shorter side of a figure in points."""
+MAX_RULES = 1_000
+_DRAWN_NOTES = (3, 13, 20)
+"""Annotations of which a viewer shows the words on the page: free text, stamps and the fields of forms."""
+NO_LETTER = "\u00ad"
+"""A soft hyphen, and what stands in the place of an accent that is on its letter."""
+_VISIBLE = re.compile(r"\S+")
+_LINE = re.compile(r"[^\r\n]*")
+_SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
+_BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
+_OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
+_LATIN = re.compile("[A-Za-z]")
+MIN_SPACE = 0.1
+"""Width of a blank at least, in heights of a letter."""
+_ACCENTS = dict(
+    zip(
+        "`\u00b4^\u02c6~\u02dc\u00af\u02d8\u02d9\u00a8\u02da\u02dd\u02c7\u00b8",
+        "\u0300\u0301\u0302\u0302\u0303\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
+        strict=True,
+    )
+)
+"""Accents that stand by themselves -> those that are part of a letter."""
+_ACCENT = re.compile(f"[{re.escape(''.join(_ACCENTS))}]")
+_CODES = {
+    **dict.fromkeys((2, 0xFFFE), HYPHEN),
+    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF0D8), "\u2022"),
+    **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
+    **dict(zip(range(0x10, 0x17), "\u201c\u201d\u201e\u00ab\u00bb\u2013\u2014", strict=True)),
+    **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
+}
+"""Hyphens at the ends of lines; bullets of Word; ligatures and quotation marks of TeX's fonts."""
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+"""The ligature whose place is that of the character with which PDFium ends lines."""
+_MATH = re.compile(
+    r"CM(MI|SY|EX)|MSBM|MSAM|(?<!DejaVu)Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath",
+    re.IGNORECASE,
+)
+_LARGE = re.compile(r"^(?:CM|LM|EU|TX|PX|N?TX|Esint|Fourier-?Math)\w{0,12}?EX|Extension", re.IGNORECASE)
+_LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨∑∏∫∪∩⊎√√√√√")  # noqa: RUF001 - they are meant
+"""Sums and roots by their places in TeX's font of large symbols (The TeXbook, Appendix F)."""
+AXIS = 0.25
+"""Height above the line, in heights of a letter, of the middle of a large symbol."""
+_FIXED = re.compile(
+    r"Mon[oL]|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF(?:\w{0,2}TT|[SI]T\d)|LM\w{0,4}TT|Menlo|TXTT|ZI4",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(
+    r"Bold|Black|Heavy|Semibold|CMBX|CMSSBX|SFBX|LMB|-Demi|\bMedi|-B\b|(?<=\w)TB$", re.IGNORECASE
+)
+
+
+class _Piece(NamedTuple):
+    """Letters of a word that are of one size and stand on one line."""
+
+    text: str
+    left: float
+    right: float
+    base: float
+    size: float
+
+
+class _Font(NamedTuple):
+    math: bool
+    fixed: bool
+    bold: bool
+    large: bool
+    """Its symbols hang below the line, and are named by letters."""
+
+
+class _Word:
+    __slots__ = ("angle", "base", "font", "left", "length", "pieces", "right", "size")
+
+    def __init__(self, pieces: list[_Piece], font: _Font, angle: float) -> None:
+        self.pieces, self.font, self.angle = pieces, font, angle
+        largest, self.left, self.right = pieces[0], pieces[0].left, pieces[0].right
+        self.length = len(pieces[0].text)
+        for piece in pieces[1:]:
+            largest = piece if piece.size > largest.size else largest
+            self.right = max(self.right, piece.right)
+            self.length += len(piece.text)
+            self.left = min(self.left, piece.left)
+        self.size, self.base = largest.size, largest.base
+
+    def text(self, size: float, base: float) -> str:
+        """Return its letters beside others of this size, those above or below the line as such."""
+        if len(self.pieces) == 1 and self.size > SMALLER * size:
+            return self.pieces[0].text
+
+        def place(piece: _Piece) -> str:
+            off = piece.base - base
+            if piece.size > SMALLER * size or abs(off) < RAISED * size:
+                return ""
+            return "sup" if off > 0 else "sub"
+
+        parts = ((kind, "".join(piece.text for piece in some)) for kind, some in groupby(self.pieces, place))
+        return "".join(script(text, kind) if kind else text for kind, text in parts)
+
+
+def read_page(document: PdfDocument, number: int) -> Page:
+    """Read a page with the values of its form. Raises PdfiumError."""
+    page = document[number]
+    try:
+        figures, rules = _drawings(page)
+        notes = map(
+            partial(pdfium.FPDFPage_GetAnnot, page.raw), range(pdfium.FPDFPage_GetAnnotCount(page.raw))
+        )
+        if any(pdfium.FPDFAnnot_GetSubtype(note) in _DRAWN_NOTES for note in islice(notes, MAX_OBJECTS)):
+            pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+            page.close()
+            page = document[number]
+        runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
+        if runs and runs[0].mirrored:
+            figures, rules = (list(map(_mirrored, boxes)) for boxes in (figures, rules))
+        return Page(runs, figures, page.get_height(), rules)
+    finally:
+        page.close()
+
+
+def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
+    """Return the runs of a page, none of which goes over one of the upright rules."""
+    runs: list[Run] = []
+    some: list[_Word] = []
+    largest: _Word | None = None
+    texts = page.get_textpage()
+    try:
+        text = _characters(texts.raw)
+        if _SYLLABLES.search(text):
+            text = _with_whole_syllables(text, texts.raw, page)
+        mirrored = is_right_to_left(text)
+        for word in _words_of(texts.raw, text, mirrored=mirrored, in_rows=not bars):
+            if largest is not None and (
+                not _goes_on(some[-1], largest, word)
+                or (bars and _is_parted(some[-1], word, bars, mirrored=mirrored))
+            ):
+                runs.append(_run(some, mirrored=mirrored))
+                some, largest = [], None
+            some.append(word)
+            largest = word if largest is None or word.size > largest.size else largest
+    finally:
+        texts.close()
+    if some:
+        runs.append(_run(some, mirrored=mirrored))
+    if mirrored and _are_inverted(" ".join(run.text for run in sorted(runs, key=down))):
+        for run in runs:
+            words = run.text.split(" ")
+            run.text = " ".join(w if _LATIN.search(w) else w.translate(_OTHER_BRACKETS) for w in words)
+    return runs
+
+
+def _are_inverted(text: str) -> bool:
+    """Tell whether more brackets of words to the left close before they open than the other way round."""
+    brackets = "".join(c for word in text.split(" ") if not _LATIN.search(word) for c in word if c in "()")
+    return brackets.count(")(") > brackets.count("()")
+
+
+def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: bool) -> bool:
+    """Tell whether an upright rule stands between two words."""
+    left, right = before.right - 1, word.left + 1
+    left, right = (-right, -left) if mirrored else (left, right)
+    return any(left < bar.left < right and bar.bottom <= word.base < bar.top for bar in bars)
+
+
+def _drawings(page: PdfPage) -> tuple[list[Box], list[Box]]:
+    """Return the places of the figures of a page, and its rules."""
+    width, height = page.get_size()
+    boxes: list[Box] = []
+    drawn: list[Box] = []
+    for kind, box in _objects(page):
+        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            continue
+        wide, high = box.right - box.left, box.top - box.bottom
+        if wide > 0.9 * width and high > 0.7 * height:
+            continue  # a background
+        if kind == pdfium.FPDF_PAGEOBJ_PATH:
+            drawn.append(box)
+        elif wide > MIN_SIDE and high > MIN_SIDE:
+            boxes.append(box)
+    rules = [box for box in drawn if min(box.right - box.left, box.top - box.bottom) <= RULE]
+    return [*boxes, *_clusters(drawn)], rules[:MAX_RULES]
+
+
+def _objects(page: PdfPage) -> Iterator[tuple[int, Box]]:
+    """Yield what is drawn on a page: its kind and its place."""
+    sides = [ctypes.c_float() for _ in range(4)]
+    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), MAX_OBJECTS)):
+        item = pdfium.FPDFPage_GetObject(page.raw, number)
+        if pdfium.FPDFPageObj_GetBounds(item, *map(ctypes.byref, sides)):
+            yield pdfium.FPDFPageObj_GetType(item), Box(*(side.value for side in sides))
+
+
+def _mirrored(box: Box) -> Box:
+    return replace(box, left=-box.right, right=-box.left)
+
+
+def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
+    """Where many lines and areas are drawn beside each other, and not only rules from side to side."""
+    some: list[Box] = []
+    for box in [*sorted(drawn, key=lambda box: -box.top), None]:
+        if box is not None and (not some or box.top > min(other.bottom for other in some[-50:]) - 12):
+            some.append(box)
+            continue
+        # areas below each other from one side to the other are the background of words
+        sides = Counter((round(b.left), round(b.right)) for b in some)
+        single = [b for b in some if sides[round(b.left), round(b.right)] == 1]
+        thick = [b for b in single if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
+        if len(some) >= MIN_DRAWN and len(thick) >= MIN_DRAWN / 2:
+            whole = around(some)
+            if min(whole.right - whole.left, whole.top - whole.bottom) > MIN_SIDE:
+                yield whole
+        some = [box] if box is not None else []
+
+
+def _characters(raw: _Raw) -> str:
+    count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
+    codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
+    if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
+        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count)), 0]
+    text = "".join(map(_character, codes[:-1]))
+    return _LONE_RETURN.sub("\ufb02", text)
+
+
+def _words_of(
+    raw: _Raw,
+    text: str,
+    *,
+    mirrored: bool,
+    in_rows: bool,
+) -> Iterator[_Word]:
+    """Yield the words of a page. `in_rows`: those of an even line that stand beside each other as one."""
+    matrix = pdfium.FS_MATRIX()
+    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
+    name = ctypes.create_string_buffer(128)
+    piece_of = _pieces(raw, turned, mirrored=mirrored)
+    text = _with_accents(text, piece_of)
+
+    def font_and_angle(number: int) -> tuple[_Font, float]:
+        pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
+        angle = pdfium.FPDFText_GetCharAngle(raw, number)
+        if angle and pdfium.FPDFText_GetMatrix(raw, number, matrix) and matrix.a > 0 and not matrix.b:
+            angle = 0.0  # letters that lean, as italics do
+        return _font(name.value), angle - turned * math.pi / 2
+
+    like: tuple[_Piece, _Font, float] | None = None
+    row: _Piece | None = None
+    """Words of an even line that stand beside each other."""
+    line_end, is_even = 0, False
+    """A line is even where its words are one text object, in one font and on one base."""
+    for match in _VISIBLE.finditer(text):
+        first, end = match.span()
+        is_next = first < line_end and NO_LETTER not in match[0] and not TO_THE_LEFT.search(match[0])
+        if like is not None and is_next:
+            piece = piece_of(first, end, match[0], like[0])
+            if row is not None and in_rows and not like[1].fixed and _stands_beside(row, piece):
+                row = _Piece(f"{row.text} {piece.text}", row.left, piece.right, row.base, row.size)
+                continue
+            if row is not None:
+                yield _Word([row], *like[1:])
+            row = piece
+            continue
+        if row is not None and like is not None:
+            yield _Word([row], *like[1:])
+            row = None
+        if first >= line_end:
+            line_end, like = _LINE.match(text, first).end(), None  # type: ignore[union-attr]
+            is_even = pdfium.FPDFText_CountRects(raw, first, line_end - first) == 1
+        font, angle = font_and_angle(first)
+        # the letters of one text object have one font and stand on one line
+        whole = (
+            not font.large
+            and NO_LETTER not in match[0]
+            and not TO_THE_LEFT.search(match[0])
+            and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
+        )
+        pieces: list[_Piece] = []
+        parts = [(first, end)] if whole else [(number, number + 1) for number in range(first, end)]
+        if not whole and _is_written_left(match[0]):
+            parts = _to_the_left(parts, raw, piece_of, 1 if mirrored else -1)
+        for start, stop in parts:
+            if text[start] == NO_LETTER:
+                continue
+            piece = piece_of(start, stop, text[start:stop])
+            if not whole:
+                letter_font, letter_angle = font_and_angle(start)
+                if not turned and (letter_font.large or piece.text == "√"):
+                    piece = _large_symbol(raw, start, piece)
+                if (
+                    pieces
+                    and not _is_rotated(letter_angle)
+                    and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
+                ):
+                    yield _Word(pieces, font, angle)
+                    font, angle, pieces = letter_font, letter_angle, []
+            pieces.append(piece)
+        if pieces:
+            yield _Word(pieces, font, angle)
+            like = (pieces[0], font, angle) if whole and is_even and not _is_rotated(angle) else like
+    if row is not None and like is not None:
+        yield _Word([row], *like[1:])
+
+
+def _stands_beside(before: _Piece | _Word, piece: _Piece | _Word) -> bool:
+    """Tell whether words stand beside each other, the second behind the first."""
+    size = max(before.size, piece.size)
+    return -0.3 * size < piece.left - before.right < GAP * size
+
+
+def _to_the_left(
+    parts: Sequence[tuple[int, int]],
+    raw: _Raw,
+    piece_of: Callable[..., _Piece],
+    sign: int,
+) -> list[tuple[int, int]]:
+    """Return the letters of a word that is written to the left in their order.
+
+    Those that are drawn one by one stand in any order, those of one glyph in the wrong one.
+    """
+    items = (pdfium.FPDFText_GetTextObject(raw, number) for number, _ in parts)
+    places = {part: sign * piece_of(*part).left for part in parts}
+    if len({ctypes.addressof(item.contents) for item in items if item}) > 1:
+        parts = sorted(parts, key=lambda part: places[part])
+    glyphs = (list(some) for _, some in groupby(parts, lambda part: places[part]))
+    return [part for glyph in glyphs for part in reversed(glyph)]
+
+
+def _is_written_left(word: str) -> bool:
+    """Tell whether all letters and digits of a word are written to the left."""
+    return all(TO_THE_LEFT.match(letter) for letter in word if letter.isalnum()) and bool(
+        TO_THE_LEFT.search(word)
+    )
+
+
+def _with_whole_syllables(text: str, raw: _Raw, page: PdfPage) -> str:
+    """Return a text without the blanks that PDFium takes signs for which have no character of their own."""
+    drawn = [box for kind, box in _objects(page) if kind == pdfium.FPDF_PAGEOBJ_TEXT]
+    piece_of = _pieces(raw, 0, mirrored=False)
+    letters = list(text)
+    drawn.sort(key=lambda box: box.left)
+    for match in _BLANK_IN_SYLLABLES.finditer(text):
+        number = match.end()
+        if pdfium.FPDFText_IsGenerated(raw, number) != 1:
+            continue
+        before, after = piece_of(number - 1, number), piece_of(number + 1, number + 2)
+        end, middle = before.right, before.base + before.size / 4
+        for box in drawn:
+            if box.bottom < middle < box.top and box.left < end + 1 < box.right:
+                end = max(end, box.right)
+        if after.left - end < MIN_SPACE * before.size and abs(after.base - before.base) < 1:
+            letters[number] = NO_LETTER
+    return "".join(letters)
+
+
+def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
+    """Return a text with its accents on the letters that they are drawn over, wherever they stand in it."""
+    accents = [match.start() for match in _ACCENT.finditer(text)]
+    if not accents:
+        return text
+    letters = list(text)
+    places = [(piece_of(n, n + 1), n) for n, letter in enumerate(text) if letter.isalpha()]
+    for number in accents:
+        accent = piece_of(number, number + 1)
+        middle, reach = accent.left + accent.right, 0.2 * accent.size
+        over = min(
+            (
+                (abs(place.left + place.right - middle), n)
+                for place, n in places
+                if abs(place.left + place.right - middle) < 2 * reach
+                and abs(place.base - accent.base) < 2 * reach
+            ),
+            default=None,
+        )
+        if over is None:
+            continue
+        letter = letters[over[1]].replace("\u0131", "i")
+        composed = unicodedata.normalize("NFC", letter + _ACCENTS[text[number]])
+        if len(composed) > 1:
+            continue
+        letters[over[1]], letters[number] = composed, NO_LETTER
+        # blanks around an accent are those of its own place
+        before = next((n for n in range(number - 1, -1, -1) if not text[n].isspace()), number)
+        after = next((n for n in range(number + 1, len(text)) if not text[n].isspace()), number)
+        gap = piece_of(after, after + 1).left - piece_of(before, before + 1).right
+        if -reach < gap < reach:
+            letters[before + 1 : after] = [NO_LETTER] * (after - before - 1)
+    return "".join(letters)
+
+
+@lru_cache(maxsize=65_536)
+def _character(code: int) -> str:
+    """Return the character of a code; a blank for what is none."""
+    is_one = 0 < code < 0x110000 and not 0xD800 <= code < 0xE000
+    return _CODES.get(code) or (chr(code) if is_one else " ")
+
+
+def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., _Piece]:
+    """Return a function from the numbers of the first character and of the one behind to their piece."""
+    box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
+    to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
+
+    def piece(first: int, end: int, text: str = "", like: _Piece | None = None) -> _Piece:
+        pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
+        if like is not None and not turns:  # in a row with another of the same size
+            first_left, first_right = box.left, box.right
+            pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
+            left, right = min(first_left, box.left), max(first_right, box.right)
+            return _Piece(text, *((-right, -left) if mirrored else (left, right)), like.base, like.size)
+        pdfium.FPDFText_GetCharOrigin(raw, first, to_across, to_up)
+        pdfium.FPDFText_GetMatrix(raw, first, to_matrix)
+        size = pdfium.FPDFText_GetFontSize(raw, first) * math.hypot(matrix.c, matrix.d)
+        left, bottom, right, top, x, y = box.left, box.bottom, box.right, box.top, across.value, up.value
+        if end > first + 1:
+            pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
+            left, bottom = min(left, box.left), min(bottom, box.bottom)
+            right, top = max(right, box.right), max(top, box.top)
+        for _ in range(turns):
+            left, bottom, right, top, x, y = bottom, -right, top, -left, y, -x
+        left, right = (-right, -left) if mirrored else (left, right)
+        return _Piece(text, left, right, y, size)
+
+    return piece
+
+
+def _large_symbol(raw: _Raw, number: int, piece: _Piece) -> _Piece:
+    """Return a sum or a root as the sign that it is, on the line on which its middle stands."""
+    sides = [ctypes.c_double() for _ in range(4)]
+    if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)):
+        return piece
+    _, _, bottom, top = (side.value for side in sides)
+    text = piece.text.translate(_LARGE_SYMBOLS)
+    base = (bottom + top) / 2 - AXIS * piece.size
+    return piece._replace(text=text, base=base, size=min(piece.size, top - bottom))
+
+
+def _quarter_turns(angles: Iterable[float]) -> int:
+    """By how many quarters most of the text of a page is turned."""
+    counts = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles)
+    turns, often = max(counts.items(), key=lambda item: item[1], default=(0, 0))
+    return turns if 2 * often > counts.total() else 0
+
+
+def _is_rotated(angle: float) -> bool:
+    return 0.2 < angle % (2 * math.pi) < 2 * math.pi - 0.2
+
+
+@lru_cache(maxsize=1024)
+def _font(name: bytes) -> _Font:
+    """Return the kind of a font by its name, without the letters that mark a part of it."""
+    plain = re.sub(r"^[A-Z]{6}\+", "", name.decode(errors="replace"))
+    return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD, _LARGE)))
+
+
+def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
+    """Tell whether a word stands beside the last one of a run, of which one word is the largest."""
+    size = max(before.size, word.size)
+    return (
+        _stands_beside(before, word)
+        and abs(word.base - largest.base) < (0.6 if word.size < SMALLER * largest.size else 0.25) * size
+        and abs(word.angle - before.angle) < 0.1
+    )
+
+
+def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
+    plain = [word for word in words if not word.font.fixed]  # letters of fixed width are smaller
+    pieces = [piece for word in plain or words for piece in word.pieces]
+    counts = Counter[float]()
+    for piece in pieces:
+        counts[round(piece.size, 1)] += len(piece.text)
+    size = max(counts, key=lambda some: (counts[some], some))
+    largest = max(counts)
+    if counts[largest] * 3 > counts.total():
+        size = largest
+    base = next(piece.base for piece in pieces if round(piece.size, 1) == size)
+    text = ""
+    end, fixed = words[0].left, False
+    for word in words:
+        shown = word.text(size, base)
+        gap = word.left - end
+        glued = not text or (word.size < SMALLER * size and gap < 0.12 * size)
+        if fixed and word.font.fixed:  # the symbols of a program are drawn apart without a blank
+            glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
+        text += shown if glued else f" {shown}"
+        end, fixed = word.right, word.font.fixed
+    length = sum(word.length for word in words)
+
+    def share(kind: str) -> float:
+        return sum(word.length for word in words if getattr(word.font, kind)) / length
+
+    return Run(
+        text=text,
+        left=min(word.left for word in words),
+        right=max(word.right for word in words),
+        base=base,
+        size=size,
+        math=share("math"),
+        fixed=share("fixed"),
+        bold=share("bold"),
+        rotated=_is_rotated(words[0].angle),
+        mirrored=mirrored,
+    )
