@@ -24,7 +24,7 @@ from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.documents.dates import Date, dates_in, days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import Number, figures, missing_numbers, rounded_to, single
+from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, single
 
 MAX_NUMBERS = 40
 """Numbers of one expression."""
@@ -57,7 +57,7 @@ STATISTIC = re.compile(
 )
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
-"""The level of the intervals of statistics, in percent."""
+"""The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
 _CALL = re.compile(r"(?P<name>[a-z_]+)\s*\((?P<arguments>.*)\)")
 _BETWEEN = re.compile(r"[;,](?=\s)")
 
@@ -106,6 +106,8 @@ def computed_from(
     is rounded. `works`: all that the cited works say, and the question. `results`: computations that other
     sentences of the text show, which are computed with as well."""
     missing = [*missing_numbers(text, works)]
+    if not any(number.role == "level" for work in works for number in read(work).numbers):
+        missing = [number for number in missing if number.role != "level" or number.value != LEVEL]
     if not missing or not (expressions or results):
         return Computed(missing=tuple(number.shown for number in missing))
     operands = [number for quote in quotes for number in figures(quote)]
@@ -131,8 +133,6 @@ def computed_from(
         days.update(made)
         operands += [part for value in values for part in figures(_exact(value))]
     beside = _neighbours(text)
-    if any(isinstance(value, Estimate) for shown in expressions for value in _results(shown, operands, days)):
-        missing = [number for number in missing if number.role != "level" or number.value != LEVEL]
     holding: dict[str, None] = {}
     failed: list[Number] = []
     used: set[str] = set()

@@ -222,3 +222,19 @@ def test_a_statistic_of_two_groups_gives_its_estimate_and_its_interval(
 def test_the_figures_of_a_statistic_are_those_of_another_sentence_too() -> None:
     made = computed_from("It was 1.15 (0.81 to 1.64).", [], GROUPS, GROUPS, [RATIO])
     assert (made.rows, made.missing) == ((RATIO,), ())
+
+
+@pytest.mark.parametrize(
+    ("work", "missing"),
+    [
+        ("RR 0.54, 0.26 to 1.14", ()),
+        ("RR 0.54 (90% CI 0.26 to 1.14)", ("95%",)),
+        ("RR 0.54 (95% CI 0.26 to 1.14)", ()),
+    ],
+)
+def test_an_interval_has_the_usual_level_unless_a_work_names_another(
+    work: str, missing: tuple[str, ...]
+) -> None:
+    text = "The pooled risk ratio was 0.54 (95% CI 0.26 to 1.14), 3.88 in all."
+    made = computed_from(text, ["4.02 - 0.14"], [f"{work}, 4.02 and 0.14"], [f"{work}, 4.02 and 0.14"])
+    assert made.missing == missing
