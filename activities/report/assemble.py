@@ -16,6 +16,7 @@ from activities.contracts.evidence import (
     Vigilance,
     fields_of,
 )
+from activities.contracts.identifiers import fingerprint
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
@@ -122,15 +123,16 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
 
 
-def _basis(judgements: Sequence[JudgedWork]) -> tuple[Statement, ...]:
+def _basis(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
     """Count the works that answer, for a report whose sections were judged apart: their sides differ."""
-    answering = [work.answers for work in judgements if work.answers >= MIN_ANSWERS]
-    direct = sum(answers >= 3 for answers in answering)
-    if not answering:
-        return ()
-    return (
-        Statement.of("confidence_of_judgements", works=len(answering), direct=direct, yes=0, no=0, mixed=0),
-    )
+    answering = {
+        fingerprint(work.title, None) or work.evidence_id: work.answers
+        for work in sorted(judgements, key=lambda work: work.answers)
+        if work.answers >= MIN_ANSWERS
+    }
+    direct = sum(answers >= 3 for answers in answering.values())
+    counts = {"works": len(answering), "direct": direct, "yes": 0, "no": 0, "mixed": 0}
+    return (Statement.of("confidence_of_judgements", **counts),) if answering else ()
 
 
 def _title(step: PublishInput, edited: str) -> str:
