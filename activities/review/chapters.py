@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from activities.analysis.meta_analysis import REASONS, shown_interval
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.evidence import Support
-from activities.messages import N_, _, decimals, listed, number, percent
+from activities.messages import N_, _, decimals, listed, number
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
     Block,
@@ -156,12 +156,7 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
     pool = synthesis.pool
     if pool is None:
         return
-    yield from figures.forest(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
-    rows = [(row.effect.study, shown_interval(row.result), percent(row.weight, 1)) for row in pool.rows]
-    rows += [(_("Fixed effect"), shown_interval(pool.fixed), "")]
-    rows += [(_("Random effects (Hartung and Knapp)"), shown_interval(pool.hartung_knapp), "")]
-    rows += [(_("Prediction interval"), shown_interval(pool.prediction), "")] if pool.prediction else []
-    yield table((_("Study"), _(EFFECT), _("Weight")), rows)
+    yield from figures.pooled(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
     if pool.left_out:
         without = [(row.study, shown_interval(row.result)) for row in pool.left_out]
         yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))

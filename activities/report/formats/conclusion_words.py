@@ -19,6 +19,7 @@ from activities.contracts.appraisal import (
     AppraisedWork,
     Certainty,
     CertaintyReason,
+    Concern,
     Conclusion,
     ConclusionDirection,
     Doubt,
@@ -226,14 +227,21 @@ def reasons(conclusion: Conclusion) -> str:
         return ""
     by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
     doubts = conclusion.proposed.doubts if conclusion.proposed else ()
-    gravest = sorted(conclusion.concerns, key=lambda concern: -concern.levels)
-    codes: list[CertaintyReason | Doubt] = [concern.code for concern in gravest]
-    codes += doubts if by_code > CERTAINTIES.index(conclusion.certainty) else ()
+    found = [_down(concern) for concern in sorted(conclusion.concerns, key=lambda concern: -concern.levels)]
+    if by_code > CERTAINTIES.index(conclusion.certainty):
+        known = {_(REASONS[concern.code]) for concern in conclusion.concerns}
+        found += [_(REASONS[doubt]) for doubt in doubts if _(REASONS[doubt]) not in known]
     text = _(LEVELS[conclusion.certainty])
-    for place, reason in enumerate(dict.fromkeys(_(REASONS[code]) for code in codes)):
+    for place, reason in enumerate(found):
         if len(f"{text} {reason}".split()) <= MAX_REASON_WORDS:
             text += f"{', ' if place else ': '}{reason}"
     return ended(_sentence(text))
+
+
+def _down(concern: Concern) -> str:
+    reason = _(REASONS[concern.code])
+    text = _("{reason} ({count} levels)") if concern.levels > 1 else "{reason}"
+    return text.format(reason=reason, count=concern.levels)
 
 
 def _counted(of: AppraisedWork | PooledFigure) -> str:

@@ -25,7 +25,7 @@ from activities.contracts.effects import MEASURE_NAMES, RATIOS, Effect, Interval
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.evidence import ANSWERED
 from activities.messages import N_, _, decimals, in_its_language, number, percent
-from activities.report.formats.blocks import Figure, table
+from activities.report.formats.blocks import Figure, Table, table
 from activities.report.formats.references import label_of
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import clean
@@ -263,11 +263,18 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
 # charts by name
 
 
-def forest(title: str, pool: Pool) -> Iterator[Figure]:
-    """Draw a pool with the studies in it; nothing where a ratio has no place on the axis."""
-    if (made := pool_panel(pool)) is not None:
+def pooled(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | Table]:
+    """Draw a pool, if its ratios have a place on the axis, and list its studies and its summaries."""
+    made = pool_panel(pool)
+    if drawn and made is not None:
         words = "; ".join(f"{mark.label} {mark.text}" for mark in made.marks)
         yield Figure("", drawing("effects", title, words, [made]), words=title)
+    rows = [(clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)) for row in pool.rows]
+    rows.append((_("Fixed effect"), interval_text(pool.fixed), ""))
+    rows.append((_("Random effects (Hartung and Knapp)"), interval_text(pool.hartung_knapp), ""))
+    if pool.prediction is not None:
+        rows.append((_("Prediction interval"), interval_text(pool.prediction), ""))
+    yield table((N_("Study"), N_("Effect (95% CI)"), N_("Weight")), rows)
 
 
 @in_its_language

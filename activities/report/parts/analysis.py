@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from activities.analysis.meta_analysis import REASONS, UNREAD, VERDICTS, interval_text, is_complete, worded
 from activities.contracts.appraisal import PART as CONCLUSIONS
-from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Pool, Unread
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Unread
 from activities.contracts.effects import PART as ANALYSIS
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
-from activities.messages import N_, _, decimals, number, percent
+from activities.messages import N_, _, decimals, number
 from activities.report.claims import Checks
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
@@ -24,7 +24,6 @@ from activities.report.formats.blocks import (
     Run,
     Text,
     bullets,
-    table,
 )
 from activities.report.formats.figures import effects_of
 from activities.report.formats.references import Quotes
@@ -65,7 +64,6 @@ class AnalysisReport(ReportPart):
 TITLE = N_("Statistics")
 LISTED_TITLE = N_("Listed, not pooled")
 PROGRAM_TITLE = N_("A program written by a model")
-HEAD = (N_("Study"), N_("Effect (95% CI)"), N_("Weight"))
 
 
 EXPECTED: Mapping[Expected, str] = {
@@ -85,8 +83,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     for pool in analysis.pools:
         title = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}")
         yield Heading(title)
-        yield from figures.forest(title, pool) if drawn else ()
-        yield table(HEAD, _rows(pool))
+        yield from figures.pooled(title, pool, drawn=drawn)
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
         yield Bullets(tuple(_listed(pooled, quotes) for pooled in analysis.not_pooled))
@@ -145,16 +142,6 @@ def _verdict(analysis: Analysis) -> str:
     text = _("Verdict from the numbers: {verdict}, confidence {confidence} (expected: {expected}).")
     sure = decimals(f"{analysis.confidence:.2f}")
     return text.format(verdict=verdict, confidence=sure, expected=expected)
-
-
-def _rows(pool: Pool) -> Iterator[tuple[str, str, str]]:
-    """Yield the rows of a pool's table, its summaries last."""
-    for row in pool.rows:
-        yield clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)
-    yield _("Fixed effect"), interval_text(pool.fixed), ""
-    yield _("Random effects"), interval_text(pool.hartung_knapp), ""
-    if pool.prediction is not None:
-        yield _("Prediction interval"), interval_text(pool.prediction), ""
 
 
 PART = AnalysisReport("analysis")

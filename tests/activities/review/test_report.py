@@ -179,7 +179,7 @@ def test_every_format_has_the_whole_report(name: str) -> None:
         "Doe 2020",
         "low risk",
         "Certainty",
-        "few events (down 2 levels).",
+        "few events (2 levels).",
         "PRISMA 2020 checklist",
     ):
         assert part in text, part
