@@ -260,7 +260,7 @@ class Group:
     """Blocks that belong together: a passage with its work, a candidate's page, computations below a note."""
 
     blocks: tuple["Block", ...]
-    kind: Literal["passage", "candidate", "computed"] = "passage"
+    kind: Literal["passage", "candidate"] = "passage"
 
 
 Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group

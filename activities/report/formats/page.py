@@ -72,10 +72,12 @@ FIRST = 3
 MIN_TOLD = 0.8
 """Share of the content words of a sentence by which another text says it, a title a question."""
 COMPUTED = N_("* Computed from figures of the cited works.")
+COMPUTED_BELOW = N_("* Computed from figures of the cited works, as shown under Calculations.")
 MAX_EVIDENT = 3
 """Figures up to which a computation is left to the reader of a table."""
+CALCULATIONS = N_("Calculations")
 MOST_IN_LINE = 2
-"""Computations that a note has in its line; more are a list."""
+"""Computations that a note has in its line; more stand at the end."""
 MIN_SHARED_ROWS = 3
 """Rows that share a field from which the caption has it."""
 FLOW = N_("Flow of records (PRISMA 2020)")
@@ -122,6 +124,8 @@ class _Page:
         self.anchored = set[str]()
         self.computed = set[str]()
         """The computations that are shown."""
+        self.calculations: list[str] = []
+        """Those that stand at the end."""
         self.disputed = {dispute.sentence for dispute in report.disputes}
 
     def document(self) -> Document:
@@ -132,7 +136,8 @@ class _Page:
         cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
         listed = refs.blocks(report, cited)
         made = Chapter("made", _("How this report was made"), tuple(self._made()), "folded")
-        chapters = (*body, Chapter("references", _("References"), tuple(listed)), made)
+        shown = Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded")
+        chapters = (*body, Chapter("references", _("References"), tuple(listed)), shown, made)
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
@@ -285,10 +290,11 @@ class _Page:
         lines = words.steps(claims, self.computed, evident)
         if not lines and all(_starred(field, computed) == field for field, computed in fields):
             return
-        note = Run(_(COMPUTED))
         if len(lines) > MOST_IN_LINE:
-            yield Group((Text((note,), "note"), *bullets(lines)), "computed")
+            self.calculations += lines
+            yield Text((Run(_(COMPUTED_BELOW)),), "note")
         else:
+            note = Run(_(COMPUTED))
             yield Text((note, *(Run(ended(f"{line[:1].upper()}{line[1:]}")) for line in lines)), "note")
 
     def _item(self, claim: Claim) -> Iterator[Part]:

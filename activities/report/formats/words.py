@@ -1,6 +1,5 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from activities.contracts.effects import MEASURE_NAMES
@@ -36,7 +35,6 @@ from activities.report.formats.statements import (
 from activities.report.formats.text import clean, ended, quoted, shortened
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
-from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures
 from activities.verification.computed import STATISTIC, STATISTICS
 
@@ -77,10 +75,6 @@ MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 90
 GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
-MAX_LABEL_WORDS, MAX_LABEL_CHARS = 6, 40
-"""Words of a sentence before a figure that name its computation, and their characters."""
-_PAUSE = re.compile(r"[.;:,()\u3002\uff0c\uff1b\uff1a](?=\s|$)|(?<=[\u3002\uff0c\uff1b\uff1a])|[()]")
-_SIGNS = " $\u00a3\u20ac\u00a5-+*"
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
 """Codes of statements that the head and the account of the run have."""
 OF_RUN = frozenset(
@@ -122,26 +116,17 @@ def steps(claims: Iterable[Claim], shown: set[str], evident: int = 0) -> list[st
         worded = statistic(line)
         computation = worded or f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
         computation = computation.replace(" * ", " \u00d7 ").replace(" - ", " \u2212 ")
-        name = "" if worded and not claim.is_row else _gives(claim, figures(result), claims)
+        name = _gives(claim, figures(result), claims) if claim.is_row else ""
         rows.append(f"{name}: {computation}" if name else computation)
         results[made] = result
     return rows
 
 
 def _gives(claim: Claim, results: Iterable[Number], claims: Sequence[Claim]) -> str:
-    """Name what a computation gives: row and column of a table, else the words before the figure."""
+    """Name what a computation of a row gives, by the row and its column."""
     values = {value for result in results for value in result.values}
-
-    def at(text: str) -> int | None:
-        return next((figure.start for figure in figures(text) if values & figure.values), None)
-
-    if not claim.is_row:
-        text = normalise(claim.text)
-        before = [part for part in _PAUSE.split(text[: at(text) or 0]) if any(map(str.isalpha, part))]
-        last = before[-1].split() if before else []
-        return " ".join(last[-MAX_LABEL_WORDS:])[-MAX_LABEL_CHARS:].strip(_SIGNS)
     (_head, name), *others = ((clean(head), clean(field)) for head, field in claim.cells)
-    column = next((head for head, field in others if at(field) is not None), "")
+    column = next((head for head, field in others if any(values & f.values for f in figures(field))), "")
     same = [row for row in claims if row.is_row and row.cells[0][1] == claim.cells[0][1]]
     apart = (field for head, field in others if head != column and field)
     second = next(apart, "") if len(same) > 1 else ""

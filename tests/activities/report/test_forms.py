@@ -108,7 +108,8 @@ def test_a_computed_figure_of_a_table_has_an_asterisk_and_the_table_a_note() -> 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_each_computation_is_shown_once_behind_what_it_gives(name: str) -> None:
-    """Below its table, where it has many figures or the report is full, or below its paragraph."""
+    """Below its table, where it has many figures or the report is full, or below its paragraph; more than two
+    at the end."""
     total = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10")
     ratio = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
     row = shaped(("Trial", "Appendectomy"), ("Fewer", "7 points"), ("In all", "18 of 10"))
@@ -129,6 +130,8 @@ def test_each_computation_is_shown_once_behind_what_it_gives(name: str) -> None:
     assert standard.count(f"{first}. Appendectomy, In all: 18 \u2212 7 \u2212 1 = 10.") == 1
     assert "works. Risk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)." in standard
     assert standard.count("(5 + 6)") == full.count("(5 + 6)") == 1
+    assert "as shown under Calculations" not in standard
+    assert full.index("as shown under Calculations") < full.index("Appendectomy, Fewer: ")
     assert ("11 \u2212 4 = 7" in standard, "Appendectomy, Fewer: 11 \u2212 4 = 7" in full) == (False, True)
 
 
