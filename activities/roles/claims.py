@@ -117,7 +117,8 @@ def checked(
     claim = claim.replace(support=() if claim.kind == "missing" else support)
     if unknown and support:
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
-    about = "\n".join((prompt.question, *prompt.stated))
+    headings = gate.stated_headings([head for head, _ in claim.cells], documents.values())
+    about = "\n".join((prompt.question, *prompt.stated, *headings))
 
     def decide(text: str) -> gate.Decision:
         return gate.sentence(

@@ -43,7 +43,9 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             refused = f" (fields left out: {why})" if claim.problem and not refused else refused
             shape = " (a row: `cells`)" if claim.is_row else ""
             leans = " (leans on it)" if claim.id in leaning else ""
-            rows.append(f"{label}{shape}: {claim.text}{refused}{leans}")
+            fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
+            text = fields if claim.is_row else claim.text
+            rows.append(f"{label}{shape}: {text}{refused}{leans}")
             if refused or claim.id in leaning:
                 for support in claim.support:
                     named.setdefault(support.evidence_id, []).append(support.quote)

@@ -257,6 +257,15 @@ def quotes_of_figures(claim: Sentence, works: Iterable[Evidence], about: str) ->
             yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
 
 
+def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:
+    """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
+    marked = [heading for heading in headings if any(map(str.isdigit, heading))]
+    works = [*map(whole, documents)] if marked else []
+    return [
+        name for name in marked if not missing_code(name, works) and not any(missing_numbers(name, works))
+    ]
+
+
 def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> Support | None:
     """Return the sentence that states a number or a date which a computation takes from none of its quotes.
 

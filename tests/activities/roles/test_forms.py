@@ -1,6 +1,7 @@
 """Lists and tables of a writer: a row or an item is decided, written again and changed as a sentence is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from activities.contracts.evidence import Evidence, ReportPlanSection, Statement
@@ -269,3 +270,18 @@ def test_an_operand_without_its_label_gets_the_sentence_that_states_it() -> None
     chance = {"cells": ["Both", "432.00", ""], "rests_on": ["S1"], "computed": ["180.00 + 7 * 36"]}
     draft, _ = written(table(chance))
     assert [claim.state for claim in draft.claims] == ["refused"]
+
+
+def test_a_number_of_a_heading_may_stand_in_any_work() -> None:
+    row = {"cells": ["Call at night", "180.00"], "rests_on": ["S1"]}
+    bill = BILL.replace(text=f"{BILL.text} Invoice INV-0359.")
+    for heading, state in (("INV-0359", "ask"), ("INV-0360", "refused")):
+        block = {"form": "table", "heading": "", "columns": ["Item", heading], "claims": [row]}
+        prompt = WRITER.render(STEP, (LETTER, bill), 20_000)
+        labels = [name for name, one in prompt.sentences.items() if one.quote.startswith("Emergency")]
+        answer = DraftAnswer.model_validate(
+            {"answer": [], "blocks": [{**block, "claims": [{**row, "rests_on": labels}]}]}
+        )
+        letter = LETTER.replace(text=f"{LETTER.text} It is on INV-0359.")
+        answer_of = WRITER.accept(STEP, replace(prompt, shown={"E1": letter, "E2": BILL}), answer).output
+        assert [claim.state for claim in answer_of.claims] == [state]
