@@ -122,7 +122,9 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
         within = any(mention.start <= match.start() < mention.end for mention in named)
         # where no blanks part words, a run of characters is no word
         parted = not any(map(is_unspaced, word))
-        if within or fold(word) in done or is_function(word) or not (parted and terms(word, language)):
+        is_number = word[0].isdigit() and word[1:].islower()  # 5th, 80s
+        is_topic = parted and not is_number and not is_function(word) and terms(word, language)
+        if within or fold(word) in done or not is_topic:
             continue
         done.add(fold(word))
         rare = rarity(word, language)

@@ -28,7 +28,8 @@ _ROW = re.compile(r"[^:;\n]{1,60}: [^\n]+; [^:;\n]{1,60}: \S")
 """A row of a table whose cells stand behind their headings (`documents.tables`)."""
 _MARKED_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[\s|:+=_-]+")
-_STOPPED = (".", "!", "?", ";", ",")
+_ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964", "\u06d4", "\u061f")
+_STOPPED = (*_ENDS, ";", ",", "\uff1b", "\uff0c")
 _SEPARATORS = ("|", "\t", ";", ",")
 
 
@@ -68,7 +69,7 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
             follows, opens = place + 1 < len(joined), words.rstrip().endswith(":")
             below = text[joined[place + 1]] if follows else ""
             is_under = _ITEM.match(below) or ": " in below or len(below) > MAX_HEADING  # no more of the same
-            ended = place == 0 or text.endswith(_STOPPED[:3], 0, joined[place - 1].stop)
+            ended = place == 0 or text.endswith(_ENDS, 0, joined[place - 1].stop)
             if (
                 _MARKED_HEADING.match(words)
                 or (place == 0 and follows and not opens and _is_heading(words) and is_under)

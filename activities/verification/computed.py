@@ -21,7 +21,7 @@ from typing import NamedTuple
 from activities.analysis.figures import of_groups
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
-from activities.documents.dates import Date, dates_in, days_of
+from activities.dates import Date, dates_in, days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, single

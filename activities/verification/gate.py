@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, Evidence, Sentence, StandsBy, Statement, Support
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
-from activities.documents.dates import days_of, ranges_apart
+from activities.dates import days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import figures, missing_code, missing_number, missing_numbers, read, stated

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from activities.contracts.evidence import Evidence
-from activities.documents.dates import date_of_head
+from activities.dates import date_of_head
 from activities.documents.readers import Stop, Stopped
 from activities.retractions.rules import worst
 from activities.sources.base import Report

@@ -112,6 +112,10 @@ def test_a_word_with_vowel_signs_is_one_word_and_a_frequent_one_of_a_language_ca
     assert absences("¿Cuánto es la fianza?", lease) == []
 
 
+def test_a_number_with_an_ending_is_not_called_absent() -> None:
+    assert absences("Hips of men in their 80s on April 5th", "Hips of men in April.") == []
+
+
 def test_a_common_word_that_is_absent_leaves_a_question_open_for_its_passages() -> None:
     assert not any(decides for *_, decides in absences("Do mums notice?", "Mothers saw it."))
 

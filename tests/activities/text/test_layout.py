@@ -127,3 +127,11 @@ def test_a_label_that_is_glued_to_a_number_ends_the_sentence_before_it() -> None
     )
     found = sentences(Evidence(evidence_id="a", source="s", title="", text=text))
     assert found[1].quote == "It lowers mortality in adults too."
+
+
+def test_a_short_line_that_ends_with_the_stop_of_its_script_is_no_heading() -> None:
+    lines = (
+        "\u9505\u7089\u4ece\u661f\u671f\u4e00\u8d77\u505c\u6b62\u5de5\u4f5c\u3002",
+        "\u674e\u660e\u53d6\u5f97\u4e24\u4efd\u62a5\u4ef7\u3002",
+    )
+    assert [unit.is_row for unit in units("\n\n".join(lines))] == [False, False]

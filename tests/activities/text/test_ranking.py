@@ -40,6 +40,15 @@ def test_of_the_users_own_all_documents_with_the_words_of_a_short_question_are_n
     assert [item.document.text for item in near] == [lease]
 
 
+def test_a_question_about_a_day_finds_the_row_with_its_date() -> None:
+    days = (("01", "service done"), ("03", "boiler failed"), ("05", "pump replaced"))
+    log = "\n".join(f"date: 2024-04-{day}; event: {event}" for day, event in days)
+    work = document(1, log).replace(evidence_type="document", title="")
+    (item,) = rank("What happened on 3 April?", [work])
+    assert "boiler failed" in item.ranked[0].sentence.quote
+    assert item.near_by_words
+
+
 def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
     (item,) = rank(QUESTION, library()[:1])
     near, behind, far = (replace(item, relevance=value) for value in (0.9, 0.46, 0.44))

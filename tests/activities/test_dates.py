@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from activities.documents.dates import date_of_head, dates_in
+from activities.dates import date_of_head, dates_in, days_in
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,20 @@ def test_dates_do_not_overlap() -> None:
         date(2024, 5, 4),
         date(2024, 6, 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("What happened on 3 April?", "en"),
+        ("What happened on April 3rd?", "en"),
+        ("2024-04-03,boiler failed", "en"),
+        ("Was geschah am 3. April?", "de"),
+        ("03.04.2024;Heizung ausgefallen", "de"),
+        ("Que s'est-il pass\u00e9 le 3 avril ?", "fr"),
+        ("\u00bfQu\u00e9 pas\u00f3 el 3 de abril?", "es"),
+        ("4\u67083\u65e5\u53d1\u751f\u4e86\u4ec0\u4e48\uff1f", "zh"),
+    ],
+)
+def test_a_day_is_one_word_with_a_year_or_without(text: str, language: str) -> None:
+    assert days_in(text, language) == ["04-03"]

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from babel import Locale, UnknownLocaleError
 
-from activities.text.language import ENGLISH
-
+ENGLISH = "en"
 _LETTERS = r"[^\W\d_]"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _UNSPACED = re.compile(
@@ -60,12 +59,24 @@ def days_of(texts: Iterable[str], language: str = ENGLISH) -> set[date]:
     texts = [*texts]
     days = {mention.day for text in texts for mention in dates_in(text, language)}
     years = {day.year for day in days}
-    months = _months(language)
-    for match in (match for text in texts for form in _WITHOUT_YEAR for match in form.finditer(text)):
-        name = match["month"]
-        month = int(name) if name.isdecimal() else months.get(name.casefold(), 0)
+    for match, month in (found for text in texts for found in _without_year(text, language)):
         days |= {mention.day for year in years for mention in _made(match, str(year), month, match["day"])}
     return days
+
+
+def days_in(text: str, language: str = ENGLISH) -> list[str]:
+    """Return the days of a text as words, with a year or without: `04-03` for 3 April."""
+    days = [(mention.day.month, mention.day.day) for mention in dates_in(text, language)]
+    days += [(month, int(match["day"])) for match, month in _without_year(text, language) if month]
+    return list(dict.fromkeys(f"{month:02}-{day:02}" for month, day in days))
+
+
+def _without_year(text: str, language: str) -> Iterator[tuple[re.Match[str], int]]:
+    """List the days of a text by month and day alone, with the number of the month; 0 where it is none."""
+    months = _months(language)
+    for match in chain.from_iterable(form.finditer(text) for form in _WITHOUT_YEAR):
+        name = match["month"]
+        yield match, int(name) if name.isdecimal() else months.get(name.casefold(), 0)
 
 
 def ranges_apart(text: str, language: str = ENGLISH) -> str:
