@@ -291,8 +291,9 @@ class _Page:
         if not lines and all(_starred(field, computed) == field for field, computed in fields):
             return
         if len(lines) > MOST_IN_LINE:
+            if not self.calculations:
+                yield Text((Run(_(COMPUTED_BELOW)),), "note")
             self.calculations += lines
-            yield Text((Run(_(COMPUTED_BELOW)),), "note")
         else:
             note = Run(_(COMPUTED))
             yield Text((note, *(Run(ended(f"{line[:1].upper()}{line[1:]}")) for line in lines)), "note")
