@@ -10,11 +10,10 @@ from pydantic import Field as Declared
 from activities.contracts.evidence import Frozen
 from activities.review.protocol import MAX_BYTES
 from client.access import unknown_run
-from client.failures import BadInput
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
 from client.reviews.acts import ACTS, Act, Body
-from client.reviews.review import OpenBias, OpenField, Review, ReviewStatus, Task
+from client.reviews.review import Review, ReviewStatus
 from client.reviews.start import check_text
 
 MEDIA = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
@@ -29,13 +28,6 @@ class Start(Body):
 class Done(Frozen):
     reply: str
     """What became of an act, as a sentence."""
-
-
-class OpenStudies(Frozen):
-    """What waits for a person after the full texts."""
-
-    fields: tuple[OpenField, ...]
-    bias: tuple[OpenBias, ...]
 
 
 def reviews(desk: Desk) -> APIRouter:
@@ -66,27 +58,15 @@ def reviews(desk: Desk) -> APIRouter:
         return await review.status()
 
     @router.get("/{review_id}")
-    async def state(review: Review = reading) -> ReviewStatus:
-        """Where a review stands, and whom it waits for."""
-        return await review.status()
-
-    @router.get("/{review_id}/records")
-    async def records(
+    async def state(
         review: Review = reading,
         token: Token = reader,
         by: Annotated[str | None, Query(max_length=80)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    ) -> list[Task]:
-        """List the next records for a person, who is shown no decision before both have decided."""
-        if not (name := person(token, by)):
-            raise BadInput("say who decides: `by`")
-        return await review.tasks(name, limit)
-
-    @router.get("/{review_id}/studies")
-    async def studies(review: Review = reading) -> OpenStudies:
-        """List the fields on which extractors differ, and the results whose risk of bias is open."""
-        fields, bias = await review.open_fields(), await review.open_bias()
-        return OpenStudies(fields=tuple(fields), bias=tuple(bias))
+    ) -> ReviewStatus:
+        """Where a review stands, with the next records for a person, who is shown no decision before both
+        have decided."""
+        return await review.status(person(token, by), limit)
 
     def route_of(act: Act) -> Callable[..., Awaitable[Done]]:
         async def route(body, review=deciding, token=decider):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

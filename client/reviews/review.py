@@ -1,7 +1,7 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -112,6 +112,10 @@ class ReviewStatus(ReviewProgress):
     """`running`, `completed`, `cancelled`, ..."""
     records: tuple[Task, ...] = ()
     """Records that wait for the person who asks."""
+    missing: tuple[MissingText, ...] = ()
+    fields: tuple[OpenField, ...] = ()
+    bias: tuple[OpenBias, ...] = ()
+    """What a gate waits for: full texts, fields on which extractors differ, risks of bias."""
 
 
 class Review:
@@ -137,10 +141,18 @@ class Review:
         return await self._asked("progress", ReviewProgress)
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
-        """Where it stands, with the next records for a person who is named."""
-        records = tuple(await self.tasks(by, most)) if by else ()
-        status, progress = (await self.row()).status, await self.progress()
-        return ReviewStatus(**dict(progress), review=self.id, status=status, records=records)
+        """Where it stands, with what waits at its gate, and the next records for a person who is named."""
+        status, seen = (await self.row()).status, await self.progress()
+        at_gate: Mapping[str, tuple[str, Callable[[], Awaitable[Sequence[Frozen]]]]] = {
+            "full_texts": ("missing", self.missing_texts),
+            "extraction": ("fields", self.open_fields),
+            "bias": ("bias", self.open_bias),
+        }
+        more: dict[str, object] = {"records": tuple(await self.tasks(by, most))} if by else {}
+        if seen.gate in at_gate:
+            name, waiting = at_gate[seen.gate]
+            more[name] = tuple((await waiting())[:most])
+        return ReviewStatus.model_validate({**dict(seen), **more, "review": self.id, "status": status})
 
     async def may_open(self, user: str) -> bool:
         """Say whether a user started the review, or is named by its protocol as who screens or decides."""
