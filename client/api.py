@@ -291,7 +291,7 @@ class Determinator:
         self._connection = connection = await self.connect(for_run=True)
         request = ReviewRequest(protocol=read, protocol_key=key, files=files)
         starting = start_review(connection.client, request, connection.task_queue, user)
-        run_id, _ = await (keep_alive(self.settings, starting) if connection.embedded else starting)
+        run_id = await (keep_alive(self.settings, starting) if connection.embedded else starting)
         connection.release()
         return Review(self.settings, connection, run_id)
 
@@ -317,7 +317,7 @@ class Determinator:
 
         if self.is_new:
             return []
-        return list(dict.fromkeys(await review_ids((await self.connect(worker=False)).client)))
+        return await review_ids((await self.connect(worker=False)).client)
 
     async def runs(self, only: Listing = EVERY) -> list[Row]:
         """Return runs, the newest first. Raises NoConnection."""

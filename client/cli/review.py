@@ -47,10 +47,6 @@ def verb(
     def declare(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
         @functools.wraps(body)
         async def on_review(client: "Determinator", name: str, **values: object) -> object:
-            if BY in options and not values["by"]:
-                from client.runs.start import user_name
-
-                values["by"] = user_name() or "somebody"
             return await body(await client.review(name), **values)
 
         command: Callable[..., object] = on_client(on_review)
@@ -195,7 +191,7 @@ def conflicts(task: "Task") -> Iterator[tuple[int, str]]:
 
 
 @verb(click.argument("protocol", type=click.Path(path_type=Path)), NEEDED_REASON, BY, changes=True)
-async def amend(target: "Review", protocol: Path, reason: str, by: str) -> None:
+async def amend(target: "Review", protocol: Path, reason: str, by: str | None) -> None:
     """Change the protocol to that of a file: a new version; only what rests on the change is made again."""
     print_text(await target.amend(protocol, by=by, reason=reason))
 
@@ -215,7 +211,9 @@ def missing(text: "MissingText") -> Iterator[tuple[int, str]]:
     BY,
     changes=True,
 )
-async def provide(target: "Review", path: Path | None, record: int | None, none: bool, by: str) -> None:
+async def provide(
+    target: "Review", path: Path | None, record: int | None, none: bool, by: str | None
+) -> None:
     """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a DOI
     with - for /), by the identifiers in them, or by their title."""
     if none and record is not None:

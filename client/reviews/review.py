@@ -33,8 +33,8 @@ from client.connection import Connection
 from client.embedded.server import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
+from client.run import named
 from client.runs.query import query
-from client.runs.start import user_name
 from client.version import described
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
 
@@ -235,7 +235,7 @@ class Review:
         waits = seen.gate
         if waits not in ("protocol", "report", "full_texts") or (gate and gate != waits):
             raise BadInput(f"{self.id} waits for no approval: {seen.text or seen.phase}")
-        await self._signal("approve", {"by": by or user_name(), "gate": waits})
+        await self._signal("approve", {"by": named(by), "gate": waits})
         return waits
 
     async def pause(self) -> None:
@@ -285,13 +285,13 @@ class Review:
         made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
         return await self.send("decide", Decision, **made, stage=stage, part="word")
 
-    async def amend(self, path: Path, *, by: str, reason: str) -> str:
+    async def amend(self, path: Path, *, by: str | None = None, reason: str) -> str:
         """Change the protocol to that of a file; return what was changed."""
         from client.reviews.start import read_all
 
         protocol, key, files = await read_all(self.archive, path)
         values = {"protocol": protocol, "protocol_key": key, "files": files}
-        return await self.send("amend", Amend, by=by, reason=reason, **values)
+        return await self.send("amend", Amend, by=named(by), reason=reason, **values)
 
     async def part(self, key: str, *, by: str) -> None:
         """Make a record that was merged with another one a record of its own; merged.csv has its key."""
@@ -312,12 +312,14 @@ class Review:
         awaited = [number for number in view.sought() if not view.got.get(number)]
         return [MissingText(record=n, id=refs[n].evidence_id, title=refs[n].title) for n in awaited]
 
-    async def provide(self, number: int, document: Evidence | None, *, by: str) -> None:
+    async def provide(self, number: int, document: Evidence | None, *, by: str | None = None) -> None:
         """Provide the full text of a record, or say that it cannot be retrieved."""
         ref = await self.archive.store.put(document) if document else None
-        await self.send("provide_full_text", ProvideFullText, by=by, record=number, ref=ref)
+        await self.send("provide_full_text", ProvideFullText, by=named(by), record=number, ref=ref)
 
-    async def provide_texts(self, path: Path, *, by: str, record: int | None = None) -> "Provided":
+    async def provide_texts(
+        self, path: Path, *, by: str | None = None, record: int | None = None
+    ) -> "Provided":
         """Provide full texts from a folder or a file; `record`: the file is that of this record."""
         from activities.review.files import provided_by
 

@@ -67,11 +67,11 @@ async def _file(archive: Archive, path: Path, columns: Columns) -> FileOfRecords
     return FileOfRecords(name=path.name, blob=blob, titles_only=titles_only, **counts)
 
 
-async def start_review(
-    client: Client, request: ReviewRequest, task_queue: str, user: str = ""
-) -> tuple[str, bool]:
-    """Start a review, or join the one of the same protocol that is under way; return its id and whether it
-    was joined. Raises RPCError."""
+async def start_review(client: Client, request: ReviewRequest, task_queue: str, user: str = "") -> str:
+    """Start a review, or join the one of the same protocol that is under way; return its id.
+
+    Raises RPCError.
+    """
     title, by, number = request.protocol.title, user or user_name(), 1
     while True:
         run_id = readable_id("review", title, request.protocol.model_dump_json(), number)
@@ -81,10 +81,10 @@ async def start_review(
                 await launch(client, WORKFLOW, request, run_id, task_queue, title, "review", by)
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
-            return run_id, False
+            return run_id
         running = before.status == WorkflowExecutionStatus.RUNNING
         if running and (not user or (await as_row(before)).user == user):
-            return run_id, True
+            return run_id
         number += 1
 
 
@@ -92,14 +92,15 @@ async def review_ids(client: Client) -> list[str]:
     """Return the ids of all reviews, the newest first."""
     query = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus != 'ContinuedAsNew'"
     rows = [workflow async for workflow in client.list_workflows(query, page_size=200)]
-    return [row.id for row in sorted(rows, key=lambda row: row.start_time, reverse=True)]
+    rows.sort(key=lambda row: row.start_time, reverse=True)
+    return list(dict.fromkeys(row.id for row in rows))
 
 
 async def find_review(client: Client, name: str) -> str:
     """Return the id for a full id, any unambiguous part of one, or `last`. Raises NoSuchRun."""
     if name.startswith("review-") and await description(client, name) is not None:
         return name
-    ids = list(dict.fromkeys(await review_ids(client)))
+    ids = await review_ids(client)
     fitting = ids[:1] if name == "last" else matching(ids, name)
     if not fitting:
         raise NoSuchRun(f"no review is called {name[:100]}; `determinator review list` lists them")
