@@ -84,8 +84,10 @@ def command_of(act: Act) -> None:
             options.append(click.option(flag, default="", metavar="TEXT", help=text))
 
     async def do(target: "Review", **values: Any) -> None:  # noqa: ANN401 - what click has read
+        from client.run import named
+
         values |= {name: _pairs(values[name]) for name in pairs}
-        print_text(await act.do(target, values, values.get("by")))
+        print_text(await act.do(target, values, named(values.get("by"))))
 
     do.__name__, do.__doc__ = act.name, act.method.__doc__
     verb(*options, changes=True)(do)

@@ -28,6 +28,7 @@ KEPT = 16
 """Reviews whose handles are kept."""
 LISTED = 100
 """Works whose full texts are awaited that are listed."""
+MAX_NAME_CHARS = 60
 SHOWN = 5
 """Fields, or results, that are shown at once."""
 
@@ -85,7 +86,7 @@ class Screening:
         files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
         with TemporaryDirectory() as folder:
             for file in files:
-                path = Path(folder, Path(file.filename or "").name)
+                path = Path(folder, plain_name(file.filename or ""))
                 await asyncio.to_thread(path.write_bytes, await file.read())
             made = await review.provide_texts(Path(folder), by=by)
         notes = [f"Full texts provided: {len(made.texts)}", *made.unread]
@@ -159,6 +160,12 @@ class Screening:
         query = {key: value for key, value in ({"by": by} | more).items() if value}
         path = f"/review/{quote(review.id, safe='')}"
         return f"{path}?{urlencode(query)}" if query else path
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a file that somebody sent as one of a folder of ours, whatever it was."""
+    letters = (letter if letter.isalnum() or letter in ".-_" else "-" for letter in Path(name).name)
+    return "".join(letters).lstrip(".")[-MAX_NAME_CHARS:] or "unnamed"
 
 
 def nested(form: FormData) -> dict[str, object]:

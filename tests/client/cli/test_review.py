@@ -96,7 +96,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     review = determinator("review", "start", "protocol.toml").out.split()[0]
     early = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
     assert (early.code, f"`determinator review approve {review}`" in early.err) == (0, True), early
-    assert determinator("review", "approve", review, "--by", "ada").code == 0
+    assert determinator("review", "approve", review).code == 0
     waits(review, "decisions")
     # include, then the one before again: exclude by the second criterion, and the rest included
     keys = "i\n\x7f\ne\n2\n" + "i\n" * 5
