@@ -265,7 +265,7 @@ class Review:
         full_texts: OfFullText = False,
         label: Label = False,
     ) -> str:
-        """Decide on one record: as a screener, or on a conflict; return what became of it."""
+        """Decide on one record: as a screener, or on a conflict."""
         stage, part = "full_texts" if full_texts else "titles", "label" if label else "screener"
         made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
         return await self.send("decide", Decision, **made, stage=stage, part=part)

@@ -359,12 +359,11 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/texts']")
         assert "pmid:2: Trial 1 of the drug" in page.xpath("string(//main)")
         texts = {f"pmid-{number + 1}.txt": full_text(number) for number in range(1, 3)}
-        files = [
-            ("files", (name, text.encode())) for name, text in (texts | {"other.txt": "Of none."}).items()
-        ]
+        texts |= {"../..": "Of none.", "a/other.txt": "Of none."}
+        files = [("files", (name, text.encode())) for name, text in texts.items()]
         answer = await http.post(f"{at}/texts", data={"by": "Ada"}, files=files)
-        assert "Full texts provided: 2" in answer.text
         assert "other.txt is the text of no awaited work" in answer.text
+        assert "Full texts provided: 2" in answer.text, "no name leads out of the folder"
         await review.approve(by="Ada")
         await desk.until(review, lambda seen: seen.gate == "decisions")
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/decide']")
