@@ -320,6 +320,18 @@ async def test_a_model_that_is_down_leaves_records_open_and_is_asked_again_when_
     assert included(await review.published()) == [n for n in range(TOTAL) if n % 4 == 0]
 
 
+async def test_a_review_that_waits_for_a_model_for_an_hour_can_be_ended(desk: Desk) -> None:
+    desk.server.script(fails(429, retry_after="3600"))
+    review = await desk.start(PROTOCOL.replace(calibration=Calibration(records=0)))
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "model")
+    await review.finish()
+    await desk.until(review, lambda seen: seen.gate == "report")
+    flow = (await review.published()).report.flow
+    assert (flow.excluded, flow.unread, flow.faults()) == (0, TOTAL, ())
+
+
 async def test_a_record_that_a_model_never_decides_on_goes_to_a_person(desk: Desk) -> None:
     desk.server.script(says({"decisions": []}, usage=(10, 10)))
     review = await desk.start(PROTOCOL.replace(calibration=Calibration(records=0)))

@@ -80,7 +80,8 @@ class Pace:
     async def wait_for_model(self, text: str, until: datetime | None = None) -> None:
         """Wait for a model or a source that is down, until it is asked again."""
         until = until or workflow.now() + timedelta(seconds=self.request.retry_seconds)
-        await self.wait_at("model", f"{text}; asked again at {shown(until)}", lambda: self.woken, until)
+        text = f"{text}; asked again at {shown(until)}"
+        await self.wait_at("model", text, lambda: self.woken or self.state.closed, until)
 
     def _needs_care(self) -> bool:
         state = self.state

@@ -78,7 +78,7 @@ class Searching:
     async def add_search(self, query: SourceQuery) -> None:
         """Make a search; a source that is down is asked again."""
         row, step = await self._ask(query, query.limit)
-        while step is None and row.status in ("rate_limited", "unavailable"):
+        while step is None and row.status in ("rate_limited", "unavailable") and not self.pace.state.closed:
             await self.pace.wait_for_model(f"{query.source} does not answer ({row.detail})")
             row, step = await self._ask(query, query.limit)
         if step is not None:
