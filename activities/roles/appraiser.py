@@ -146,10 +146,11 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             clustered=bool(row.clustered),
             randomised=bool(by_chance),
         )
-        effect, missing = _with_figures(effect, row)
-        for field in missing:
-            text = f"{outcome}, {field}: {getattr(row, field)}"
-            refused.append(refusal("effect", text, "not_in_work", [name]))
+        stated = {field: text for field in figures.FIELDS if (text := str(getattr(row, field)).strip())}
+        read = _numbers(effect.replace(figures=stated))
+        lost = (f"{outcome}, {field}: {stated[field]}" for field in read.missing)
+        refused += [refusal("effect", text, "not_in_work", [name]) for text in lost]
+        effect = effect.replace(figures={f: text for f, text in stated.items() if f not in read.missing})
         if _contradicts(effect):
             refused.append(refusal("effect", f"{outcome}: {direction}", "direction_of_numbers", [name]))
         else:
@@ -190,26 +191,15 @@ def _proposed(row: ConclusionAnswer) -> Proposed | None:
     )
 
 
-def _with_figures(effect: StudyEffect, row: EffectAnswer) -> tuple[StudyEffect, tuple[str, ...]]:
-    """Return the effect with the figures that its sentences have, and the names of the others."""
-    stated = {field: text for field in figures.FIELDS if (text := str(getattr(row, field)).strip())}
+def _numbers(effect: StudyEffect) -> figures.Numbers:
     quotes = [support.quote for support in effect.support]
-
-    def read(of: dict[str, str]) -> tuple[str, ...]:
-        return figures.read_effect(
-            of, quotes, effect.evidence_id, effect.outcome, clustered=effect.clustered
-        ).missing
-
-    missing = read(stated)
-    values = {field: text for field, text in stated.items() if field not in missing}
-    return effect.replace(figures=values), missing
+    name, outcome = effect.evidence_id, effect.outcome
+    return figures.read_effect(effect.figures, quotes, name, outcome, clustered=effect.clustered)
 
 
 def _contradicts(effect: StudyEffect) -> bool:
     """Tell whether the numbers lie on the other side of no effect than the direction that was read."""
-    quotes = [support.quote for support in effect.support]
-    name, outcome = effect.evidence_id, effect.outcome
-    made = figures.read_effect(effect.figures, quotes, name, outcome, clustered=effect.clustered).effect
+    made = _numbers(effect).effect
     if made is None:
         return False
     side = side_of(study_interval(made, point_of(made), 0.95), no_effect(made.measure))

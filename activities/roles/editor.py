@@ -136,16 +136,12 @@ def _sentence(
     return gate.decided(sentence, gate.edited(text, named, about))
 
 
-def _outline(step: EditInput) -> list[str]:
-    return [step.question, step.title, *step.outline.values()]
-
-
 def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
     """Return the title, if it is short and in words of the question and the outline."""
     text = " ".join(title.split())
     if not text:
         return step.title
-    decision = gate.title(text, _outline(step))
+    decision = gate.title(text, [step.question, step.title, *step.outline.values()])
     if decision.stands and len(text) <= MAX_TITLE_CHARS:
         return text
     refused.append(refusal("summary", text, decision.refusal or "adds_to_claims"))

@@ -45,9 +45,11 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
         ],
         task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",
     )
-    return replace(
-        prompt, choices={"searches.source": tuple(o.info.name for o in step.sources if o.searchable)}
-    )
+    return replace(prompt, choices={"searches.source": searchable(step)})
+
+
+def searchable(step: SelectInput) -> tuple[str, ...]:
+    return tuple(option.info.name for option in step.sources if option.searchable)
 
 
 def with_specialist(step: SelectInput) -> SelectInput:
@@ -66,13 +68,12 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     Code chooses searches for the gaps that are left without one, and for the tests of hypotheses, which come
     first.
     """
-    sources = [o.info.name for o in step.sources if o.searchable]
     tasks = list(searching.hypothesis_tests(step))
     seen = searching.answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
     for search in answer.searches:
-        source = one_of(search.source, sources)
+        source = one_of(search.source, searchable(step))
         if source is None or search.gap not in by_gap:
             unknown += 1
             continue
@@ -100,5 +101,5 @@ TOOL_SELECTOR = RoleSpec(
     render,
     accept,
     lambda step, _: searching.select_tools(step),
-    idle=lambda step, _: not (step.gaps and any(o.searchable for o in step.sources)),
+    idle=lambda step, _: not (step.gaps and searchable(step)),
 )

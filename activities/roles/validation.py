@@ -30,12 +30,8 @@ Value = TypeVar("Value", bound=str)
 
 def one_of(text: str, values: Iterable[Value]) -> Value | None:
     """Return the value that a text names, in any case and with its words joined or not; None without one."""
-    named = _code(text)
-    return next((value for value in values if _code(value) == named), None)
-
-
-def _code(text: str) -> str:
-    return text.strip().casefold().translate(_JOINED)
+    by_code = {value.strip().casefold().translate(_JOINED): value for value in [*values][::-1]}
+    return by_code.get(text.strip().casefold().translate(_JOINED))
 
 
 def clamped(value: float, low: float, high: float) -> float:

@@ -190,18 +190,17 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         if control is not None:
             # a yes that names nothing was said without looking
             blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
-            vigilance += _count(control, confirmed=problem is None or blind)
+            noticed = problem is not None and not blind
+            vigilance += (
+                Vigilance(true=1, refused=noticed)
+                if control.is_true
+                else Vigilance(planted=1, noticed=noticed)
+            )
             continue
         quotes: tuple[Support, ...] = gate.carried_by(sentence, carrying) if problem is None else ()
         changed = quotes if quotes != sentence.support else ()
         verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed))
     return Accepted(Verdicts(verdicts=tuple(verdicts), vigilance=vigilance))
-
-
-def _count(control: Control, *, confirmed: bool) -> Vigilance:
-    if control.is_true:
-        return Vigilance(true=1, refused=not confirmed)
-    return Vigilance(planted=1, noticed=not confirmed)
 
 
 VERIFIER = RoleSpec(

@@ -25,13 +25,7 @@ from activities.roles.claims import (
     claims_of,
     results_of,
 )
-from activities.roles.fields import (
-    Loose,
-    OneSentence,
-    Text,
-    Texts,
-    limits,
-)
+from activities.roles.fields import Loose, OneSentence, Text, Texts, limits
 from activities.roles.prompt import concluded, listed
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -261,14 +255,8 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     answer = read_so_far(text, DraftAnswer)
     if answer is None or len(answer.blocks) <= least:
         return ()
-    whole = answer.model_copy(
-        update={
-            "blocks": answer.blocks[:-1],
-            "reservations": [],
-            "answer": [],
-            "near_misses": [],
-        }
-    )
+    unprinted: dict[str, object] = {"reservations": [], "answer": [], "near_misses": []}
+    whole = answer.model_copy(update={"blocks": answer.blocks[:-1], **unprinted})
     draft = printed(accept(step, prompt, whole).output)
     return draft.texts if len(draft.paragraphs) >= least else ()
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
-from itertools import islice, pairwise, product
+from itertools import islice, product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from activities.analysis.figures import of_groups
@@ -131,8 +132,10 @@ def computed_from(
         values = _results(expression, operands, days)
         made.update((value, _shown(expression)) for value in values if isinstance(value, date))
         days.update(made)
-        operands += [part for value in values for part in figures(_exact(value))]
-    beside = _neighbours(text)
+        exact = (f"{abs(value):f}" for value in values if isinstance(value, Decimal))
+        operands += [part for shown in exact for part in figures(shown)]
+    row = [None, *figures(text), None]
+    beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
     holding: dict[str, None] = {}
     failed: list[Number] = []
     used: set[str] = set()
@@ -194,29 +197,19 @@ def _failure(
     return shown, next(iter(unknown), "")
 
 
-def _neighbours(text: str) -> Mapping[Number, tuple[Number | None, Number | None]]:
-    """Map the figures of a text to the one before and the one after."""
-    row = [None, *figures(text), None]
-    return {
-        number: (before, after)
-        for (before, number), (_, after) in pairwise(pairwise(row))
-        if number is not None
-    }
-
-
 def _printed_as(
     expression: str,
     number: Number,
     operands: Sequence[Number],
     days: Iterable[date],
-    beside: Mapping[Number, tuple[Number | None, Number | None]] | None = None,
+    beside: Mapping[Number | None, Sequence[Number | None]] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Return an expression over known figures and dates with what it gives, as a number prints it.
 
     Empty where it gives something else. `beside`: the figures before and after each: the ends of an interval
     stand in their order, with their signs."""
     decimals = [reading[0] for reading in number.readings if len(reading) == 1]
-    before, after = (beside or {}).get(number, (None, None))
+    before, after = beside.get(number, (None, None))
     for value in _results(expression, operands, days):
         if isinstance(value, date):
             if value in {mention.day for mention in _dates(number.shown)} or number.value == value.day:
@@ -333,10 +326,6 @@ def evaluations(expression: str, operands: Sequence[Number], days: Iterable[date
 
 def _dates(text: str) -> list[Date]:
     return dates_in(text, language_of_question(text) or ENGLISH)
-
-
-def _exact(value: Value) -> str:
-    return f"{abs(value):f}" if isinstance(value, Decimal) else ""
 
 
 def _operand(text: str) -> Number:
