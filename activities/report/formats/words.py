@@ -115,7 +115,7 @@ def steps(claims: Iterable[Claim], shown: set[str], evident: int = 0) -> list[st
         first = max(goes_on, key=len, default="")
         worded = statistic(line)
         computation = worded or f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
-        computation = computation.replace(" * ", " \u00d7 ").replace(" - ", " \u2212 ")
+        computation = computation.replace(" * ", "*").replace("*", " \u00d7 ").replace(" - ", " \u2212 ")
         name = _gives(claim, figures(result), claims) if claim.is_row else ""
         rows.append(f"{name}: {computation}" if name else computation)
         results[made] = result
