@@ -136,6 +136,10 @@ def computed_from(
         operands += [part for shown in exact for part in figures(shown)]
     row = [None, *figures(text), None]
     beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
+    statistics = [shown for shown in expressions if _CALL.match(_shown(shown))]
+    made_here = (value for shown in statistics for value in _results(shown, operands, days))
+    if any(map(STATISTIC.fullmatch, results)) or any(isinstance(value, Estimate) for value in made_here):
+        missing = [number for number in missing if number.role != "level" or number.value != LEVEL]
     holding: dict[str, None] = {}
     failed: list[Number] = []
     used: set[str] = set()
@@ -156,13 +160,18 @@ def computed_from(
             elif not operand.values & stated:
                 lines = [line for figure, line in sources.items() if figure.values & operand.values]
                 holding.update(dict.fromkeys(lines[:1]))
-        holding.update({} if way in used and _CALL.match(_shown(way)) else dict.fromkeys(ways[way]))
+        if way in statistics:  # once, in as many decimals as any of its figures has
+            every = (_printed_as(way, other, operands, days, beside) for other in missing)
+            longest: tuple[str, ...] = max(every, key=lambda rows: len(rows[-1]) if rows else 0)
+            holding.update(dict.fromkeys(longest))
+        else:
+            holding.update(dict.fromkeys(ways[way]))
         used.add(way)
         operands.append(number)  # what was computed may be computed with
         stated |= number.values
     if not failed:
         return Computed(tuple(holding))
-    nearest = [shown for shown in expressions if shown not in used or _CALL.match(_shown(shown))]
+    nearest = [shown for shown in expressions if shown not in used or shown in statistics]
     failure, unknown = _failure(failed[0], nearest, operands, days)
     return Computed(tuple(holding), tuple(number.shown for number in failed), failure, unknown)
 

@@ -189,6 +189,8 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
          ["26 * 100 / 52 = 50", RATIO]),
         ("The odds ratio was 1.38 (0.63 to 3.06).", "odds_ratio(30, 50, 26, 50)",
          ["odds_ratio(30, 50, 26, 50) = 1.38 (0.63 to 3.06)"]),
+        ("It was 8 percentage points (\u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
+         ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
         ("It was 8.0 points (95% CI \u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
          ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
         ("It was -4.2 points (-5.4 to -3.0).", "mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22)",
@@ -220,7 +222,7 @@ def test_a_statistic_of_two_groups_gives_its_estimate_and_its_interval(
 
 
 def test_the_figures_of_a_statistic_are_those_of_another_sentence_too() -> None:
-    made = computed_from("It was 1.15 (0.81 to 1.64).", [], GROUPS, GROUPS, [RATIO])
+    made = computed_from("It was 1.15 (95% CI 0.81 to 1.64).", [], GROUPS, GROUPS, [RATIO])
     assert (made.rows, made.missing) == ((RATIO,), ())
 
 
