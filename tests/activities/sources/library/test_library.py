@@ -195,6 +195,7 @@ async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(
     library: LibrarySource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding, "MAX_ENCODED_BEFORE", 0)
+    monkeypatch.setattr(encoding, "QUIET_SECONDS", 60.0)  # a loaded machine may take long to ask
     assert "not encoded yet" in (await ask(library, "How is gout treated in old people?")).detail
     result = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
     assert result.records
