@@ -24,7 +24,14 @@ an abstract says."""
 HEADING_TOKENS = 110
 """Tokens of the line above a work and the labels of its sentences."""
 FRAME_TOKENS = 1_300
-"""Tokens of a judge's prompt without works; a writer's has twice as many, with what other sections say."""
+"""Tokens of a judge's prompt without works."""
+WRITER_FRAME_TOKENS = 6_500
+"""The same of a writer, with conclusions, sections and what other sections say, and of its second reader."""
+APPRAISER_FRAME_TOKENS = 2_600
+SENTENCE_TOKENS = 110
+"""Tokens of a sentence as its second reader is shown it: labels, computations, a share of the controls."""
+VERDICT_TOKENS = 60
+"""Tokens of its verdict, and a share of those on controls."""
 EFFECT_TOKENS = 400
 """Tokens of an appraiser's answer for each work: its effects on two or three outcomes, most fields empty."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
@@ -90,18 +97,26 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     """
     allowance = allowance_of(role, choice)
     if isinstance(step, AppraiseInput) and allowance.tokens:
-        effects = FRAME_TOKENS + EFFECT_TOKENS * min(len(step.evidence), MAX_APPRAISED)
-        return allowance.replace(output_tokens=max(effects, allowance.output_tokens))
+        works = [_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence[:MAX_APPRAISED]]
+        whole = math.ceil((APPRAISER_FRAME_TOKENS + sum(works)) / PROMPT_SHARE)
+        effects = FRAME_TOKENS + EFFECT_TOKENS * len(works)
+        return Allowance(
+            input_tokens=max(whole, allowance.input_tokens),
+            output_tokens=max(effects, allowance.output_tokens),
+        )
     if isinstance(step, JudgeInput):
         return allowance_to_judge([ref.chars for ref in step.evidence], choice)
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
     answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
     shown = sum(_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence if ref.evidence_id in answering)
-    more = math.ceil((2 * FRAME_TOKENS + shown) / PROMPT_SHARE) - allowance_of("writer", choice).input_tokens
+    read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else 0
+    whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
     times = 2 if isinstance(step, WriteInput) and step.outline else 1
-    return allowance.replace(
-        input_tokens=allowance.input_tokens + max(more, 0), output_tokens=times * allowance.output_tokens
+    verdicts = len(step.sentences) * VERDICT_TOKENS if isinstance(step, VerifyInput) else 0
+    return Allowance(
+        input_tokens=max(whole, allowance.input_tokens),
+        output_tokens=max(verdicts, times * allowance.output_tokens),
     )
 
 

@@ -204,11 +204,12 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
 
 
 _FOLLOW = (
-    "Nothing of this stands above your answer: the answer says it, in sentences of its own, for each outcome "
-    "with the direction given here and no surer (high: does; moderate: probably; low: may; very low: very "
-    "uncertain), whatever single works found, names the certainty, gives a pooled effect with its interval "
-    "and says what it rests on. Of a figure that stands in no work say that it was computed from theirs, and "
-    "give theirs, with the P value, beside it."
+    "Nothing of this stands above your answer. For the same outcome and comparison the answer goes no other "
+    "way and is no surer (high: does; moderate: probably; low: may; very low: very uncertain), and says why "
+    "it is not surer. A pooled effect stands with its interval, with the figures of the works that it was "
+    "computed from and that it was computed from these. Where a line puts together what differs (times, "
+    "comparators, definitions of the outcome, reports of the same people), say what each work found instead, "
+    "leave the pooled effect out and say why."
 )
 
 

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.evidence import Claim, Evidence, SourceInfo, SourceOption, Statement, Support
+from activities.contracts.evidence import (
+    Claim,
+    Evidence,
+    ReportPlanSection,
+    SourceInfo,
+    SourceOption,
+    Statement,
+    Support,
+)
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
 from activities.contracts.write import DraftClaim
@@ -15,12 +23,12 @@ from activities.models.base import PER_MESSAGE, estimate, room
 from activities.models.client import OpenAIModel
 from activities.models.structured import schema_of, without_bounds
 from activities.roles import prompt, question, works
-from activities.roles.allowances import ALLOWANCES
+from activities.roles.allowances import ALLOWANCES, allowance_for
 from activities.roles.prompt import WORKS_FIRST
 from activities.roles.role import ROLES, evidence_rules, prompt_file, spec_of
 from activities.roles.runner import RoleThinker
 from activities.text.normal_form import verbatim
-from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
+from tests.activities.roles.conftest import DOCUMENTS, MODEL, QUESTION, Case
 from tests.activities.roles.test_works import abstract, answer_of
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
@@ -139,6 +147,52 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     read = case.step("verifier", refs, judgements=judged, works_room=prompt.works_room)
     labels = spec_of("verifier").render(read, documents, 20_000).sentences
     assert {name: labels[name] for name in prompt.sentences} == prompt.sentences
+
+
+async def test_fourteen_abstracts_are_read_whole_beside_all_that_is_asked_of_them(
+    case: Case,
+) -> None:
+    documents = [
+        DOCUMENTS[0].replace(
+            evidence_id=f"pmid:{n}",
+            title=f"Trial {n} of a therapy",
+            text=" ".join(
+                f"In part {k} of trial {n} {n * k + 11} of 80 people had a relapse." for k in range(40)
+            ),
+        )
+        for n in range(14)
+    ]
+    refs = [await case.store.put(document) for document in documents]
+    judged = tuple(WorkJudgement(evidence_id=ref.evidence_id, answers=2) for ref in refs)
+    concluded = tuple(f"Outcome {n}: {'may be lower ' * 25}" for n in range(8))
+    outline = tuple(
+        ReportPlanSection(id=f"s{n}", title=f"Section {n}", key_question="What helps?") for n in range(5)
+    )
+    claims = tuple(
+        DraftClaim(
+            id=f"s1.{n}",
+            text=f"In part {n} of trial 3 {3 * n + 11} of 80 people had a relapse, which is few.",
+            state="ask",
+            support=(
+                Support(
+                    evidence_id=documents[3].evidence_id,
+                    quote=f"In part {n} of trial 3 {3 * n + 11} of 80 people had a relapse.",
+                ),
+            ),
+        )
+        for n in range(40)
+    )
+    asked: tuple[tuple[Role, dict[str, object]], ...] = (
+        ("writer", {"outline": outline, "concluded": concluded}),
+        ("verifier", {"sentences": claims, "concluded": concluded}),
+        ("appraiser", {}),
+    )
+    for role, more in asked:
+        step = case.step(role, refs).model_copy(update={"judgements": judged, **more})
+        size = room(allowance_for(role, MODEL, step), 128_000)
+        prompt = spec_of(role).render(step, documents, size)
+        assert sum(label.startswith("S") for label in prompt.sentences) == 14 * 40, role
+        assert role != "verifier" or len(prompt.claims) == 40
 
 
 @pytest.mark.parametrize("claims", [12, 40])
