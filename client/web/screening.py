@@ -88,6 +88,7 @@ class Screening:
             for file in files:
                 path = Path(folder, plain_name(file.filename or ""))
                 await asyncio.to_thread(path.write_bytes, await file.read())
+            await form.close()
             made = await review.provide_texts(Path(folder), by=by)
         notes = [f"Full texts provided: {len(made.texts)}", *made.unread]
         notes += [f"{name} is the text of no awaited work, or of several" for name in made.unmatched]
@@ -98,6 +99,7 @@ class Screening:
         review, form = await self._review(request, review_id), await request.form()
         by = self._by(request, text_of(form, "by"))
         if not by:
+            await form.close()
             raise BadInput("give your name first: a decision has an author")
         return review, form, by
 
