@@ -169,7 +169,7 @@ class StagedRun:
     async def versions(self) -> tuple[Version, ...]:
         return ()
 
-    async def found(self) -> tuple[EvidenceRef, ...]:
+    async def evidence_refs(self) -> tuple[EvidenceRef, ...]:
         store = EvidenceStore.at(self.settings.evidence_url)
         return tuple([await store.put(item) for item in works()])
 
