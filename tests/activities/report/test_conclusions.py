@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from activities.analysis.meta_analysis import interval_text
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, Concern, Conclusion, Proposed, StudyEffect
 from activities.contracts.evidence import Evidence, Statement, Support
@@ -208,12 +209,20 @@ def test_a_risk_ratio_is_said_for_a_thousand_people_and_as_a_number_needed_to_tr
 
 
 def test_beside_a_written_answer_a_conclusion_stands_in_the_table_alone() -> None:
+    """Where the text names its pooled figure; its writer leaves one out that puts together what differs."""
     report = report_of()
-    answer = (next(report.claims()).replace(id="a1", text="Fewer died with the drug."),)
+    (one,) = CONCLUSIONS.shown(report)
+    assert one.pooled is not None
+    text = f"Fewer died with the drug, by a risk ratio of {interval_text(one.pooled.result)}."
+    answer = (next(report.claims()).replace(id="a1", text=text),)
     for name in EVERY_FORMAT:
         words = words_of(report.replace(answer=answer), name)
         assert "probably lowers mortality" not in words
         assert words.index("Fewer died with the drug") < words.index("Lower. Pooled risk ratio")
+    without = report.replace(answer=(answer[0].replace(text="Fewer died with the drug."),))
+    for length in ("standard", "full"):
+        words = words_of(without.replace(length=length), "md")
+        assert ("Lower. Pooled risk ratio" in words) is (length == "full")
     said = answer_of(report.replace(answer=answer))
     assert said.conclusions
     assert said.first == (said.bottom_line,)
