@@ -191,8 +191,8 @@ async def test_what_is_no_regular_file_or_no_archive_is_said(home: Path, tmp_pat
     cut.write_bytes(cut.read_bytes().replace(b"x/report.json", b"x/repoRt.json", 1)[:200] + b"\0" * 50)
     for name, why in (
         ("pipe.json", "no regular file"),
-        ("locked.zip", "no archive that can be read"),
-        ("cut.zip", "no archive that can be read"),
+        ("locked.zip", "cannot be read as an archive"),
+        ("cut.zip", "cannot be read as an archive"),
     ):
         async with Determinator() as client:
             with pytest.raises(BadInput, match=why):
