@@ -126,6 +126,6 @@ def _table(table: page.Table) -> str:
 
 def _cell(cell: page.Cell) -> str:
     return " ".join(
-        part.text if isinstance(part, page.Cite) else escape_markdown(part.text, inline=bool(place))
-        for place, part in enumerate(cell.parts)
+        part.text if isinstance(part, page.Cite) else escape_markdown(part.text, inline=True)
+        for part in cell.parts
     )

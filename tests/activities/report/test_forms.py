@@ -151,3 +151,9 @@ def test_a_field_that_all_rows_share_stands_in_the_caption() -> None:
         report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=claims),))))
         words = words_of(report, "md")
         assert ("*Unit: days.*" in words, "| Unit |" in words) == (is_shared, not is_shared)
+
+
+def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
+    rows = tuple(shaped(("Entry", f"-{n} of March"), ("Amount", f"-{n}.50")) for n in (5, 6))
+    report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=rows),))))
+    assert "| -5 of March | -5.50 |" in words_of(report, "md")
