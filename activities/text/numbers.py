@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -35,6 +35,7 @@ MAX_DIGITS = 24
 """Digits and marks of a number; a longer run is a code."""
 MIN_PREFIX = 3
 """Letters of a word in small letters that is joined to a number and is no part of a code: `mid-1990`."""
+_ANY_LENGTH = Context(prec=10_000)
 LEVELS = frozenset(map(Decimal, ("80", "90", "95", "97.5", "98", "99", "99.9")))
 
 _L = "A-Za-z\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
@@ -186,7 +187,7 @@ def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
     """Return a number with the last place of another one, halves up."""
     exponent = printed.as_tuple().exponent
     assert isinstance(exponent, int)  # no infinity
-    return exact.quantize(Decimal(1).scaleb(exponent), rounding="ROUND_HALF_UP")
+    return exact.quantize(Decimal(1).scaleb(exponent), "ROUND_HALF_UP", _ANY_LENGTH)
 
 
 @lru_cache(maxsize=2_048)  # a sentence and its quotes are looked at for several things

@@ -6,17 +6,19 @@ Each of its numbers is a figure of a cited sentence, or a constant that has a na
 in a cited work or in the question, and days may be added to it. Code evaluates it, and what it gives has to
 be what the sentence prints, as it is rounded. Nothing is searched for: what no expression gives does not
 follow.
+
+Each expression is parsed once. Those whose numbers and dates are known are evaluated, what they give is known
+to the others, and so on in rounds; then each number of the sentence is looked up among it (`_Table`).
 """
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
-from itertools import islice, product
-from types import MappingProxyType
+from itertools import chain, islice, product
 from typing import NamedTuple
 
 from activities.analysis.figures import of_groups
@@ -45,13 +47,13 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] =
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-
-
 STATISTICS: Mapping[str, Measure] = {
     MEASURE_NAMES[measure].replace(" ", "_"): measure for measure in ("RR", "OR", "RD", "MD")
 }
 """Statistics of two groups (`activities.analysis.figures.of_groups`): of events and participants of each, or
 of its mean, standard deviation and participants. A risk difference is in percentage points."""
+COUNTS: Mapping[str, int] = {name: 6 if measure == "MD" else 4 for name, measure in STATISTICS.items()}
+"""How many numbers each has."""
 STATISTIC = re.compile(
     rf"(?P<name>{'|'.join(STATISTICS)})\((?P<numbers>[^()]*)\)"
     r" = (?P<value>[-.\d]+) \((?P<low>[-.\d]+) to (?P<high>[-.\d]+)\)"
@@ -59,27 +61,8 @@ STATISTIC = re.compile(
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
-_CALL = re.compile(r"(?P<name>[a-z_]+)\s*\((?P<arguments>.*)\)")
+_CALL = re.compile(rf"(?P<name>{'|'.join(STATISTICS)})\s*\((?P<numbers>.*)\)")
 _BETWEEN = re.compile(r"[;,](?=\s)")
-
-
-class Estimate(NamedTuple):
-    """What a statistic of two groups gives."""
-
-    call: str
-    """It with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
-    value: Decimal
-    low: Decimal
-    high: Decimal
-    steps: tuple[str, ...]
-    """The computations of its numbers."""
-
-
-Value = Decimal | date | Estimate
-
-
-class NotAnExpressionError(ValueError):
-    """What was shown is no expression of numbers, dates, `+ - * /`, parentheses, `days` and statistics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,245 +91,259 @@ def computed_from(
     sentences of the text show, which are computed with as well."""
     missing = [*missing_numbers(text, works)]
     if not any(number.role == "level" for work in works for number in read(work).numbers):
-        missing = [number for number in missing if number.role != "level" or number.value != LEVEL]
+        missing = [number for number in missing if not _is_usual_level(number)]
     if not missing or not (expressions or results):
         return Computed(missing=tuple(number.shown for number in missing))
-    operands = [number for quote in quotes for number in figures(quote)]
-    stated = {value for number in operands for value in number.values}
-    languages = {language_of_question(work) or ENGLISH for work in works}
-    days = {day for language in languages for day in days_of(works, language)}
-    shown_here = {_shown(expression) for expression in expressions}
-    results = [line for line in results if line.rpartition(" = ")[0] not in shown_here]
-    sources = {figure: line for line in results for figure in figures(line.rpartition("=")[2])}
-    operands += sources
-    for expression in expressions:
-        rest = [shown for shown in expressions if shown != expression]
-        operands += [
-            figure
-            for figure in figures(_shown(expression))
-            if any(_printed_as(shown, figure, operands, days) for shown in rest)
-        ]
-    made: dict[date, str] = {}
-    """Date that no work has -> the expression that gives it."""
-    for expression in expressions:
-        values = _results(expression, operands, days)
-        made.update((value, _shown(expression)) for value in values if isinstance(value, date))
-        days.update(made)
-        exact = (f"{abs(value):f}" for value in values if isinstance(value, Decimal))
-        operands += [part for shown in exact for part in figures(shown)]
+    parsed = [*map(_parsed, expressions)]
+    here = {expression.text for expression in parsed}
+    results = [line for line in results if line.rpartition(" = ")[0] not in here]
+    table = _Table(missing, quotes, works, results)
+    table.resolve(parsed)
+    if any(map(STATISTIC.fullmatch, results)) or any(result.of.statistic for result in table.results):
+        missing = [number for number in missing if not _is_usual_level(number)]
     row = [None, *figures(text), None]
     beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
-    statistics = [shown for shown in expressions if _CALL.match(_shown(shown))]
-    made_here = (value for shown in statistics for value in _results(shown, operands, days))
-    if any(map(STATISTIC.fullmatch, results)) or any(isinstance(value, Estimate) for value in made_here):
-        missing = [number for number in missing if number.role != "level" or number.value != LEVEL]
-    holding: dict[str, None] = {}
+    rows: dict[str, None] = {}
     failed: list[Number] = []
-    used: set[str] = set()
+    used: set[Expression] = set()
     for number in missing:
-        ways = {shown: _printed_as(shown, number, operands, days, beside) for shown in expressions}
-        way = next((shown for shown, rows in ways.items() if rows), "")
-        if not way:
-            line = next((line for figure, line in sources.items() if figure.values & number.values), "")
-            holding.update({line: None} if line else {})
-            failed += [] if line else [number]
-            continue
-        derived = [f"{source} = {day}" for day, source in made.items() if day in {d.day for d in _dates(way)}]
-        holding.update(dict.fromkeys(derived))
-        for operand in figures(_shown(way)):
-            others = (shown for shown in expressions if shown != way and not operand.values & stated)
-            if source := next((o for o in others if _printed_as(o, operand, operands, days)), None):
-                holding[f"{_shown(source)} = {operand.shown}"] = None
-            elif not operand.values & stated:
-                lines = [line for figure, line in sources.items() if figure.values & operand.values]
-                holding.update(dict.fromkeys(lines[:1]))
-        if way in statistics:  # once, in as many decimals as any of its figures has
-            every = (_printed_as(way, other, operands, days, beside) for other in missing)
-            longest: tuple[str, ...] = max(every, key=lambda rows: len(rows[-1]) if rows else 0)
-            holding.update(dict.fromkeys(longest))
+        made = next((r for r in table.results if r.prints(number, *beside.get(number, ()))), None)
+        if made:  # a statistic once, in as many decimals as any of its figures has
+            same = [n for n in missing if made.of.statistic and made.prints(n, *beside.get(n, ()))]
+            rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))
+            used.add(made.of)
+        elif line := next(filter(None, map(table.lines.get, number.values)), ""):
+            rows[line] = None
         else:
-            holding.update(dict.fromkeys(ways[way]))
-        used.add(way)
-        operands.append(number)  # what was computed may be computed with
-        stated |= number.values
+            failed.append(number)
     if not failed:
-        return Computed(tuple(holding))
-    nearest = [shown for shown in expressions if shown not in used or shown in statistics]
-    failure, unknown = _failure(failed[0], nearest, operands, days)
-    return Computed(tuple(holding), tuple(number.shown for number in failed), failure, unknown)
+        return Computed(tuple(rows))
+    nearest = [expression for expression in parsed if expression not in used or expression.statistic]
+    failure, unknown = table.failure(failed[0], nearest)
+    return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
 
 
-def _failure(
-    number: Number, expressions: Sequence[str], operands: Sequence[Number], days: Collection[date]
-) -> tuple[str, str]:
-    """Return the expression that is nearest to a number, with what it gives.
-
-    One that gives nothing is returned as it is, with its figure that is unknown."""
-    decimal = next((reading[0] for reading in number.readings if len(reading) == 1), number.value)
-    gives: list[tuple[Decimal, str]] = []
-    for expression in expressions:
-        for value in _results(expression, operands, days):
-            match value:
-                case Estimate():
-                    ends = (abs(abs(end) - decimal) for end in value[1:4])
-                    gives.append((min(ends), _row(value, decimal)))
-                case Decimal():
-                    shown = f"{_shown(expression)} = {rounded_to(value, decimal):f}"
-                    gives.append((abs(abs(value) - decimal), shown))
-                case date():
-                    gives.append((decimal, f"{_shown(expression)} = {value.isoformat()}"))
-    if gives:
-        return min(gives)[1], ""
-    shown = _shown(next(iter(expressions), ""))
-    held = {value for operand in operands for value in operand.values}
-    held |= FACTORS if _CALL.fullmatch(shown) is None else set()
-    parts = _BETWEEN.split(shown)  # where `43, 120` is no number
-    unknown = [mention.shown for mention in _dates(shown) if mention.day not in days]
-    unknown += [figure.shown for part in parts for figure in figures(part) if not figure.values & held]
-    return shown, next(iter(unknown), "")
+def _is_usual_level(number: Number) -> bool:
+    return number.role == "level" and number.value == LEVEL
 
 
-def _printed_as(
-    expression: str,
-    number: Number,
-    operands: Sequence[Number],
-    days: Iterable[date],
-    beside: Mapping[Number | None, Sequence[Number | None]] = MappingProxyType({}),
-) -> tuple[str, ...]:
-    """Return an expression over known figures and dates with what it gives, as a number prints it.
-
-    Empty where it gives something else. `beside`: the figures before and after each: the ends of an interval
-    stand in their order, with their signs."""
-    decimals = [reading[0] for reading in number.readings if len(reading) == 1]
-    before, after = beside.get(number, (None, None))
-    for value in _results(expression, operands, days):
-        if isinstance(value, date):
-            if value in {mention.day for mention in _dates(number.shown)} or number.value == value.day:
-                return (f"{_shown(expression)} = {value.isoformat()}",)
-        elif isinstance(value, Estimate):
-            ends = (number, after) if after and _is(number, value.low) else (before, number)
-            is_end = all(end and _is(end, exact) for end, exact in zip(ends, value[2:4], strict=True))
-            if is_end or any(rounded_to(abs(value.value), decimal) == decimal for decimal in decimals):
-                return (*value.steps, _row(value, decimals[0]))
-        elif any(rounded_to(abs(value), decimal) == decimal for decimal in decimals):
-            return (f"{_shown(expression)} = {number.shown}",)
-    return ()
+class Operand(NamedTuple):
+    mention: Number | Date
+    constants: Collection[Decimal]
+    """The values that it may have though nothing gives them."""
 
 
-def _is(number: Number, value: Decimal) -> bool:
-    """Tell whether a number is a value, rounded and with its sign."""
-    return any(rounded_to(value, printed) == printed for printed in number.signed)
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """A computation as its writer shows it, without what it gives."""
+
+    text: str
+    names: Mapping[str, Operand]
+    """Its numbers and dates, by the names that stand for them in `tree`."""
+    tree: ast.expr | None
+    """None for a statistic, and for what is no expression."""
+    statistic: str = ""
+    parts: tuple["Expression", ...] = ()
+    """The numbers of a statistic, each as it is or computed: `26 * 100 / 52`."""
+
+    @property
+    def operands(self) -> Sequence[Operand]:
+        return (*self.names.values(), *(operand for part in self.parts for operand in part.operands))
+
+    @property
+    def is_computed(self) -> bool:
+        nodes = ast.walk(self.tree) if self.tree else ()
+        return any(isinstance(node, ast.BinOp | ast.Call) for node in nodes)
 
 
-def _row(estimate: Estimate, printed: Decimal) -> str:
-    """Return a statistic with what it gives, in as many decimals as a number of it is printed."""
-    value, low, high = (f"{rounded_to(exact, printed):f}" for exact in estimate[1:4])
-    return f"{estimate.call} = {value} ({low} to {high})"
-
-
-def _results(expression: str, operands: Sequence[Number], days: Iterable[date]) -> list[Value]:
-    """Return what an expression gives; nothing for one that is none over known figures and dates."""
-    shown = _shown(expression)
-    call = _CALL.fullmatch(shown)
-    try:
-        if call and call["name"] in STATISTICS:
-            return [*_estimates(call["name"], call["arguments"], operands)]
-        return list(dict.fromkeys(evaluations(shown, operands, days)))
-    except (NotAnExpressionError, DecimalException, OverflowError):
-        return []
-
-
-def _estimates(name: str, arguments: str, operands: Sequence[Number]) -> Iterator[Estimate]:
-    """Return what a statistic of two groups gives; nothing where these groups have none.
-
-    Raises NotAnExpressionError."""
-    measure = STATISTICS[name]
-    count = 6 if measure == "MD" else 4
-    parts = [part.strip() for part in _BETWEEN.split(arguments)]
-    parts = parts if len(parts) == count else [part.strip() for part in arguments.split(",")]
-    if len(parts) != count:
-        raise NotAnExpressionError(arguments)
-    for amounts in islice(product(*(_amounts(part, operands) for part in parts)), MAX_WAYS):
-        try:
-            result = of_groups(measure, [float(amount) for amount in amounts])
-        except (NotUsable, ValueError, ZeroDivisionError):
-            continue
-        shown = [f"{amount:f}" for amount in amounts]
-        pairs = zip(parts, shown, strict=True)
-        steps = tuple(f"{part} = {amount}" for part, amount in pairs if not _bare(part.lstrip("-")))
-        scale = 100 if measure == "RD" else 1
-        value, low, high = (Decimal(str(end * scale)) for end in (result.estimate, result.low, result.high))
-        yield Estimate(f"{name}({', '.join(shown)})", value, low, high, steps)
-
-
-def _bare(part: str) -> bool:
-    return _OPERAND.fullmatch(part) is not None
-
-
-def _amounts(part: str, operands: Sequence[Number]) -> list[Decimal]:
-    """Return what one number of a statistic may be: a known figure, or a whole number that is computed.
-
-    Participants follow from events and their percentage: `26 * 100 / 52`."""
-    sign, bare = (-1, part[1:]) if part.startswith("-") else (1, part)
-    if _bare(bare):
-        held = {value for number in operands if not number.is_year for value in number.signed}
-        return [sign * value for value in _operand(bare).values if sign * value in held]
-    values = (value for value in evaluations(part, operands) if isinstance(value, Decimal))
-    return list(dict.fromkeys(rounded_to(value, Decimal(1)) for value in values))
-
-
-def evaluations(expression: str, operands: Sequence[Number], days: Iterable[date] = ()) -> Iterator[Value]:
-    """Return what an expression gives, by each reading of its numbers that is a known figure.
-
-    Raises NotAnExpressionError."""
-    numbers: dict[str, Number] = {}
-    dates: dict[str, Value] = {}
-    for mention in reversed(_dates(expression)):
-        name = f"date_{'x' * len(dates)}"  # no digit, which would begin a number
-        dates[name] = mention.day
-        expression = f"{expression[: mention.start]}{name}{expression[mention.start + len(mention.shown) :]}"
+def _parsed(shown: str) -> Expression:
+    text = normalise(shown)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
+    if call := _CALL.fullmatch(text):
+        parts = _BETWEEN.split(call["numbers"])
+        parts = parts if len(parts) in COUNTS.values() else call["numbers"].split(",")
+        return Expression(text, {}, None, call["name"], tuple(map(_parsed, parts)))
+    mentions: dict[str, Number | Date] = {}
+    rest = text
+    for mention in reversed(_dates(text)):
+        name = f"date_{'x' * len(mentions)}"  # no digit, which would begin a number
+        mentions[name] = mention
+        rest = f"{rest[: mention.start]}{name}{rest[mention.start + len(mention.shown) :]}"
 
     def named(match: re.Match[str]) -> str:
-        name = f"n{len(numbers)}"
-        numbers[name] = _operand(match[0])
-        return f" {name} "
+        """Name a figure, which may stand beside a unit."""
+        if (number := single(match[0])) is None:
+            return "?"
+        mentions[name := f"n{len(mentions)}"] = number
+        unit = match[0].replace(number.shown, "", 1)
+        return f" {name} " if all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit) else "?"
 
+    tree, constants = None, dict[str, Collection[Decimal]]()
     try:
-        tree = ast.parse(_OPERAND.sub(named, expression).strip(), mode="eval").body
+        tree = ast.parse(_OPERAND.sub(named, rest).strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotAnExpressionError(expression) from None
-    operations = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
-    is_computed = bool(operations) or isinstance(tree, ast.Call)
-    if not is_computed or len(numbers) > MAX_NUMBERS or not set(dates.values()) <= {*days}:
-        raise NotAnExpressionError(expression)
-    scaled = (node for node in operations if isinstance(node.op, ast.Mult | ast.Div))
-    factors = {side.id for node in scaled for side in (node.left, node.right) if isinstance(side, ast.Name)}
-    held = {value for number in operands if not number.is_year for value in number.values}
-    choices: list[list[Decimal]] = []
-    for name, number in numbers.items():
-        allowed = FACTORS if name in factors else WHOLES
-        values = [value for value in number.values if value in held]
-        choices.append(values or [value for value in number.values if value in allowed])
-    if not dates and not any(number.values & held for number in numbers.values()):
-        raise NotAnExpressionError(expression)
-    for chosen in islice(product(*choices), MAX_WAYS):
-        yield _value(tree, {**dates, **dict(zip(numbers, chosen, strict=True))})
+        constants = dict.fromkeys(mentions, FACTORS)
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.BinOp):
+            allowed = FACTORS if isinstance(node.op, ast.Mult | ast.Div) else WHOLES
+            sides = (side.id for side in (node.left, node.right) if isinstance(side, ast.Name))
+            constants |= dict.fromkeys(sides, allowed)
+    return Expression(text, {name: Operand(m, constants.get(name, ())) for name, m in mentions.items()}, tree)
 
 
 def _dates(text: str) -> list[Date]:
     return dates_in(text, language_of_question(text) or ENGLISH)
 
 
-def _operand(text: str) -> Number:
-    """Return the figure of an operand, which may stand beside a unit."""
-    number = single(text)
-    unit = text.replace(number.shown, "", 1) if number else "?"
-    if number is None or not all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit):
-        raise NotAnExpressionError(text)
-    return number
+class Result(NamedTuple):
+    """What an expression gives by a reading of its numbers."""
+
+    of: Expression
+    shown: str
+    """The expression, or a statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
+    steps: tuple[str, ...]
+    """The computations by which its own numbers and dates follow."""
+    values: tuple[Decimal, ...] = ()
+    """The number, with both ends of the interval of a statistic; none of a date."""
+    day: date | None = None
+
+    def readings(self, number: Number) -> list[Decimal]:
+        """Return the readings of a number that are this one, rounded, whatever its sign."""
+        return [p for p in _decimals(number) if any(rounded_to(abs(v), p) == p for v in self.values[:1])]
+
+    def prints(self, number: Number, before: Number | None = None, after: Number | None = None) -> bool:
+        """Tell whether a number is this one, or an end of this interval beside the other, in their order."""
+        if self.day:
+            return number.value == self.day.day or self.day in {d.day for d in _dates(number.shown)}
+
+        def is_end(end: Number | None, exact: Decimal) -> bool:
+            return end is not None and any(rounded_to(exact, printed) == printed for printed in end.signed)
+
+        pairs = ((before, number), (number, after)) if self.of.statistic else ()
+        is_of_interval = any(all(map(is_end, pair, self.values[1:])) for pair in pairs)
+        return is_of_interval or bool(self.readings(number))
+
+    def row(self, number: Number, *, holds: bool = True) -> str:
+        """Return the expression with what it gives, as a number prints it, or (`holds`) should have."""
+        if self.day:
+            return f"{self.shown} = {self.day}"
+        value, *ends = (f"{rounded_to(exact, _decimals(number)[0]):f}" for exact in self.values)
+        value = f"{value} ({' to '.join(ends)})" if ends else number.shown if holds else value
+        return f"{self.shown} = {value}"
 
 
-def _value(node: ast.expr, values: Mapping[str, Value]) -> Value:
+def _decimals(number: Number) -> list[Decimal]:
+    """Return the readings of a number as a single one, or its first."""
+    return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
+
+
+class _Table:
+    """The figures and dates that are computed with: those of works, and what expressions give of them."""
+
+    def __init__(
+        self, missing: Sequence[Number], quotes: Sequence[str], works: Sequence[str], lines: Sequence[str]
+    ) -> None:
+        self.results: list[Result] = []
+        figures_of = {line: figures(line.rpartition("=")[2]) for line in reversed(lines)}
+        self.lines = {v: line for line, numbers in figures_of.items() for n in numbers for v in n.values}
+        quoted = [number for quote in quotes for number in figures(quote) if not number.is_year]
+        self._stated = {value for number in quoted for value in number.values}
+        self._signed = {value for number in quoted for value in number.signed}
+        languages = {language_of_question(work) or ENGLISH for work in works}
+        self._days = {day for language in languages for day in days_of(works, language)}
+        self._missing = {str(number.value): number for number in reversed(missing)}
+
+    def resolve(self, expressions: Sequence[Expression]) -> None:
+        """Evaluate in rounds: what an expression gives may be a number or a date of others."""
+        waiting = [*expressions]
+        while made := [result for expression in waiting for result in self._evaluated(expression)]:
+            self.results += made
+            waiting = [expression for expression in waiting if all(r.of is not expression for r in made)]
+
+    def _known(self, operand: Operand) -> dict[Decimal | date, tuple[str, ...]]:
+        """Return what a number or date may be, each with the computations by which it follows."""
+        mention = operand.mention
+        if isinstance(mention, Date):
+            days = {r.day: (*r.steps, f"{r.shown} = {r.day}") for r in reversed(self.results) if r.day}
+            days |= dict.fromkeys(self._days, ())
+            return {mention.day: days[mention.day]} if mention.day in days else {}
+        as_printed = self._missing.get(str(mention.value), mention)
+        known: dict[Decimal | date, tuple[str, ...]]
+        known = {value: (self.lines[value],) for value in mention.values & self.lines.keys()}
+        for result in reversed(self.results):
+            known |= dict.fromkeys(result.readings(mention), (*result.steps, result.row(as_printed)))
+        if stated := mention.values & self._stated:
+            known = dict.fromkeys((*stated, *known), ())
+        return known or dict.fromkeys(mention.values.intersection(operand.constants), ())
+
+    def _evaluated(self, expression: Expression) -> list[Result]:
+        """Return what an expression gives; nothing for one whose numbers and dates are not all known."""
+        basis = tuple(chain.from_iterable(r for o in expression.operands for r in self._known(o).values()))
+        try:
+            if expression.statistic:
+                return [*self._estimates(expression, basis)]
+            values = dict.fromkeys(self._values(expression)) if expression.is_computed else {}
+        except (NotAnExpressionError, DecimalException, OverflowError):
+            return []
+        made = Result(expression, expression.text, basis)
+        numbers = [made._replace(values=(value,)) for value in values if isinstance(value, Decimal)]
+        return numbers + [made._replace(day=value) for value in values if isinstance(value, date)]
+
+    def _values(self, expression: Expression) -> Iterator[Decimal | date]:
+        """Yield what an expression gives by each reading of its numbers, of which one at least is known."""
+        operands = expression.names.values()
+        is_known = any(self._known(operand._replace(constants=())) for operand in operands)
+        if expression.tree and is_known and len(operands) <= MAX_NUMBERS:
+            for chosen in islice(product(*map(self._known, operands)), MAX_WAYS):
+                yield _value(expression.tree, dict(zip(expression.names, chosen, strict=True)))
+
+    def _estimates(self, expression: Expression, basis: tuple[str, ...]) -> Iterator[Result]:
+        """Yield what a statistic gives; nothing where these groups have none."""
+        name, parts = expression.statistic, expression.parts
+        if len(parts) != COUNTS[name]:
+            return
+        for amounts in islice(product(*map(self._amounts, parts)), MAX_WAYS):
+            try:
+                made = of_groups(STATISTICS[name], [float(amount) for amount in amounts])
+            except (NotUsable, ValueError, ZeroDivisionError):
+                continue
+            shown = [f"{amount:f}" for amount in amounts]
+            pairs = zip(parts, shown, strict=True)
+            steps = tuple(f"{part.text} = {amount}" for part, amount in pairs if part.is_computed)
+            scale = 100 if STATISTICS[name] == "RD" else 1
+            values = (Decimal(str(value * scale)) for value in (made.estimate, made.low, made.high))
+            yield Result(expression, f"{name}({', '.join(shown)})", (*basis, *steps), tuple(values))
+
+    def _amounts(self, part: Expression) -> list[Decimal]:
+        """Return what a number of a statistic may be: a known figure, or a whole number that is computed.
+
+        Participants follow from events and their percentage: `26 * 100 / 52`."""
+        values = [value for value in self._values(part) if isinstance(value, Decimal)]
+        if part.is_computed:
+            return [*dict.fromkeys(rounded_to(value, Decimal(1)) for value in values)]
+        return [value for value in values if value in self._signed or abs(value) not in self._stated]
+
+    def failure(self, number: Number, expressions: Sequence[Expression]) -> tuple[str, str]:
+        """Return the expression that is nearest to a number, with what it gives.
+
+        Where none gives anything the first is returned as it is, with its number or date that is unknown."""
+        printed = _decimals(number)[0]
+
+        def distance(result: Result) -> Decimal:
+            return min((abs(abs(value) - printed) for value in result.values), default=printed)
+
+        if gives := [result for result in self.results if result.of in expressions]:
+            return min(gives, key=distance).row(number, holds=False), ""
+        for expression in expressions[:1]:
+            unknown = (operand.mention.shown for operand in expression.operands if not self._known(operand))
+            return expression.text, next(unknown, "")
+        return "", ""
+
+
+class NotAnExpressionError(ValueError):
+    """An expression has something else than numbers, dates, `+ - * /`, parentheses, `days` and statistics."""
+
+
+def _value(node: ast.expr, values: Mapping[str, Decimal | date]) -> Decimal | date:
     match node:
         case ast.Name(id=name) if name in values:
             return values[name]
@@ -365,8 +362,3 @@ def _value(node: ast.expr, values: Mapping[str, Value]) -> Value:
             if isinstance(base, date) and isinstance(by, Decimal) and isinstance(op, ast.Add | ast.Sub):
                 return base + timedelta(days=int(compute(Decimal(0), by)))
     raise NotAnExpressionError(ast.unparse(node))
-
-
-def _shown(expression: str) -> str:
-    """Return an expression without what it gives."""
-    return normalise(expression)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
