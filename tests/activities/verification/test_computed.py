@@ -32,6 +32,7 @@ QUOTES = (
         ("They differ by 10,700.", ["11,210 + 1,890", "13,100 - 2400"],
          ["11,210 + 1,890 = 13,100", "13,100 - 2400 = 10,700"]),
         ("They differ by 10,701.", ["11,210 + 1,890", "13,100 - 2400"], []),
+        ("It was 537,507.7.", ["43 * 12.5", "537.500 + 7.7"], []),  # read as it is given
         # no search, no chance
         ("There were 427 patients.", [], []),
         ("There were fifteen patients in the trial.", ["7.7 + 95%"], []),
