@@ -1,7 +1,4 @@
-"""Candidates without a model.
-
-Drugs that the vocabularies find beside the passages that name them, and what registers say of them. Nothing
-is judged."""
+"""Candidates without a model: the drugs that the vocabularies find and their passages. Nothing is judged."""
 
 import re
 from collections import Counter

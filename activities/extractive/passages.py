@@ -68,9 +68,7 @@ def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
 
 
 def _chosen(items: Sequence[Item], question: str) -> tuple[Passage, ...]:
-    """Return the passages to show, the nearest first, whatever document they are of.
-
-    Each with its neighbours.
+    """Return the passages to show with their neighbours, the nearest first, whatever document they are of.
 
     Documents with the rarest name of the question stand before those without it, and last are those with a
     word that only begins as it does: the encoder takes aspiration for aspirin. Of 140 questions in a person's

@@ -81,9 +81,7 @@ def stand_alone(question: str, earlier: str) -> str:
 
 
 def entities(question: str) -> tuple[str, ...]:
-    """Return what a question names, as typed and in order.
-
-    Names of the vocabularies, and its other noun phrases."""
+    """Return what a question names, as typed and in order: by the vocabularies, and other noun phrases."""
     named = [entity.surface for entity in link(question)]
     rest = [p for p in phrases(question) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in named)]
     every = sorted((*named, *rest), key=question.find)

@@ -1,7 +1,4 @@
-"""Searches without a model.
-
-The question itself where a source ranks texts, its names where an index wants keywords, fewer names where
-that found nothing."""
+"""Searches without a model: the question where a source ranks texts, else its names, then fewer of them."""
 
 import re
 from collections import Counter
@@ -124,13 +121,13 @@ def answered(step: SelectInput) -> set[tuple[str, str]]:
 def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
     """List queries for one source from the most exact to the widest.
 
-    One that ranks texts is asked once; one that may look for words as they stand is asked for each."""
+    An index of keywords is asked for all names, then without the last, and so on; one that ranks texts is
+    asked once; one that may look for words as they stand is asked for each."""
     if _BOOLEAN.search(gap):
         yield gap
     elif wants_keywords(info):
-        narrow = keywords(gap, aspect_of(step, gap))
-        yield narrow
-        yield from widen(narrow)
+        names = keywords(gap, aspect_of(step, gap)).split(" AND ")
+        yield from (" AND ".join(names[:size]) for size in range(len(names), 0, -1))
     else:
         yield searched(step, gap)
         if not {"local", "web"} & set(info.domains):
@@ -151,11 +148,3 @@ def keywords(text: str, aspect: Aspect | None = None) -> str:
     if aspect is not None:
         chosen.append(aspect.search.split()[0])
     return " AND ".join(chosen) or text
-
-
-def widen(query: str) -> tuple[str, ...]:
-    """Wider forms of a keyword query: without its last name, and so on. A query of a person's own is kept."""
-    parts = query.split(" AND ")
-    if _BOOLEAN.search(query.replace(" AND ", " ")):
-        return ()
-    return tuple(" AND ".join(parts[:size]) for size in range(len(parts) - 1, 0, -1))

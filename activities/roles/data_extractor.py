@@ -18,7 +18,7 @@ from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of
-from activities.text.numbers import missing_number, single, stated
+from activities.text.numbers import missing_numbers, single, stated
 from activities.verification import gate
 
 MAX_FIELDS = 80
@@ -88,7 +88,8 @@ def is_stated(field: AskedField, value: str, quotes: Sequence[str]) -> bool:
         number = single(value)
         return number is not None and any(stated(q).has(reading) for q in quotes for reading in number.values)
     if field.kind == "text":
-        return any(gate.are_spans(value, quote) for quote in quotes) and not missing_number(value, quotes)
+        stands = any(gate.are_spans(value, quote) for quote in quotes)
+        return stands and not any(missing_numbers(value, quotes))
     return bool(quotes)
 
 

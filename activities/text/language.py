@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 ENGLISH = "en"
 MIN_LETTERS, MIN_UNSPACED = 30, 4
-"""Letters from which a text tells its language, and those
-of a script without blanks. Of 567 questions each in English, German and Spanish 563, 566 and 566 are told
-right."""
+"""Letters from which a text tells its language, and those of a script without blanks. Of 567 questions each
+in English, German and Spanish 563, 566 and 566 are told right."""
 SURE = 0.85
 """Probability from which the language of a short question is believed: `Wer ist Kassenwart?` has 0.93, `Does
 aspirin help?` 0.63 and `metformin survival` 0.11."""

@@ -44,9 +44,7 @@ class Unit(NamedTuple):
 
 
 def units(text: str, heading: str = "") -> Iterator[Unit]:
-    """Return the rows and the prose of a text, in order.
-
-    `heading`: what stands over it."""
+    """Return the rows and the prose of a text, in order; `heading` stands over it."""
     blocks = [match.span() for match in _BLOCK.finditer(text)]
     for number, (start, end) in enumerate(blocks):
         lines = _lines(text, start, end)
@@ -118,9 +116,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _is_numbered_heading(line: str, beside: Sequence[str]) -> bool:
-    """Tell whether a line is a heading that begins with its number.
-
-    The lines before and after it have none of its depth, as the items of a list do."""
+    """Tell whether a line is a heading with its number: unlike items of a list, none beside has its depth."""
     depth = _depth(line)
     return (
         depth > 0
@@ -136,9 +132,7 @@ def _depth(line: str) -> int:
 
 
 def _columns(text: str, lines: Sequence[slice]) -> str:
-    """Return the first row of a table: lines that are parted alike.
-
-    Empty where there is none."""
+    """Return the first row of a table, whose lines are parted alike; empty where there is none."""
     table = _rows(text, lines)
     return table[0].strip().strip("|").strip() if _separator(table) else ""
 

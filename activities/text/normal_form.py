@@ -9,8 +9,7 @@ import unicodedata
 MIN_QUOTE_CHARS = 25
 """Shorter runs match by chance."""
 MIN_UNSPACED_CHARS = 10
-"""The same in scripts without blanks between words, where a character says as much
-as two or three letters."""
+"""The same in scripts without blanks, where a character says as much as two or three letters."""
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 """Thai and Lao, Burmese, Khmer; those of East Asia are wide."""
 _IN_NUMBERS = ".,\u00b7"
@@ -91,9 +90,7 @@ def is_unspaced(character: str) -> bool:
 
 
 def min_chars(text: str) -> int:
-    """Return the characters that a quote has at least.
-
-    Fewer where most of its letters are of a script without blanks."""
+    """Return the characters of a quote at least: fewer where most letters are of a script without blanks."""
     if text.isascii():
         return MIN_QUOTE_CHARS
     letters = [character for character in text if character.isalnum()]

@@ -56,6 +56,7 @@ _TIME = re.compile(
     r"|[\u5348\u4e0a\u6668]\s?\d{1,2}[\u70b9\u65f6](?:\d{1,2}\u5206)?|\d{1,2}[\u70b9\u65f6]\d{1,2}\u5206)",
     re.IGNORECASE,
 )
+_NO_FIGURES: tuple[tuple[re.Pattern[str], Role], ...] = ((_DATE, "date"), (_TIME, "time"))
 _CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
 _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
@@ -115,11 +116,6 @@ class Number:
     def value(self) -> Decimal:
         """Its first reading."""
         return self.readings[0][0]
-
-    @property
-    def has_decimals(self) -> bool:
-        """Tell whether it is printed with places behind the point, as no count is: `2.0`."""
-        return _SEPARATOR.search(self.shown) is not None
 
     @property
     def is_year(self) -> bool:
@@ -201,10 +197,9 @@ def read(text: str, language: str = "") -> Read:
     numbers: list[Number] = []
     codes: list[Code] = []
     rest = _MARK.sub(_blank, rest)
-    numbers += [_not_a_figure(match, "date") for match in _DATE.finditer(rest)]
-    rest = _DATE.sub(_blank, rest)
-    numbers += [_not_a_figure(match, "time") for match in _TIME.finditer(rest)]
-    rest = _TIME.sub(_blank, rest)
+    for expression, role in _NO_FIGURES:
+        numbers += [_not_a_figure(match, role) for match in expression.finditer(rest)]
+        rest = expression.sub(_blank, rest)
     for match in _CODE.finditer(rest):
         token = match[0]
         codes += _codes(token)
@@ -269,16 +264,11 @@ _WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
 """A name whose number stands apart: `IL 6`, `TiO 2`."""
 
 
-def missing_number(text: str, texts: Iterable[str]) -> str:
-    """Return the first number of a text that none of the others states; empty where none is missing.
+def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
+    """Return the numbers of a text that none of the others states.
 
     Ordinals and times of day are read as the rest of the sentence is, and so is a whole number up to ten,
-    which may count."""
-    return next((number.shown for number in missing_numbers(text, texts)), "")
-
-
-def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
-    """Return the numbers of a text that none of the others states, as `missing_number` says."""
+    which may count, unless it has decimals (`2.0`)."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
 
     def occurs(value: Decimal, number: Number) -> bool:
@@ -289,7 +279,7 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
         if number.role in ("time", "ordinal", "code"):
             continue
         counts = number.role == "figure" and not (number.percent or number.is_scaled)
-        if counts and number.value <= MAX_COUNT and not number.has_decimals:
+        if counts and number.value <= MAX_COUNT and not _SEPARATOR.search(number.shown):
             continue
         if number.code and any(number.code in other.codes for other in map(stated, texts)):
             continue

@@ -161,9 +161,7 @@ def split(
 
 
 def _runs(text: str, start: int, end: int, label: str, language: str, *, by_user: bool) -> Iterator[Unit]:
-    """Return what is quoted alone: sentences, and in a text of the user's own its rows.
-
-    `label`: over all of it."""
+    """Return what is quoted alone, under a label: sentences, and in a text of the user's own its rows."""
     rows: list[Unit] = []
     for unit in units(text[start:end], label):
         placed = Unit(
@@ -202,9 +200,7 @@ def _is_short(text: str, run: Unit) -> bool:
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
-    """Return the quotable sentences of a document.
-
-    `short`: also those of few words, which in an abstract may be fragments: for a reader who can tell."""
+    """Return the quotable sentences of a document; `short`: also those that may be fragments."""
     kind, language = document.evidence_type, language_in(document)
     every = split(document.evidence_id, document.text, document.title, kind, language)
     return every if short else tuple(sentence for sentence in every if not sentence.is_short)

@@ -23,7 +23,7 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import figures, missing_code, missing_number, missing_numbers, read, stated
+from activities.text.numbers import figures, missing_code, missing_numbers, read, stated
 from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
@@ -383,8 +383,8 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
         return refused("other_work")
     if column in MEASURED:
         return refused("not_in_work") if cell_reason(column, text, support.quote) else STANDS
-    if number := missing_number(text, [support.quote]):
-        return refused("number_missing", number=number)
+    if number := next(missing_numbers(text, [support.quote]), None):
+        return refused("number_missing", number=number.shown)
     return STANDS if are_spans(text, support.quote) else refused("not_in_work")
 
 

@@ -92,13 +92,6 @@ class Names(NamedTuple):
         first, rule, second, other = PLACE.unpack_from(self.places, number * PLACE.size)
         return [(at, how) for at, how in ((first, rule), (second, other)) if at != NOTHING]
 
-    def without_salts(self, name_key: str) -> str:
-        """Return a key without salts and forms at its ends.
-
-        Empty when nothing else is there."""
-        words = [*dropwhile(self.salts.__contains__, name_key.split())]
-        return " ".join([*dropwhile(self.salts.__contains__, reversed(words))][::-1])
-
 
 @cache
 def names() -> Names:
@@ -131,10 +124,7 @@ class Piece(NamedTuple):
 
 
 def singular(word: str) -> str:
-    """Return a folded word without its plural ending.
-
-    The S-stemmer of Harman, "How effective is suffixing?", JASIS 42(1), 1991.
-    """
+    """Return a folded word without its plural ending, by the S-stemmer of Harman, JASIS 42(1), 1991."""
     if len(word) < _PLURAL_LENGTH or not word.endswith("s"):
         return word
     if word.endswith("ies") and not word.endswith(("eies", "aies")):
@@ -166,9 +156,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def key(name: str) -> str:
-    """Return the comparison form of a whole name.
-
-    Empty for a name without a letter or digit."""
+    """Return the comparison form of a whole name; empty for one without a letter or digit."""
     return " ".join(piece.key for piece in pieces(name))
 
 
@@ -246,7 +234,10 @@ def _entities(name: str) -> list[Entity]:
     """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
     lexicon = names()
     key_of_name = key(name)
-    matches = lexicon.occurrences(key_of_name) or lexicon.occurrences(lexicon.without_salts(key_of_name))
+    inner = dropwhile(lexicon.salts.__contains__, key_of_name.split())
+    inner = dropwhile(lexicon.salts.__contains__, reversed([*inner]))
+    base = " ".join(reversed([*inner]))
+    matches = lexicon.occurrences(key_of_name) or lexicon.occurrences(base)
     entities = [replace(entity_at(offset), surface=name, end=len(name)) for offset, _ in matches]
     return sorted(entities, key=lambda entity: _PREFERENCE.index(entity.kind))
 
@@ -269,9 +260,7 @@ def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:
 
 
 def drug(word: str) -> str:
-    """Return the preferred name of a drug in lower case: `acetaminophen` for `Paracetamol`.
-
-    Empty for no drug."""
+    """Return a drug's preferred name in lower case (`acetaminophen` for `Paracetamol`); empty for no drug."""
     entity = resolve(word)
     return entity.name.casefold() if entity is not None and entity.kind == "drug" else ""
 
@@ -291,10 +280,7 @@ def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def names_drug(text: str, name: str) -> bool:
-    """Tell whether a text names a drug.
-
-    By the name as it is given, or by any other of its names when the vocabularies know it (rifampicin for
-    rifampin)."""
+    """Tell whether a text names a drug, by this name or by another that the vocabularies know."""
     if f" {key(name)} " in f" {key(text)} ":
         return True
     preferred = drug(name)
