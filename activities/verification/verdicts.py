@@ -148,7 +148,9 @@ def printed(draft: SectionDraft) -> SectionDraft:
     With quotes in the place of what does not stand, each listed as refused.
 
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
-      printed there already; of what its writer left out, of a row, and of what quotes nothing, none is.
+      printed there already; of what its writer left out, of a row, and of what quotes nothing, none is. In a
+      text of which other sentences stand a quote is printed for what nobody read alone: for the rest it would
+      interrupt them.
     - A sentence that leans on one that fell falls with it.
     - The fields that a row lost are listed with the row that stands.
     """
@@ -156,13 +158,14 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
     def shown(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
         standing_claims: list[DraftClaim] = []
+        others_stand = any(claim.state == "stands" for claim in claims)
         for claim in claims:
             if claim.state == "stands":
                 standing_claims.append(claim)
                 if claim.problem is not None:
                     gone.append(refused(claim, "cell"))
                 continue
-            quotes = _in_its_place(claim, counts)
+            quotes = [] if others_stand and _was_judged(claim) else _in_its_place(claim, counts)
             counts.update(quote.text for quote in quotes)
             kind: RefusedKind = "reservation" if claim.kind == "reservation" else "claim"
             gone.append(refused(claim, "wording" if quotes else kind))
@@ -191,6 +194,11 @@ def printed(draft: SectionDraft) -> SectionDraft:
         ),
         refused=(*draft.refused, *gone),
     )
+
+
+def _was_judged(claim: DraftClaim) -> bool:
+    """Tell whether a check refused a sentence, and not that nobody read it."""
+    return claim.problem is not None and claim.problem.code not in ("not_read", "not_confirmed")
 
 
 def _fallen(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:

@@ -1,5 +1,7 @@
 """What becomes of sentences between writer and page: what stands, what is read, what is printed instead."""
 
+import pytest
+
 from activities.contracts.evidence import Statement, Support, Vigilance
 from activities.contracts.write import (
     DraftClaim,
@@ -187,11 +189,19 @@ def test_a_sentence_falls_with_the_one_that_it_leans_on() -> None:
     fell = LEANING[1].replace(state="refused", problem=NOT_SAID)
     stood = LEANING[2].replace(state="stands", stands_by="reader")
     final = printed(drafted((LEANING[0], fell, stood, LEANING[3])))
-    assert [sentence.text for sentence in final.claims] == [LEANING[0].text, TWO.quote, LEANING[3].text]
+    assert [sentence.text for sentence in final.claims] == [LEANING[0].text, LEANING[3].text]
     codes = {refusal.text: refusal.reason.code for refusal in final.refused}
     assert codes == {fell.text: "not_supported", stood.text: "leans_on_refused"}
     left_out = fell.replace(state="out")
     assert stood.text in texts(printed(drafted((LEANING[0], left_out, stood))))
+
+
+@pytest.mark.parametrize(("code", "printed_too"), [("not_read", True), ("not_supported", False)])
+def test_a_quote_stands_among_sentences_only_for_what_nobody_read(code: str, printed_too: bool) -> None:
+    fell = LEANING[1].replace(state="refused", problem=Statement.of(code))
+    among = printed(drafted((LEANING[0], fell, LEANING[3])))
+    assert (TWO.quote in texts(among)) is printed_too
+    assert texts(printed(drafted((fell,)))) == [TWO.quote]
 
 
 def test_what_leans_on_a_refused_sentence_may_be_written_again_with_it() -> None:
