@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice, zip_longest
 from math import ceil
 from typing import TypeAlias
@@ -73,7 +74,9 @@ class _Pool:
         key = row.evidence_id, row.quote
         if key not in self._unlike and len(self._unlike) < MAX_COMPARED and _stands_alone(row):
             others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
-            self._unlike[key] = next((group[0] for group in others if not _says(group, row)), None)
+            alike = partial(fuzz.token_set_ratio, row.quote, score_cutoff=MAX_ALIKE)
+            unlike = (group[0] for group in others if not any(alike(other.quote) for other in group))
+            self._unlike[key] = next(unlike, None)
         return self._unlike.get(key)
 
 
@@ -221,11 +224,6 @@ def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] |
     if made is None or work is None or not (subject := normalise(work.title).strip(" .?")):
         return None
     return f"{subject}: {made[0]}", made[1]
-
-
-def _says(group: Sequence[Sentence], row: Sentence) -> bool:
-    """Tell whether a work may say what a sentence says."""
-    return any(fuzz.token_set_ratio(row.quote, s.quote, score_cutoff=MAX_ALIKE) >= MAX_ALIKE for s in group)
 
 
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

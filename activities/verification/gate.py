@@ -320,25 +320,18 @@ def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
-    """Decide on a title: in words of the question and the outline."""
-    problem = _leading_problem(text, passages)
-    return STANDS if problem is None else Decision("refused", problem)
+    """Decide on a title: its numbers, names and words are those of the question and the outline."""
+    if problem := _exact(normalise(text), passages, passages, 0):
+        return problem
+    held = {term for passage in passages for term in terms(passage)}
+    return STANDS if set(terms(text)) <= held else refused("adds_to_claims")
 
 
 def heading(text: str, passages: Sequence[str]) -> Decision:
     """Decide on words above a block: about those that the question does not have a second reader is asked."""
-    problem = _leading_problem(text, passages)
-    if problem is None:
-        return STANDS
-    return ASK if problem.code == "adds_to_claims" else Decision("refused", problem)
-
-
-def _leading_problem(text: str, passages: Sequence[str]) -> Statement | None:
-    """Tell why a text may state a finding: a number, a name or a word that nothing known has."""
-    if problem := _exact(normalise(text), passages, passages, 0):
-        return problem.refusal
-    held = {term for passage in passages for term in terms(passage)}
-    return None if set(terms(text)) <= held else Statement.of("adds_to_claims")
+    decision = title(text, passages)
+    adds = decision.refusal is not None and decision.refusal.code == "adds_to_claims"
+    return ASK if adds else decision
 
 
 # fields of works
@@ -440,17 +433,13 @@ def _passages(work: Evidence) -> list[str]:
 
 def stems(text: str) -> frozenset[str]:
     """Return the stems of a text's words of content; words with digits as they are."""
-    return frozenset(
-        word.casefold()[:STEM_CHARS] if not any(map(str.isdigit, word)) else word.casefold()
-        for word in _WORD.findall(normalise(text))
-        if _has_content(word)
-    )
-
-
-def _has_content(word: str) -> bool:
-    if any(map(str.isdigit, word)) or (word.isupper() and len(word) > 1):
-        return True
-    return len(word) >= MIN_WORD_CHARS and not is_function(word)
+    every: set[str] = set()
+    for word in _WORD.findall(normalise(text)):
+        if any(map(str.isdigit, word)):
+            every.add(word.casefold())
+        elif (word.isupper() and len(word) > 1) or (len(word) >= MIN_WORD_CHARS and not is_function(word)):
+            every.add(word.casefold()[:STEM_CHARS])
+    return frozenset(every)
 
 
 def reason(text: str, corpus: str) -> Decision:
