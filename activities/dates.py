@@ -15,6 +15,7 @@ from babel import Locale, UnknownLocaleError
 
 ENGLISH = "en"
 _LETTERS = r"[^\W\d_]"
+_LETTERS_ALONE = re.compile(rf"{_LETTERS}+")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _UNSPACED = re.compile(
     r"(?<!\d)(\d{4})[\u5e74\ub144]\s?(\d{1,2})[\u6708\uc6d4]\s?(\d{1,2})[\u65e5\uc77c\u53f7\u865f]"
@@ -33,6 +34,8 @@ _WITHOUT_YEAR = (
     re.compile(rf"(?P<month>{_LETTERS}{{3,12}})\.?\s(?P<day>\d{{1,2}})(?!\d)"),
     re.compile(r"(?<!\d)(?P<month>\d{1,2})[\u6708\uc6d4]\s?(?P<day>\d{1,2})[\u65e5\uc77c\u53f7\u865f]"),
 )
+_IN_FIGURES = re.compile(r"\d[-./]\s?\d{1,2}[-./]|\d[\u5e74\ub144\u6708\uc6d4]")
+"""What every date without the name of a month has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ def days_of(texts: Iterable[str], language: str = ENGLISH) -> set[date]:
 
 def days_in(text: str, language: str = ENGLISH) -> list[str]:
     """Return the days of a text as words, with a year or without: `04-03` for 3 April."""
+    if not (_names_month(text, language) or _IN_FIGURES.search(text)):
+        return []
     days = [(mention.day.month, mention.day.day) for mention in dates_in(text, language)]
     days += [(month, int(match["day"])) for match, month in _without_year(text, language) if month]
     return list(dict.fromkeys(f"{month:02}-{day:02}" for month, day in days))
@@ -74,7 +79,8 @@ def days_in(text: str, language: str = ENGLISH) -> list[str]:
 def _without_year(text: str, language: str) -> Iterator[tuple[re.Match[str], int]]:
     """List the days of a text by month and day alone, with the number of the month; 0 where it is none."""
     months = _months(language)
-    for match in chain.from_iterable(form.finditer(text) for form in _WITHOUT_YEAR):
+    forms = _WITHOUT_YEAR if _names_month(text, language) else _WITHOUT_YEAR[-1:]
+    for match in chain.from_iterable(form.finditer(text) for form in forms):
         name = match["month"]
         yield match, int(name) if name.isdecimal() else months.get(name.casefold(), 0)
 
@@ -95,10 +101,18 @@ def _dates(text: str, language: str) -> Iterator[Date]:
         if month_first or first > 12 or first == second or language != ENGLISH or match[2] == ".":
             day, month = (second, first) if month_first else (first, second)
             yield from _made(match, match[4], month, str(day))
+    if not _names_month(text, language):
+        return
     for match in _DAY_FIRST.finditer(text):
         yield from _made(match, match[3], months.get(match[2].casefold(), 0), match[1])
     for match in _MONTH_FIRST.finditer(text):
         yield from _made(match, match[3], months.get(match[1].casefold(), 0), match[2])
+
+
+@lru_cache(maxsize=8)
+def _names_month(text: str, language: str) -> bool:
+    """Tell whether a text has the name of a month: few have, and forms with a name are slow to look for."""
+    return not _months(language).keys().isdisjoint(_LETTERS_ALONE.findall(text.casefold()))
 
 
 def _made(match: re.Match[str], year: str, month: int, day: str) -> Iterator[Date]:
