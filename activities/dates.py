@@ -15,6 +15,9 @@ from babel import Locale, UnknownLocaleError
 
 ENGLISH = "en"
 _LETTERS = r"[^\W\d_]"
+_DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
+BEFORE, BEHIND = 16, 24
+"""Characters before and behind a day that a name of a month with what stands between them has at most."""
 _LETTERS_ALONE = re.compile(rf"{_LETTERS}+")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _UNSPACED = re.compile(
@@ -111,8 +114,12 @@ def _dates(text: str, language: str) -> Iterator[Date]:
 
 @lru_cache(maxsize=8)
 def _names_month(text: str, language: str) -> bool:
-    """Tell whether a text has the name of a month: few have, and forms with a name are slow to look for."""
-    return not _months(language).keys().isdisjoint(_LETTERS_ALONE.findall(text.casefold()))
+    """Tell whether a day of a text has the name of a month beside it; forms with a name are slow to find."""
+    months = _months(language).keys()
+    return any(
+        not months.isdisjoint(_LETTERS_ALONE.findall(text[max(start - BEFORE, 0) : end + BEHIND].casefold()))
+        for start, end in map(re.Match.span, _DAY.finditer(text))
+    )
 
 
 def _made(match: re.Match[str], year: str, month: int, day: str) -> Iterator[Date]:
