@@ -38,7 +38,7 @@ _WITHOUT_YEAR = (
     re.compile(r"(?<!\d)(?P<month>\d{1,2})[\u6708\uc6d4]\s?(?P<day>\d{1,2})[\u65e5\uc77c\u53f7\u865f]"),
 )
 _IN_FIGURES = re.compile(r"\d[-./]\s?\d{1,2}[-./]|\d[\u5e74\ub144\u6708\uc6d4]")
-"""What every date without the name of a month has."""
+"""Signs that every date without the name of a month has."""
 
 
 @dataclass(frozen=True, slots=True)

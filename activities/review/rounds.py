@@ -38,7 +38,7 @@ Measured = tuple[bool, bool]
 
 
 class _Settled:
-    """What has been decided when a round ends, and what follows of it."""
+    """The decisions of a round that has ended, and what follows from them."""
 
     def __init__(self, now: Course, marks: Marks, measured: Measured) -> None:
         self.marks, self.measured = marks, measured

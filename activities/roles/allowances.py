@@ -26,7 +26,7 @@ HEADING_TOKENS = 110
 FRAME_TOKENS = 1_300
 """Tokens of a judge's prompt without works."""
 WRITER_FRAME_TOKENS = 6_500
-"""The same of a writer, with conclusions, sections and what other sections say, and of its second reader."""
+"""Tokens of the prompt of a writer or its second reader without works."""
 APPRAISER_FRAME_TOKENS = 2_600
 SENTENCE_TOKENS = 110
 """Tokens of a sentence as its second reader is shown it: labels, computations, a share of the controls."""

@@ -22,7 +22,7 @@ MIN_WITHIN = 4
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
 MAX_OF_TOPIC = 5.0
-"""The same from which a word carries no topic: `son` and `help` are as little missed as function words."""
+"""The Zipf frequency from which a word carries no topic: nobody misses `son` or `help`."""
 MAX_OF_RARE = 3.5
 """The same of a name that is rare: aspirin and TB, not cancer or fever."""
 _TOKEN = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'.\u2019](?:[^\W_]++|[{MARKS}])+)*")

@@ -9,7 +9,7 @@ import unicodedata
 MIN_QUOTE_CHARS = 25
 """Shorter runs match by chance."""
 MIN_UNSPACED_CHARS = 10
-"""The same in scripts without blanks, where a character says as much as two or three letters."""
+"""Characters of a quote in scripts without blanks, where one says as much as two or three letters."""
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 """Thai and Lao, Burmese, Khmer; those of East Asia are wide."""
 _IN_NUMBERS = ".,\u00b7"

@@ -195,7 +195,7 @@ def _dates(text: str) -> list[Date]:
 
 
 class Result(NamedTuple):
-    """What an expression gives by a reading of its numbers."""
+    """The result of an expression by a reading of its numbers."""
 
     of: Expression
     shown: str

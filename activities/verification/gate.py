@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, Evidence, Sentence, StandsBy, Statement, Support
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
-from activities.dates import days_of, ranges_apart
+from activities.dates import dates_in, days_in, days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import figures, missing_code, missing_numbers, read, stated
@@ -272,15 +272,19 @@ def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[Sourc
     It is of a cited work, else of another that was shown. A number of few digits stands in many places by
     chance: it is taken only where one sentence alone states it."""
     values = {value for number in figures(operand) for value in number.values}
-    days = days_of([operand])
-    holding = [
-        sentence
-        for sentence in shown
-        if days & days_of([sentence.quote, operand])
-        or any(values & number.values for number in (() if days else figures(sentence.quote)))
-    ]
+    day = next(iter(days_of([operand])), None)
+
+    def states(sentence: SourceSentence) -> bool:
+        if day is not None:
+            dated = {mention.day for mention in dates_in(sentence.quote, sentence.language)}
+            return day in dated or (
+                not dated and f"{day:%m-%d}" in days_in(sentence.quote, sentence.language)
+            )
+        return any(values & number.values for number in figures(sentence.quote))
+
+    holding = [sentence for sentence in shown if states(sentence)]
     holding = [sentence for sentence in holding if sentence.evidence_id in cited] or holding
-    is_plain = bool(days) or sum(map(str.isdigit, operand)) >= MIN_DIGITS
+    is_plain = day is not None or sum(map(str.isdigit, operand)) >= MIN_DIGITS
     if len(holding) == 1 or (holding and is_plain):
         return Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
     return None

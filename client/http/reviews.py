@@ -27,7 +27,7 @@ class Start(Body):
 
 class Done(Frozen):
     reply: str
-    """What became of an act, as a sentence."""
+    """The outcome of an act, as a sentence."""
 
 
 def reviews(desk: Desk) -> APIRouter:

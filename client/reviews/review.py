@@ -115,7 +115,7 @@ class ReviewStatus(ReviewProgress):
     missing: tuple[MissingText, ...] = ()
     fields: tuple[OpenField, ...] = ()
     bias: tuple[OpenBias, ...] = ()
-    """What a gate waits for: full texts, fields on which extractors differ, risks of bias."""
+    """The items that a gate waits for: full texts, fields on which extractors differ, risks of bias."""
 
 
 class Review:

@@ -19,6 +19,8 @@ from activities.roles.reviser import REVISER, ReviserAnswer
 from activities.roles.rewording import AgainAnswer
 from activities.roles.role import Prompt
 from activities.roles.writer import WRITER, DraftAnswer, accept
+from activities.text.sentences import Sentence
+from activities.verification.gate import quote_of_operand
 from activities.verification.verdicts import printed, to_reword
 
 BILL = Evidence(
@@ -285,3 +287,12 @@ def test_a_number_of_a_heading_may_stand_in_any_work() -> None:
         letter = LETTER.replace(text=f"{LETTER.text} It is on INV-0359.")
         answer_of = WRITER.accept(STEP, replace(prompt, shown={"E1": letter, "E2": BILL}), answer).output
         assert [claim.state for claim in answer_of.claims] == [state]
+
+
+def test_a_day_gets_the_sentence_that_states_it_in_its_language_and_no_other() -> None:
+    fee = Sentence("a", "The storage fee is 26.40 a month.", 0.0)
+    other = Sentence("a", "It was signed on 9 June 2024.", 0.1)
+    letter = Sentence("a", "Der Brief kam am 9. Juni an.", 0.2, language="de")
+    for shown, quote in (((fee, other), None), ((fee, other, letter), letter.quote)):
+        found = quote_of_operand("2025-06-09", ["a"], shown)
+        assert (found and found.quote) == quote
