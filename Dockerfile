@@ -9,16 +9,14 @@ WORKDIR /app
 COPY requirements/image.txt requirements/image.txt
 # pinned versions with digests (`make lock`)
 RUN pip install --no-cache-dir --require-hashes -r requirements/image.txt
-COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY determinator determinator
 COPY activities activities
 COPY workflows workflows
 COPY worker worker
 COPY client client
 COPY examples/codec_server.py examples/
-# the commit that `determinator --version` names: docker build --build-arg SOURCE_COMMIT=$(git rev-parse HEAD)
-ARG SOURCE_COMMIT=""
-RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir --no-deps --no-build-isolation .
+RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER determinator
 ENV DETERMINATOR_HOME=/home/determinator/data DETERMINATOR_CACHE=/home/determinator/data/cache PYTHONUNBUFFERED=1

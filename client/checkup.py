@@ -1,6 +1,5 @@
-"""Checks of this machine, part by part: `determinator doctor`, and the settings of the page."""
+"""Checks of this machine, part by part: `determinator doctor`."""
 
-import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from activities.evidence_store import EvidenceStore
 from activities.messages import plural
 from activities.private_files import write_whole
 from client.connection import configured, open_client
-from client.embedded.binary import check_binary, find_temporal, server_version
+from client.embedded.binary import find_temporal, server_version
 from client.embedded.home import Places, WorkerNote, fingerprint, look, read_note
 from client.embedded.network import has_own_network
 from client.failures import BadConnectionSettings, BadInput, Failure
@@ -35,8 +34,6 @@ class Check:
     state: State
     message: str
     """Finding and, when it does not work, how to repair it."""
-    source: str = ""
-    """The source that was asked; empty for a check of anything else."""
 
 
 async def checks(
@@ -89,8 +86,6 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
             await open_client(config)
             return Check("server", "ok", f"answers at {config['target_host']}")
         binary = find_temporal()
-        with contextlib.suppress(OSError):  # the home that cannot be written has a line of its own
-            check_binary(binary, Places(settings.home).binary_digest)
         version = server_version(binary)
     except Failure as error:
         return Check("server", "fail", str(error))
@@ -224,7 +219,7 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     async with open_http(settings) as http:
         built = Sources(settings, http)
         for option in options(settings, built):
-            check = partial(Check, f"source {option.info.name}", source=option.info.name)
+            check = partial(Check, f"source {option.info.name}")
             if not option.enabled:
                 yield check(state="ok", message=f"not enabled: {option.reason}")
             elif not network or option.info.role == "lookup":

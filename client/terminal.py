@@ -10,7 +10,6 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -102,40 +101,6 @@ def _broken(line: str, width: int) -> str:
         replace_whitespace=False,
         drop_whitespace=True,
     )
-
-
-def show_link(label: str, address: str, short: str) -> None:
-    """Print an address on stdout.
-
-    On a terminal where it does not fit into one line, `short` stands for it, as a link to it in terminals
-    that know links.
-    """
-    line, width = f"{label}{address}", columns(sys.stdout)
-    if width is None or len(line) <= width:
-        sys.stdout.write(f"{line}\n")
-        return
-    from rich.style import Style
-    from rich.text import Text
-
-    to_stdout().print(Text.assemble(label, (short, Style(link=address))), soft_wrap=True)
-
-
-def short_path(path: Path, room: int) -> str:
-    """Return a path in at most `room` characters as a shell reads it.
-
-    `~` stands for the home folder and `*` for all of the name but its last eight letters and its ending;
-    the whole path is returned where that is still too long.
-    """
-    whole = str(path)
-    if len(whole) <= room or any(c in whole for c in " *?[]'\"\\$"):
-        return whole
-    with_home = whole
-    if path.is_relative_to(home := Path.home()):
-        with_home = f"~/{path.relative_to(home)}"
-    if len(with_home) <= room:
-        return with_home
-    shortest = f"{with_home.removesuffix(path.name)}*{path.stem[-8:]}{path.suffix}"
-    return shortest if len(shortest) <= room else whole
 
 
 def to_stdout(width: int = WIDE) -> "Console":

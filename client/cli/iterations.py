@@ -99,16 +99,9 @@ def cost_of(record: "IterationRecord") -> str:
     metavar="N",
     help="The iteration to begin again; `determinator inspect` shows them.",
 )
-@click.option(
-    "--section",
-    metavar="ID",
-    help="Only this section of a deep run, such as s2, while it runs; the others go on.",
-)
 @json_option
 @on_client
-async def rewind(
-    client: "Determinator", run: str | None, iteration: int, section: str | None, as_json: bool
-) -> None:
+async def rewind(client: "Determinator", run: str | None, iteration: int, as_json: bool) -> None:
     """Reset a run to the beginning of an iteration; it continues from there under the same id.
 
     A run that has ended may be rewound, too.
@@ -117,33 +110,22 @@ async def rewind(
     paid for stay in the store and are not bought again when the same is asked. The report files that
     the run left are renamed and kept.
 
-    A run with sections (deep, hierarchical) has its iterations in them. With --section, one that runs goes
-    back alone; without, the run goes back to before its sections began: iteration 1.
+    A run with sections (deep, hierarchical) has its iterations in them; it goes back to before they began:
+    iteration 1.
     """
     from client.reports.load import set_aside
-    from client.runs import rewinding
+    from client.runs.rewinding import rewind as reset
 
     target = await client.run(await run_to_change(client, run), worker=False)
-    temporal = target.connection.client
-    lines: list[str] = []
-    if section:
-        execution = await rewinding.rewind_section(temporal, target.id, section, iteration)
-    else:
-        execution = await rewinding.rewind(temporal, target.id, iteration)
-        lines = [str(path) for path in set_aside(client.settings, target.id)]
-        await client.run(target.id)  # it runs now: see that a worker serves it
+    execution = await reset(target.connection.client, target.id, iteration)
+    paths = set_aside(client.settings, target.id)
+    await client.run(target.id)  # it runs now: see that a worker serves it
     if as_json:
-        print_json(
-            {
-                "run_id": target.id,
-                "section": section or "",
-                "iteration": iteration,
-                "execution": execution,
-                "set_aside": lines,
-            }
-        )
+        made = {"run_id": target.id, "iteration": iteration, "execution": execution, "set_aside": paths}
+        print_json(made)
         return
-    for path in lines:
+    for path in paths:
         print_text(f"the earlier report is now {path}")
-    what = f"section {section} of {target.id}" if section else target.id
-    print_text(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {target.id}`")
+    print_text(
+        f"{target.id} goes on at iteration {iteration}; follow it with `determinator watch {target.id}`"
+    )

@@ -46,10 +46,7 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
         "doctor": ("client.cli.local:doctor", "Check this installation and how to repair it."),
         "config": ("client.cli.config:config", "Show the configuration in force."),
         "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
-        "documents": (
-            "client.cli.documents:documents",
-            "List the files of a library: read, found, used, or not, and why.",
-        ),
+        "documents": ("client.cli.documents:documents", "List the files of a library, read or not, and why."),
         "modes": ("client.cli.options:modes", "List the ways of working and what each is good for."),
         "up": ("client.cli.local:up", "Start the embedded server and its worker."),
         "down": ("client.cli.local:down", "Stop the embedded worker and server."),
@@ -68,7 +65,6 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
         "rewind": ("client.cli.iterations:rewind", "Reset a run to the beginning of an iteration."),
         "search": ("client.cli.sources:search", "Search one source, outside of any run."),
         "graph": ("client.cli.sources:graph", "List, show and check graphs."),
-        "schedules": ("client.cli.refresh:schedules", "List and delete scheduled refreshes."),
         "codec": ("client.cli.servers:codec", "Make keys for encrypted payloads."),
     },
 }
@@ -115,9 +111,9 @@ class Verbs(click.Group):
 
 def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from client.version import described
+        from importlib.metadata import version
 
-        click.echo(described())
+        click.echo(version("determinator"))
         ctx.exit()
 
 
@@ -132,7 +128,7 @@ def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
     is_eager=True,
     expose_value=False,
     callback=_show_version,
-    help="Show the version with its commit and exit.",
+    help="Show the version and exit.",
 )
 def determinator() -> None:
     """Answer research questions with reports in which every claim quotes its source.

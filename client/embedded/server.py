@@ -35,7 +35,7 @@ from client.connection import (
     raise_retention,
     register_attributes,
 )
-from client.embedded.binary import check_binary, find_temporal, server_version
+from client.embedded.binary import find_temporal, server_version
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.processes import end, end_orphans, holder, is_alive, is_held, last_error, spawn
 from client.embedded.workers import (
@@ -219,7 +219,6 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
 def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
     """Return what a supervisor is told: its folders, and how the server is started. Raises NoServerBinary."""
     binary = find_temporal()
-    check_binary(binary, places.binary_digest)
     version = server_version(binary)
     database = places.database(version)
     command = [str(binary), "server", "start-dev", "--db-filename", str(database)]

@@ -127,25 +127,6 @@ class AllSources(BaseModel):
     failed: list[str] = Field(description="Sources that did not answer: their works are unknown, not absent")
 
 
-class Notice(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-    kind: str
-    date: str | None
-    pmid: str | None
-    doi: str | None
-
-
-class PaperDetails(BaseModel):
-    work: Work
-    mesh_terms: list[str]
-    publication_types: list[str]
-    registered_trials: list[str]
-    notices: list[Notice]
-    references: list[str] = Field(description="PMIDs of works it cites, as far as PubMed knows")
-    references_status: SearchStatus = Field(description="Whether the references could be asked for")
-
-
 class ReportAnswer(BaseModel):
     run: RunId
     question: str
@@ -191,17 +172,13 @@ class VerifyAnswer(BaseModel):
 
 
 class QuoteToCheck(BaseModel):
-    """A quote, and the text it is said to be from.
-
-    That is the text itself, an item of a run, or a PubMed abstract.
-    """
+    """A quote, and the text it is said to be from: the text itself, or an item of a run."""
 
     model_config = ConfigDict(extra="forbid")
 
     quote: str
     text: str | None = None
     evidence_id: str | None = Field(None, description="An item of the run given as `run`")
-    pmid: str | None = None
 
 
 class CheckedQuote(BaseModel):

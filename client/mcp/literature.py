@@ -1,4 +1,4 @@
-"""Tools that need no run: searching the literature, looking up a paper, checking quotes."""
+"""Tools that need no run: searching the literature, checking quotes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,9 +10,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from activities.contracts.errors import SourceError
-from activities.contracts.evidence import Evidence, Filters, SearchStatus
-from activities.contracts.identifiers import normal_pmid
+from activities.contracts.evidence import Evidence, Filters
 from activities.report.formats.statements import sentence
 from activities.text.normal_form import min_chars, normalise, verbatim
 from activities.text.quotability import quote_fault
@@ -22,11 +20,8 @@ from client.mcp.answers import (
     AllSources,
     CheckedQuote,
     DateRange,
-    Notice,
-    PaperDetails,
     QuoteToCheck,
     SearchAnswer,
-    Work,
     clearly,
     one_line,
 )
@@ -54,7 +49,7 @@ class Literature:
         self._client = client
 
     def register(self, server: MCPServer) -> None:
-        for tool in (self.search_literature, self.get_paper_details, self.verify_quotes):
+        for tool in (self.search_literature, self.verify_quotes):
             server.add_tool(clearly(tool), annotations=READS)
 
     async def search_literature(
@@ -65,7 +60,8 @@ class Literature:
         sources: Annotated[
             Sequence[str],
             Field(
-                description="pubmed (boolean and field syntax, `related:PMID`, `citedby:PMID`), europepmc "
+                description="pubmed (boolean and field syntax, `PMID[uid]`, `related:PMID`, `citedby:PMID`, "
+                "`references:PMID`), europepmc "
                 "(with preprints), clinicaltrials, web (the first engine that answers) ...; none: the first "
                 "three, or what serves offline"
             ),
@@ -108,25 +104,6 @@ class Literature:
                 return await self._search(name, query, limit, "all")
         return await self._search(names[-1], query, limit, "all")
 
-    async def get_paper_details(
-        self, pmid: Annotated[str, Field(description="A PubMed id, such as 22663011", max_length=32)]
-    ) -> PaperDetails:
-        """Return a paper in PubMed with its abstract, MeSH terms and the works it cites.
-
-        It says whether the paper was retracted or corrected.
-        """
-        item = await self._paper(pmid)
-        references, status = await self._references(str(item.identifiers.pmid))
-        return PaperDetails(
-            work=Work.model_validate(item),
-            mesh_terms=parts_of(item.facts.get("mesh", ""), ";"),
-            publication_types=parts_of(item.facts.get("publication_types", ""), ";"),
-            registered_trials=parts_of(item.facts.get("registered_trials", ""), ","),
-            notices=[Notice.model_validate(notice) for notice in item.notices],
-            references=references,
-            references_status=status,
-        )
-
     async def verify_quotes(
         self,
         quotes: Annotated[list[QuoteToCheck], Field(min_length=1, max_length=MAX_QUOTES)],
@@ -145,26 +122,6 @@ class Literature:
         result = await self._client.search(source, query, limit=limit, filters=since(date_range))
         return SearchAnswer.of(source, result)
 
-    async def _paper(self, pmid: str) -> Evidence:
-        """Raise BadInput when there is none, or none with an abstract."""
-        number = normal_pmid(pmid)
-        if number is None:
-            raise BadInput(f"{pmid!r} is not a PubMed id; it is a number, such as 22663011")
-        result = await self._client.search("pubmed", f"{number}[uid]", limit=1)
-        item = next((record for record in result.records if record.identifiers.pmid == number), None)
-        if item is None:
-            raise BadInput(f"PubMed has no record {number} with an abstract")
-        return item
-
-    async def _references(self, pmid: str) -> tuple[list[str], SearchStatus]:
-        """PMIDs of what a paper cites, and whether PubMed answered."""
-        try:
-            hits = await self._client.search("pubmed", f"references:{pmid}", limit=100)
-        except Failure as error:
-            cause = error.__cause__
-            return [], cause.status if isinstance(cause, SourceError) else "unavailable"
-        return [record.identifiers.pmid for record in hits.records if record.identifiers.pmid], hits.status
-
     async def _texts(self, quotes: Sequence[QuoteToCheck], run: str) -> list[Evidence | None]:
         """Return the text each quote is said to be from; None for an item that the run does not have."""
         wanted = {quote.evidence_id for quote in quotes if quote.evidence_id and quote.text is None}
@@ -175,25 +132,15 @@ class Literature:
             async for line in (await self._client.run(run, worker=False)).evidence_lines():
                 if line["evidence_id"] in wanted:
                     items[line["evidence_id"]] = as_evidence(line["text"], line["title"])
-        pmids = {
-            quote.pmid for quote in quotes if quote.pmid and quote.text is None and not quote.evidence_id
-        }
-        papers = dict(zip(pmids, await asyncio.gather(*map(self._paper, pmids)), strict=True))
         texts: list[Evidence | None] = []
         for quote in quotes:
             if quote.text is not None:
                 texts.append(as_evidence(quote.text))
             elif quote.evidence_id:
                 texts.append(items.get(quote.evidence_id))
-            elif quote.pmid:
-                texts.append(papers[quote.pmid])
             else:
-                raise BadInput("each quote needs its text, an evidence_id or a pmid")
+                raise BadInput("each quote needs its text or an evidence_id")
         return texts
-
-
-def parts_of(text: str, separator: str) -> list[str]:
-    return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def as_evidence(text: str, title: str = "") -> Evidence:

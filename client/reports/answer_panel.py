@@ -18,7 +18,7 @@ from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
 from client.reports.answer import answer_of, claims_of, with_references
-from client.terminal import plain, short_path, to_stdout
+from client.terminal import plain, to_stdout
 
 BECAUSE: Mapping[str, str] = {name: stop.because for name, stop in STOPS.items() if stop.early}
 """Why a search ended before it had run its course, by its stop reason."""
@@ -30,20 +30,18 @@ def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
     """Print the answer, its strongest reservations and what to type next."""
     console = to_stdout()
     width = min(console.width, WIDTH) if console.is_terminal else console.width
-    room = console.width if console.is_terminal else None
-    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal, room=room):
+    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal):
         # lines of text are not broken in a pipe, and a path is broken nowhere
         whole = isinstance(part, Text) and (not console.is_terminal or bool(part.no_wrap))
         console.print(part, soft_wrap=whole, width=None if whole else width)
 
 
 def answer_parts(
-    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True, room: int | None = None
+    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True
 ) -> list[Text | Table | Padding]:
     """Make the parts of what a terminal shows of an answer.
 
-    `bulleted`: lists in a column beside their bullets, for lines that are broken. `room`: columns for the
-    line with the path, which is shortened to it; None: any.
+    `bulleted`: lists in a column beside their bullets, for lines that are broken.
     """
     answer, name = answer_of(report), shortest_name(report.run_id)
     parts: list[Text | Table | Padding] = []
@@ -71,20 +69,14 @@ def answer_parts(
         parts.append(Text(plain(f"Not reached: {answer.not_reached}")))
     if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
         count = counted(answer.unreadable, "file or record", "files or records")
-        parts.append(Text(f"Not read: {count}; see determinator documents --run {name}"))
+        parts.append(Text(f"Not read: {count}; see determinator documents"))
     parts += [Text(plain(sentence(one))) for one in report.statements if one.code == "nothing_pooled"]
     if stop_reason in BECAUSE:
         parts.append(Text(f"Ended early: {BECAUSE[stop_reason]}."))
     if path is not None:
-        shown = short_path(path, room - len("Report ")) if room else str(path)
-        line = (shown, Style(link=path.absolute().as_uri()))
+        line = (str(path), Style(link=path.absolute().as_uri()))
         parts.append(Text.assemble("Report ", line, no_wrap=True))
-    parts.append(
-        Text(
-            f"Next: determinator report {name} (also: evidence, export, verify)",
-            style="dim",
-        )
-    )
+    parts.append(Text(f"Next: determinator report {name} (also: evidence, export, verify)", style="dim"))
     return parts
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -35,7 +36,6 @@ from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
 from client.run import named
 from client.runs.query import query
-from client.version import described
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
 
 if TYPE_CHECKING:
@@ -438,7 +438,7 @@ class Review:
         """Return the newest report; people are numbered unless `names`. Raises Failure, MissingExtra."""
         from activities.review.page import rendered
 
-        return rendered(await self.published(names=names), form, described())
+        return rendered(await self.published(names=names), form, version("determinator"))
 
     async def export(self, folder: Path, *, names: bool = False) -> list[Path]:
         """Write everything into a folder; return the files. Raises Failure, MissingExtra, OSError."""
@@ -453,7 +453,10 @@ class Review:
             else Evidence(evidence_id=ref.evidence_id, source="", title=ref.title, text="")
             for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
         ]
-        made = {f"report.{form}": rendered(published, form, described()) for form in ("md", "html", "json")}
+        made = {
+            f"report.{form}": rendered(published, form, version("determinator"))
+            for form in ("md", "html", "json")
+        }
         made |= files(published, items)
 
         def write() -> list[Path]:

@@ -10,12 +10,9 @@ Invariants:
 - The boundary is the workflow task that scheduled the first step of the iteration: what that task decides is
   decided again, everything before it is kept.
 - Signals, updates and cancels after the boundary are discarded: a request to finish must not end the rewound
-  run. A section keeps its signals, which its run has sent. Answers that were paid for stay in the store and
-  are not bought again.
-- A run with sections has iterations in its sections only. As a whole it can go back to before they began,
-  which is iteration 1; its sections are ended first, since those of the new execution have the same ids.
-- A section goes back alone while it runs: its run goes on waiting for it. The findings of one that has ended
-  are part of the run's evidence, and of what the other sections were offered: they cannot be taken out again.
+  run. Answers that were paid for stay in the store and are not bought again.
+- A run with sections has iterations in its sections only. It can go back to before they began, which is
+  iteration 1; its sections are ended first, since those of the new execution have the same ids.
 """
 
 import uuid
@@ -136,9 +133,6 @@ LEFT_BEHIND = (
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,
 )
 """Messages that a rewound run forgets, of those that it was sent."""
-OF_SECTION = (ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,)
-"""The same of a section: what its run sent (pause, budget, evidence of others) still holds."""
-
 GOES_ON = "goes_on"
 """The detail with which an execution is terminated that another one follows."""
 
@@ -155,12 +149,7 @@ class Boundary:
     """The event with which the workflow task was completed that began the iteration."""
 
 
-async def rewind(
-    client: Client,
-    workflow_id: str,
-    iteration: int,
-    left_behind: Sequence["ResetReapplyExcludeType.ValueType"] = LEFT_BEHIND,
-) -> str:
+async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
     """Reset a run to the beginning of an iteration; return Temporal's id of the new execution.
 
     The time since the boundary does not count against the time limit of the run: the workflow sees to that
@@ -184,36 +173,10 @@ async def rewind(
             reason=f"rewound to iteration {iteration}",
             workflow_task_finish_event_id=boundary.event_id,
             request_id=str(uuid.uuid4()),
-            reset_reapply_exclude_types=left_behind,
+            reset_reapply_exclude_types=LEFT_BEHIND,
         )
     )
     return answer.run_id
-
-
-async def rewind_section(client: Client, workflow_id: str, section: str, iteration: int) -> str:
-    """Reset a running section of a run to the beginning of an iteration.
-
-    The other sections go on. Returns Temporal's id of the section's new execution. Raises CannotRewind,
-    NoSuchRun, RPCError.
-    """
-    described = await description(client, workflow_id)
-    if described is None:
-        raise no_such_run(workflow_id)
-    sections = {name.rsplit("/", 1)[-1]: name for name in children_of(await executions(client, workflow_id))}
-    if not sections:
-        raise CannotRewind(f"{workflow_id} has begun no section; leave out {named('section')}")
-    if section not in sections:
-        raise CannotRewind(
-            f"{workflow_id} has begun no section {section[:40]!r}; it has begun {', '.join(sections)}"
-        )
-    child = await description(client, sections[section])
-    running = WorkflowExecutionStatus.RUNNING
-    if described.status != running or child is None or child.status != running:
-        raise CannotRewind(
-            f"section {section} of {workflow_id} has ended and its findings are part of the run; only a "
-            f"section that runs goes back alone. The whole run goes back with {named('to_iteration')} 1 alone"
-        )
-    return await rewind(client, sections[section], iteration, OF_SECTION)
 
 
 async def find_boundary(
@@ -223,8 +186,8 @@ async def find_boundary(
     if children_of(chain):
         if iteration != 1:
             raise CannotRewind(
-                f"{workflow_id} has its iterations in its sections: name a section that runs with "
-                f"{named('section')}, or go back to before they began with {named('to_iteration')} 1"
+                f"{workflow_id} has its iterations in its sections; it goes back to before they began with "
+                f"{named('to_iteration')} 1"
             )
         return next(Boundary(e.run_id, task) for e in reversed(chain) for _, task in _started_by(e))
     boundaries: dict[int, Boundary] = {}

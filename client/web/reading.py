@@ -1,8 +1,6 @@
-"""A report on the page: to be read beside the stored texts of its works, downloaded, and shared."""
+"""A report on the page: to be read beside the stored texts of its works, and downloaded."""
 
 import asyncio
-import hashlib
-import hmac
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote as encoded
@@ -13,14 +11,13 @@ from fastapi.responses import HTMLResponse, Response
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT
 from activities.contracts.prepare import PART as CONTINUES
 from activities.evidence_store import EvidenceStore
-from activities.private_files import file_name, random_key
+from activities.private_files import file_name
 from activities.report.formats import CHART_FORMATS, CHARTS, FORMATS
 from activities.report.formats.figures import chart_of
 from activities.report.formats.references import anchor_of
 from activities.report.formats.text import safe_url
 from activities.report.run_folder import chart_file
 from activities.report.schema import Report
-from client.access import unknown_run
 from client.reports.load import as_bytes
 from client.reports.read_aloud import can_speak, wav
 from client.run import Run
@@ -50,13 +47,6 @@ class Reading:
         router.get("/download/{form}")(self.download)
         router.get("/chart/{name}")(self.chart)
         router.get("/aloud")(self.aloud)
-        router.get("/share")(self.share)
-        return router
-
-    def shared_router(self) -> APIRouter:
-        router = APIRouter(prefix="/shared/{run_id}/{signature}")
-        router.get("")(self.shared)
-        router.get("/source/{evidence_id:path}")(self.shared_source)
         return router
 
     async def page(self, request: Request, run: Run, *, waits: bool) -> Response:
@@ -67,7 +57,7 @@ class Reading:
         user = self._frame.user(request)
         return await self._frame.page(
             "report",
-            **await asyncio.to_thread(shown, report, run.id, run_url(run.id)),
+            **await asyncio.to_thread(shown, report, run.id),
             versions=versions,
             version=int(number) if number.isdecimal() else len(versions) + 1,
             waits=waits,
@@ -75,7 +65,6 @@ class Reading:
             turns=await self._talking.turns(CONTINUES.shown(report), user),
             conversation=self._talking.conversation(user, run.id),
             link=run.link,
-            readonly=False,
         )
 
     async def works(self, request: Request, run_id: str) -> HTMLResponse:
@@ -88,11 +77,6 @@ class Reading:
     ) -> Response:
         """Return the stored text of a work, with a quote marked in it; `sentence`: that which cites it."""
         run = await self._frame.run(request, run_id)
-        return await self._source(request, run, evidence_id, quote, sentence)
-
-    async def _source(
-        self, request: Request, run: Run, evidence_id: str, quote: str, sentence: str
-    ) -> Response:
         ref = next((ref for ref in await run.evidence_refs() if ref.evidence_id == evidence_id), None)
         if ref is None:
             raise HTTPException(404, "this run has no such item")
@@ -154,48 +138,15 @@ class Reading:
         run = await self._frame.run(request, run_id)
         return Response(await asyncio.to_thread(wav, await run.draft()), media_type="audio/wav")
 
-    # links for other users
 
-    def _signature(self, run_id: str) -> str:
-        key = random_key(self._frame.settings.home / "state" / "share.key")
-        return hmac.new(key, run_id.encode(), hashlib.sha256).hexdigest()[:32]
-
-    async def share(self, request: Request, run_id: str) -> HTMLResponse:
-        """Return a link by which every user of the page reads the report, and nothing else of the run."""
-        run = await self._frame.run(request, run_id)
-        base = str(request.base_url).rstrip("/")
-        address = f"{base}/shared/{encoded(run.id, safe='')}/{self._signature(run.id)}"
-        return await self._frame.part("share", address=address)
-
-    async def _shared_run(self, request: Request, run_id: str, signature: str) -> Run:
-        self._frame.user(request)
-        if not hmac.compare_digest(signature.encode(), self._signature(run_id).encode()):
-            raise unknown_run(run_id)
-        return await self._frame.client.run(run_id)
-
-    async def shared(self, request: Request, run_id: str, signature: str) -> Response:
-        run = await self._shared_run(request, run_id, signature)
-        at = f"/shared/{encoded(run.id, safe='')}/{signature}"
-        values = await asyncio.to_thread(shown, await run.draft(), run.id, at)
-        return await self._frame.page(
-            "report", **values, versions=(), version=1, waits=False, turns=[], conversation=[], readonly=True
-        )
-
-    async def shared_source(
-        self, request: Request, run_id: str, signature: str, evidence_id: str, quote: Quoted = ""
-    ) -> Response:
-        run = await self._shared_run(request, run_id, signature)
-        return await self._source(request, run, evidence_id, quote, "")
-
-
-def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
-    """Return what the page at an address has of a report."""
+def shown(report: Report, run_id: str) -> dict[str, object]:
+    """Return what the page of a run has of a report."""
     charts = [name for name in CHARTS if chart_of(report, name)]
     reasons = (statement.text("reason") for statement in report.statements if statement.code in NO_ANSWER)
     return {
         "run_id": run_id,
         "report": report,
-        "body": report_body(report, at),
+        "body": report_body(report, run_url(run_id)),
         "charts": charts,
         "formats": [*FORMATS.values()],
         "troubles": [*dict.fromkeys(reasons)],

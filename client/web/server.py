@@ -21,7 +21,6 @@ from client.web.home import Home
 from client.web.reading import Reading
 from client.web.running import Running
 from client.web.screening import Screening
-from client.web.settings_page import SettingsPage
 from client.web.talking import Talking
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
@@ -67,9 +66,8 @@ def page_app(access: Access, sign_in: SignIn) -> FastAPI:
     reading = Reading(frame, talking)
     sign_in.add_to(app, rendered)
     running = Running(frame, home, reading, talking)
-    for part in (home, reading, talking, running, SettingsPage(frame), Screening(frame)):
+    for part in (home, reading, talking, running, Screening(frame)):
         app.include_router(part.router())
-    app.include_router(reading.shared_router())
     for kind in HANDLED:
         app.add_exception_handler(kind, frame.failed)
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
@@ -21,7 +21,6 @@ from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
 from activities.report.instructions import differences
 from activities.report.schema import Report
-from activities.text.embeddings import embedder
 from client.api import EXPECTED
 from client.messages import MESSAGES, Verb
 from client.reports.answer import answer_of, claims_of
@@ -77,18 +76,14 @@ class Talking:
             before = CONTINUES.shown(report)
         return turns
 
-    async def talk(self, request: Request, run_id: str, text: Text, verb: str = Form("")) -> Response:
-        """Do what a message asks for; without a verb, say as what it is understood and do nothing."""
+    async def talk(self, request: Request, run_id: str, text: Text, verb: str = Form("ask")) -> Response:
+        """Ask the report, have it changed, or ask on with new searches."""
         run, user = await self._frame.run(request, run_id), self._frame.user(request)
-        match verb:
-            case "on":
-                return await self._asked_on(request, run, text, user)
-            case "ask" | "change":
-                spec = MESSAGES["tell" if verb == "ask" else "change"]
-                return await self.say(request, run, user, spec, {"text": text})
-        guess = await asyncio.to_thread(likely, text)
-        html = rendered("understood", text=text, guess=guess, run_id=run.id)
-        return await self._put(request, run, user, html, keep=False)
+        if verb == "on":
+            return await self._asked_on(request, run, text, user)
+        return await self.say(
+            request, run, user, MESSAGES["change" if verb == "change" else "tell"], {"text": text}
+        )
 
     async def say(
         self, request: Request, run: Run, user: str, verb: Verb, values: Mapping[str, Any]
@@ -98,17 +93,10 @@ class Talking:
         answered = await self._frame.client.revise(run.id, verb.name, user, **values)
         shown = answer_shown(answered, draft) if verb.name == "tell" else version_shown(answered, values)
         html = rendered(PARTS[verb.name], run_id=run.id, text=answered.asked, **shown)
-        return await self._put(request, run, user, html)
-
-    async def _put(self, request: Request, run: Run, user: str, html: str, *, keep: bool = True) -> Response:
-        """Add an answer to the conversation."""
-        if keep:
-            await asyncio.to_thread(self.keep, user, run.id, html)
+        await asyncio.to_thread(self.keep, user, run.id, html)
         if is_part(request):
             return await self._frame.part("turn", html=html)
-        if keep:
-            return RedirectResponse(f"{run_url(run.id)}#conversation", SEE_OTHER)
-        return await self._frame.page("plain", html=html)
+        return RedirectResponse(f"{run_url(run.id)}#conversation", SEE_OTHER)
 
     async def _asked_on(self, request: Request, run: Run, text: str, user: str) -> Response:
         further = await self._home.start(text, {}, user, follow_up=run.id)
@@ -146,48 +134,3 @@ def version_shown(answered: Answered, values: Mapping[str, object]) -> dict[str,
 
 PARTS = {"tell": "answer", "change": "changed", "dispute": "disputed", "decide": "disputed"}
 """Message -> the part of the page that shows what came of it."""
-Kind = Literal["ask", "change", "on"]
-VERBS: tuple[Kind, ...] = get_args(Kind)
-"""Ask the report, change it, or ask on with new searches."""
-LIKE: dict[Kind, tuple[str, ...]] = {
-    "ask": (
-        "What does the report say about it?",
-        "How many were in the study?",
-        "Which of them is the strongest, and why?",
-        "Explain this to me.",
-        "Is this true?",
-    ),
-    "change": (
-        "Make the report shorter.",
-        "Rewrite it for other readers.",
-        "Leave this part out of the report.",
-        "Add this to the text.",
-        "Use a simpler language.",
-    ),
-    "on": (
-        "Search for newer studies.",
-        "Look for more trials.",
-        "Find other works on this.",
-        "Research this as well.",
-        "Search again for something else.",
-    ),
-}
-"""Messages of each kind."""
-
-
-def likely(text: str) -> Kind:
-    """Return what a message is most like, by the meaning of whole sentences.
-
-    It is a question where no model of sentences is installed. It is shown and not acted upon.
-    """
-    encoder = embedder()
-    if encoder is None:
-        return "ask"
-    vectors = encoder.encode([text, *(like for verb in VERBS for like in LIKE[verb])])
-    nearness = [float(vectors[0] @ other) for other in vectors[1:]]
-    best: dict[Kind, float] = {}
-    place = 0
-    for verb in VERBS:
-        best[verb] = max(nearness[place : place + len(LIKE[verb])])
-        place += len(LIKE[verb])
-    return max(VERBS, key=lambda verb: best[verb])

@@ -79,8 +79,8 @@ def served() -> Iterator[str]:
 
 
 def the_page(folder: Path) -> None:
-    """Save the page as a person goes through it: the box, a plan, a report with a source, in the dark, on a
-    phone, and the settings."""
+    """Save the page as a person goes through it: the box, a plan, a report with a source, in the dark, and
+    on a phone."""
     with served() as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=binary())
 
@@ -114,10 +114,6 @@ def the_page(folder: Path) -> None:
             page.locator("#source mark#quote").wait_for()
             page.wait_for_selector("#history li", state="attached")
             save(page, name)
-        page = window(1200, 900)
-        page.goto(run.partition("/run/")[0] + "/settings")
-        page.wait_for_selector("#checks li", timeout=60_000)
-        save(page, "settings")
         browser.close()
 
 

@@ -62,9 +62,6 @@ def test_axe_finds_nothing_on_any_page(
     assert findings(page, axe) == []
     page.get_by_text("More", exact=True).click()
     assert findings(page, axe) == []
-    page.goto(stage.form.partition("/?")[0] + "/settings")
-    page.wait_for_selector("#checks li")
-    assert findings(page, axe) == []
     stage.run.events_a_second = 5
     stage.run.gate = True
     page.goto(stage.address)

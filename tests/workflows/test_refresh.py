@@ -8,12 +8,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from temporalio.client import Client, ScheduleActionExecutionStartWorkflow, ScheduleDescription
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionExecutionStartWorkflow,
+    ScheduleActionStartWorkflow,
+    ScheduleDescription,
+    ScheduleIntervalSpec,
+    ScheduleSpec,
+)
 from temporalio.testing import TimeSkipper
 
 from activities.contracts.errors import Refused
@@ -38,15 +46,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import open_http
 from activities.sources.standing_lookup import StandingLookup, StandingVerdict
-from client.runs import refreshing
-from client.runs.refreshing import (
-    NoSuchSchedule,
-    delete_schedule,
-    known_items,
-    schedule_refresh,
-    schedules,
-    start_refresh,
-)
+from client.runs.refreshing import WORKFLOW, known_items, start_refresh
 from tests.activities.cases import DOCUMENTS, FULL, REGISTRY, TRIAL
 from tests.client.shelf import crossref, nobody_knows
 from tests.replay import ReplayServer
@@ -203,12 +203,12 @@ async def test_a_search_that_fails_is_no_news_and_hides_none(case: RefreshCase) 
 
 async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: RefreshCase) -> None:
     """On a busy machine the server passes two times at once, or leaves one out while a refresh runs."""
-    now = datetime.now(UTC)
-    made = await schedule_refresh(case.client, await case.request(), case.queue, WEEK, now)
-    assert made.every_seconds == WEEK.total_seconds()
-    assert abs(made.next[0] - (now + WEEK)) < timedelta(minutes=1)
-    handle = case.client.get_schedule_handle(made.schedule_id)
-    clock = case.client.get_workflow_handle(f"{SCHEDULER}{made.schedule_id}")
+    name = f"refresh-{case.first.run_id}"
+    starts = ScheduleActionStartWorkflow(WORKFLOW, await case.request(), id=name, task_queue=case.queue)
+    spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every=WEEK)])
+    handle = await case.client.create_schedule(name, Schedule(action=starts, spec=spec))
+    first_time = (await handle.describe()).info.next_action_times[0]
+    clock = case.client.get_workflow_handle(f"{SCHEDULER}{name}")
     skipper, outcomes, times = TimeSkipper(case.client), list[RefreshOutcome](), list[datetime]()
     for week in range(4):
         if week == 1:
@@ -225,7 +225,7 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
             outcomes.append(await run.result())
             times.append(started.scheduled_at)
     assert times == sorted(set(times))
-    assert all((time - made.next[0]) % WEEK == timedelta() for time in times)
+    assert all((time - first_time) % WEEK == timedelta() for time in times)
     assert [len(outcome.new) for outcome in outcomes if outcome.new] == [1]
     assert [[c.after for c in outcome.changes] for outcome in outcomes if outcome.changes] == [["retracted"]]
     assert [outcome.claims_lost for outcome in outcomes if outcome.claims_lost] == [("s1.1",)]
@@ -235,39 +235,6 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
     first = await case.archive.report(case.first.run_id)
     assert first is not None
     assert [r.standing for r in first.references] == ["none", "concern"]
-
-
-async def test_a_schedule_is_listed_replaced_and_deleted(case: RefreshCase) -> None:
-    run_id = case.first.run_id
-    request = await case.request(search=False)
-    for every in (WEEK, 2 * WEEK):
-        await schedule_refresh(case.client, request, case.queue, every, datetime.now(UTC))
-
-    async def mine() -> list[tuple[str, float | None, bool]]:
-        return [
-            (s.run_id, s.every_seconds, s.search) for s in await schedules(case.client) if s.run_id == run_id
-        ]
-
-    assert await until(mine, lambda found: found == [(run_id, (2 * WEEK).total_seconds(), False)])
-    assert (await delete_schedule(case.client, run_id)).run_id == run_id
-    await until(mine, lambda found: not found)
-    with pytest.raises(NoSuchSchedule):
-        await delete_schedule(case.client, run_id)
-
-
-async def test_the_last_schedule_is_that_of_the_newest_run(
-    case: RefreshCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def newest_run(_: Client, name: str) -> str:
-        assert name == "last"
-        return case.first.run_id
-
-    monkeypatch.setattr(refreshing, "find_run", newest_run)
-    with pytest.raises(NoSuchSchedule, match=case.first.run_id):
-        await delete_schedule(case.client, "last")
-    await schedule_refresh(case.client, await case.request(), case.queue, WEEK, datetime.now(UTC))
-    await until(lambda: schedules(case.client), lambda found: case.first.run_id in [s.run_id for s in found])
-    assert (await delete_schedule(case.client, "last")).run_id == case.first.run_id
 
 
 async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> None:

@@ -1,11 +1,9 @@
 """Going back to the beginning of an iteration, on the real server: the one that skips time cannot reset."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
@@ -17,9 +15,8 @@ from client.connection import Connection, register_attributes
 from client.listing import Filter, list_runs
 from client.runs.display import Display
 from client.runs.follow import Follower
-from client.runs.query import iterations as query_iterations
 from client.runs.query import read_events
-from client.runs.rewinding import CannotRewind, rewind, rewind_section
+from client.runs.rewinding import CannotRewind, rewind
 from tests.workflows.conftest import Run, Stage, a_request, until
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome
@@ -133,42 +130,6 @@ async def test_a_run_with_sections_goes_back_to_before_they_began(live: Stage) -
     assert (await ended.describe()).status == WorkflowExecutionStatus.TERMINATED
     outcome = await (await back(live, run, 1)).outcome()
     assert outcome.stop_reason == "sufficient_evidence"
-
-
-async def test_a_running_section_goes_back_alone(live: Stage, tmp_path: Path) -> None:
-    """Its run waits for the new execution, and its log and its iterations have each event and iteration once,
-    though the section had continued as new since."""
-    stuck, judged = asyncio.Event(), []
-
-    async def hold(step: Any) -> None:
-        judged.append((step.section, step.iteration))
-        if judged.count(("s1", 3)) == 1 and (step.section, step.iteration) == ("s1", 3):
-            await stuck.wait()
-
-    live.script.sufficient_at, live.script.sections, live.script.holds = 3, 2, {"judge": hold}
-    request = a_request("deep", limits={"max_tokens": None}, history_events=50)
-    run = await live.start(request, f"{live.queue}-section")
-    await live.child(run, "s1").until(lambda p: (p.iteration, p.phase) == (3, "judging"))
-    await run.until(lambda p: any(s.status == "complete" for s in p.sections))
-    for section, words in (("s2", "has ended"), ("s9", "no section"), ("s1", "it has 1, 2, 3")):
-        with pytest.raises(CannotRewind, match=words):
-            await rewind_section(live.client, run.handle.id, section, 9)
-    await rewind_section(live.client, run.handle.id, "s1", 2)
-    assert (await run.outcome()).stop_reason == "sufficient_evidence"
-    stuck.set()
-    assert [found.status for found in (await run.report()).sections] == ["complete"] * 2
-    assert [iteration for section, iteration in judged if section == "s1"] == [1, 2, 3, 2, 3]
-    events = await events_of(live, run, tmp_path)
-    of_section = [event for event in events if event.section == "s1"]
-    assert [e.iteration for e in of_section if e.type == "rewound"] == [1]
-    begun = Counter(e.iteration for e in of_section if e.type == "looping")
-    assert (begun[1], begun[2]) == (1, 2)
-    # the judgement that was lost with iteration 3 had not been reported
-    assert [e.type for e in of_section].count("judge_complete") == 4
-    records = await query_iterations(live.client, run.handle.id)
-    assert [(r.section, r.iteration) for r in records] == [(s, n) for s in ("s1", "s2") for n in (1, 2, 3)]
-    with pytest.raises(CannotRewind, match="has ended"):
-        await rewind_section(live.client, run.handle.id, "s1", 2)
 
 
 async def test_an_iteration_that_is_not_there_is_refused_and_nothing_happens(live: Stage) -> None:

@@ -4,7 +4,6 @@ A valid graph ends: from each node an exit can be reached, and each cycle passes
 `networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
 """
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +19,6 @@ from workflows.graph.definition import (
     ParallelNode,
     RoleNode,
     StateNode,
-    in_words,
 )
 
 if TYPE_CHECKING:
@@ -273,32 +271,3 @@ def title_of(node: Node) -> str:
             return f"decision{budget}"
         case ParallelNode():
             return f"parallel: {node.run}"
-
-
-def mermaid(definition: GraphDefinition) -> str:
-    """Return the graph as a Mermaid flowchart.
-
-    Names of nodes follow a strict pattern and conditions come from closed sets, so that only the name of the
-    graph is escaped.
-    """
-    number = {name: f"n{place}" for place, name in enumerate(definition.nodes)}
-    lines = ["---", f"title: {json.dumps(definition.name)}", "---", "flowchart TD"]
-    for name, node in definition.nodes.items():
-        text = f'"{name}<br/>{title_of(node)}"'
-        match node:
-            case DecisionNode():
-                shape = f"{{{text}}}"
-            case ParallelNode():
-                shape = f"[[{text}]]"
-            case StateNode():
-                shape = f"[/{text}/]"
-            case _:
-                shape = f"([{text}])" if definition.is_exit(name) else f"[{text}]"
-        lines.append(f"    {number[name]}{shape}")
-    for edge in definition.edges:
-        if edge.type == "conditional":
-            arrow = f'-- "{" and ".join(map(in_words, edge.when))}" -->'
-        else:
-            arrow = "==>" if edge.type == "parallel" else "-->"
-        lines.append(f"    {number[edge.source]} {arrow} {number[edge.target]}")
-    return "\n".join(lines)

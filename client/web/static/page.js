@@ -17,7 +17,7 @@ const openCite = (link) => {
   const claim = link.closest(".cites")?.previousElementSibling;
   const id = link.dataset.sentence ?? (claim?.classList.contains("claim") ? claim.id : "");
   const url = new URL(link.href);
-  if (id && !("readonly" in stage.dataset)) url.searchParams.set("sentence", id);
+  if (id) url.searchParams.set("sentence", id);
   show(url.pathname + url.search);
 };
 const step = (by) => {
@@ -78,8 +78,7 @@ document.addEventListener("click", (event) => {
     const box = document.getElementById(hit.dataset.fills);
     box.value = hit.textContent;
     box.focus();
-  } else if ((hit = at("[data-select]"))) hit.select();
-  else if (stage && !("readonly" in stage.dataset) && (hit = at(".claim")) && getSelection().isCollapsed)
+  } else if (stage && (hit = at(".claim")) && getSelection().isCollapsed)
     show(`${stage.dataset.run}/sentence/${encodeURIComponent(hit.id)}`);
 });
 document.addEventListener("keydown", (event) => {

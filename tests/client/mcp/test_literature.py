@@ -22,7 +22,7 @@ RATE_WITH_KEY = 10
 """Requests a second that NCBI allows with a key."""
 PMID = "22663011"
 TOOLS = (
-    *("search_literature", "get_paper_details", "verify_quotes", "plan_research", "start_research"),
+    *("search_literature", "verify_quotes", "plan_research", "start_research"),
     *("list_runs", "research_status", "get_report", "search_evidence", "verify_report"),
     *("change_run", "ask_report", "review_status", "review_change"),
 )
@@ -118,25 +118,10 @@ async def test_offline_all_sources_are_those_of_this_machine(
         assert "pubmed" not in {search["source"] for search in found["searches"]}
 
 
-async def test_a_paper_comes_with_its_abstract_mesh_terms_and_references(pubmed: ReplayServer) -> None:
-    async with connected() as client:
-        pubmed.on("/elink.fcgi", Reply(503, "down"))
-        outage = await called(client, "get_paper_details", pmid="22663011 ")
-        assert outage["references_status"] == "unavailable"
-        assert outage["references"] == []
-        pubmed.on("/elink.fcgi", recorded("pubmed/elink1.xml"))
-        paper = await called(client, "get_paper_details", pmid=PMID)
-        assert paper["work"]["identifiers"]["pmid"] == PMID
-        assert paper["mesh_terms"]
-        assert paper["references_status"] == "ok"
-        assert paper["references"] == [PMID], "the records of what it cites, as this server knows them"
-
-
 async def test_bad_arguments_are_refused_with_one_clear_line(pubmed: ReplayServer) -> None:
     async with connected() as client:
         assert "max_results" in await refused(client, "search_literature", query="x", max_results=101)
         assert "date_range" in await refused(client, "search_literature", query="x", date_range="2y")
-        assert "PubMed id" in await refused(client, "get_paper_details", pmid="one")
         assert "pubmed" in await refused(client, "search_literature", query="x", sources=["pubmd"])
         assert "evidence_id" in await refused(client, "verify_quotes", quotes=[{"quote": "x" * 30}])
 
@@ -150,8 +135,8 @@ async def test_a_quote_is_verbatim_or_it_is_not(pubmed: ReplayServer) -> None:
             client,
             "verify_quotes",
             quotes=[
-                {"quote": quote, "pmid": PMID},
-                {"quote": altered, "pmid": PMID},
+                {"quote": quote, "text": text},
+                {"quote": altered, "text": text},
                 {"quote": quote, "text": "Something else altogether."},
                 {"quote": quote[:20], "text": text},
             ],
@@ -176,7 +161,7 @@ async def test_every_tool_has_a_short_schema_for_what_it_takes(pubmed: ReplaySer
             assert tool.input_schema["type"] == "object"
             assert tool.input_schema["additionalProperties"] is False
         listed = sum(len(tool.model_dump_json(exclude_none=True)) for tool in tools)
-        assert len(tools) == 14
+        assert len(tools) == 13
         assert listed < 16_000, "what a model reads before its first call"
 
 

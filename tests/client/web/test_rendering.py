@@ -14,7 +14,6 @@ from client.run import RunStatus
 from client.web.frame import MAX_CHARS, drafts_of, parts_of, rendered, report_body
 from client.web.home import word_of
 from client.web.live import LINES, Live, steps_of
-from client.web.talking import likely
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
 from tests.client.seen import progress
@@ -84,7 +83,6 @@ async def test_no_text_of_a_run_becomes_markup() -> None:
     pages += [
         rendered("runs", days=[(ATTACK, [row])], q=ATTACK, at="", word=word_of),
         rendered("answer", text=ATTACK, lines=[(ATTACK, ["1"])], cited=[], note=ATTACK, run_id=ATTACK),
-        rendered("understood", text=ATTACK, guess="ask", run_id=ATTACK),
         rendered("disputed", sentence=ATTACK, lines=[ATTACK], open=True, run_id=ATTACK),
         rendered("said", text=ATTACK, wrong=True),
         rendered(
@@ -145,12 +143,6 @@ def test_an_answer_cites_by_the_numbers_of_its_report() -> None:
     other = cited.model_copy(update={"evidence_id": "doc:other", "number": 2, "title": "Another work"})
     answer = own.model_copy(update={"references": (cited.model_copy(update={"number": 1}), other)})
     assert [mark.mark for mark in cited_of(answer, own)] == [str(cited.number), "a"]
-
-
-def test_what_a_message_is_most_like_is_guessed_and_not_acted_upon() -> None:
-    assert likely("How many people took part in the study?") == "ask"
-    assert likely("Please make the text much shorter.") == "change"
-    assert likely("Search for newer trials as well.") == "on"
 
 
 def test_a_quote_is_marked_in_its_place() -> None:
