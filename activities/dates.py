@@ -9,36 +9,31 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 
 from babel import Locale, UnknownLocaleError
 
 ENGLISH = "en"
 _LETTERS = r"[^\W\d_]"
-_DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
-BEFORE, BEHIND = 16, 24
-"""Characters before and behind a day that a name of a month with what stands between them has at most."""
-_LETTERS_ALONE = re.compile(rf"{_LETTERS}+")
-_ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_NUMBER = re.compile(r"\d++")
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _UNSPACED = re.compile(
-    r"(?<!\d)(\d{4})[\u5e74\ub144]\s?(\d{1,2})[\u6708\uc6d4]\s?(\d{1,2})[\u65e5\uc77c\u53f7\u865f]"
+    r"(?:(\d{4})[\u5e74\ub144]\s?)?(\d{1,2})[\u6708\uc6d4]\s?(\d{1,2})[\u65e5\uc77c\u53f7\u865f]"
 )
 _NUMERIC = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
-_DAY_FIRST = re.compile(
-    rf"(?<!\d)(\d{{1,2}})(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:{_LETTERS}{{2,3}}\s)?({_LETTERS}{{3,12}})\.?,?"
-    rf"\s(?:{_LETTERS}{{2,3}}\s)?(\d{{4}})(?!\d)"
+_MONTH_BEHIND = re.compile(
+    rf"(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:(?P<near>{_LETTERS}{{2,3}})\s)?(?P<next>{_LETTERS}{{3,12}})"
 )
+_YEAR_BEHIND_MONTH = re.compile(rf"\.?,?\s(?:{_LETTERS}{{2,3}}\s)?(\d{{4}})(?!\d)")
+_MONTH_BEFORE = re.compile(rf"(?<!{_LETTERS})({_LETTERS}{{3,12}})\.?\s\Z")
+BEFORE = 15
+"""Characters that the name of a month before a day has at most."""
+_YEAR_BEHIND_DAY = re.compile(rf"(?:{_LETTERS}{{2}})?,?\s(\d{{4}})(?!\d)")
 _JOINED = re.compile(rf"({_LETTERS}{{3,12}})-(?=\d)")
-_MONTH_FIRST = re.compile(rf"({_LETTERS}{{3,12}})\.?\s(\d{{1,2}})(?:{_LETTERS}{{2}})?,?\s(\d{{4}})(?!\d)")
-_WITHOUT_YEAR = (
-    re.compile(
-        rf"(?<!\d)(?P<day>\d{{1,2}})(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:de\s)?(?P<month>{_LETTERS}{{3,12}})"
-    ),
-    re.compile(rf"(?P<month>{_LETTERS}{{3,12}})\.?\s(?P<day>\d{{1,2}})(?!\d)"),
-    re.compile(r"(?<!\d)(?P<month>\d{1,2})[\u6708\uc6d4]\s?(?P<day>\d{1,2})[\u65e5\uc77c\u53f7\u865f]"),
-)
-_IN_FIGURES = re.compile(r"\d[-./]\s?\d{1,2}[-./]|\d[\u5e74\ub144\u6708\uc6d4]")
-"""Signs that every date without the name of a month has."""
+
+
+_Day = tuple[int, int, int, int, int]
+"""From where to where a day stands in a text, its year (0 without one), its month and its day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,40 +47,24 @@ class Date:
 
 def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
     """Return the dates of a text, in order; none of them overlap."""
-    every = sorted(_dates(text, language), key=lambda mention: (mention.start, -len(mention.shown)))
-    chosen: list[Date] = []
-    for mention in every:
-        if not chosen or mention.start >= chosen[-1].start + len(chosen[-1].shown):
-            chosen.append(mention)
-    return chosen
+    return [
+        Date(text[start:end], start, day)
+        for start, end, year, month, number in _days(text, language)
+        if year and (day := _made(year, month, number))
+    ]
 
 
 def days_of(texts: Iterable[str], language: str = ENGLISH) -> set[date]:
     """Return the dates of texts; one without a year (`9 June`) is that day of each year of the others."""
-    texts = [*texts]
-    days = {mention.day for text in texts for mention in dates_in(text, language)}
-    years = {day.year for day in days}
-    for match, month in (found for text in texts for found in _without_year(text, language)):
-        days |= {mention.day for year in years for mention in _made(match, str(year), month, match["day"])}
-    return days
+    days = [day for text in texts for _, _, *day in _days(text, language)]
+    years = {year for year, *_ in days if year}
+    every = (_made(y, month, day) for year, month, day in days for y in ([year] if year else years))
+    return set(filter(None, every))
 
 
 def days_in(text: str, language: str = ENGLISH) -> list[str]:
     """Return the days of a text as words, with a year or without: `04-03` for 3 April."""
-    if not (_names_month(text, language) or _IN_FIGURES.search(text)):
-        return []
-    days = [(mention.day.month, mention.day.day) for mention in dates_in(text, language)]
-    days += [(month, int(match["day"])) for match, month in _without_year(text, language) if month]
-    return list(dict.fromkeys(f"{month:02}-{day:02}" for month, day in days))
-
-
-def _without_year(text: str, language: str) -> Iterator[tuple[re.Match[str], int]]:
-    """List the days of a text by month and day alone, with the number of the month; 0 where it is none."""
-    months = _months(language)
-    forms = _WITHOUT_YEAR if _names_month(text, language) else _WITHOUT_YEAR[-1:]
-    for match in chain.from_iterable(form.finditer(text) for form in forms):
-        name = match["month"]
-        yield match, int(name) if name.isdecimal() else months.get(name.casefold(), 0)
+    return list(dict.fromkeys(f"{month:02}-{day:02}" for *_, month, day in _days(text, language)))
 
 
 def ranges_apart(text: str, language: str = ENGLISH) -> str:
@@ -94,40 +73,58 @@ def ranges_apart(text: str, language: str = ENGLISH) -> str:
     return _JOINED.sub(lambda match: f"{match[1]} " if match[1].casefold() in months else match[0], text)
 
 
-def _dates(text: str, language: str) -> Iterator[Date]:
+def _days(text: str, language: str) -> Iterator[_Day]:
+    """Yield the days of a text in order; every number is looked at once, with what stands beside it."""
     months = _months(language)
-    for match in (*_ISO.finditer(text), *_UNSPACED.finditer(text)):
-        yield from _made(match, match[1], int(match[2]), match[3])
-    for match in _NUMERIC.finditer(text):
+    end = 0
+    for number in _NUMBER.finditer(text):
+        start, behind = number.span()
+        if start < end or behind - start not in (1, 2, 4):
+            continue
+        found = _in_figures(text, start, language) or (
+            behind - start < 4 and _with_month(text, start, behind, months)
+        )
+        if found and 1 <= found[3] <= 12 and 1 <= found[4] <= 31:
+            end = found[1]
+            yield found
+
+
+def _in_figures(text: str, start: int, language: str) -> _Day | None:
+    if match := _ISO.match(text, start) or _UNSPACED.match(text, start):
+        return start, match.end(), int(match[1] or 0), int(match[2]), int(match[3])
+    if match := _NUMERIC.match(text, start):
         first, second = int(match[1]), int(match[3])
         month_first = second > 12 >= first
         if month_first or first > 12 or first == second or language != ENGLISH or match[2] == ".":
             day, month = (second, first) if month_first else (first, second)
-            yield from _made(match, match[4], month, str(day))
-    if not _names_month(text, language):
-        return
-    for match in _DAY_FIRST.finditer(text):
-        yield from _made(match, match[3], months.get(match[2].casefold(), 0), match[1])
-    for match in _MONTH_FIRST.finditer(text):
-        yield from _made(match, match[3], months.get(match[1].casefold(), 0), match[2])
+            return start, match.end(), int(match[4]), month, day
+    return None
 
 
-@lru_cache(maxsize=8)
-def _names_month(text: str, language: str) -> bool:
-    """Tell whether a day of a text has the name of a month beside it; forms with a name are slow to find."""
-    months = _months(language).keys()
-    return any(
-        not months.isdisjoint(_LETTERS_ALONE.findall(text[max(start - BEFORE, 0) : end + BEHIND].casefold()))
-        for start, end in map(re.Match.span, _DAY.finditer(text))
-    )
+def _with_month(text: str, start: int, end: int, months: dict[str, int]) -> _Day | None:
+    """Return the day that a number is with the name of a month behind it or before."""
+    day = int(text[start:end])
+    found: _Day | None = None
+    if behind := _MONTH_BEHIND.match(text, end):
+        for name in ("near", "next"):
+            if month := months.get((behind[name] or "").casefold()):
+                if year := _YEAR_BEHIND_MONTH.match(text, behind.end(name)):
+                    return start, year.end(), int(year[1]), month, day
+                found = start, behind.end(name), 0, month, day
+                break
+    before = _MONTH_BEFORE.search(text, max(start - BEFORE, 0), start)
+    if before and (month := months.get(before[1].casefold())):
+        if year := _YEAR_BEHIND_DAY.match(text, end):
+            return before.start(), year.end(), int(year[1]), month, day
+        found = found or (before.start(), end, 0, month, day)
+    return found
 
 
-def _made(match: re.Match[str], year: str, month: int, day: str) -> Iterator[Date]:
-    if 1 <= month <= 12 and int(year) >= 1 and 1 <= int(day) <= 31:
-        try:
-            yield Date(match[0], match.start(), date(int(year), month, int(day)))
-        except ValueError:  # 31 June
-            return
+def _made(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:  # 31 June
+        return None
 
 
 @lru_cache(maxsize=64)

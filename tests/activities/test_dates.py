@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from activities.dates import date_of_head, dates_in, days_in
+from activities.dates import date_of_head, dates_in, days_in, days_of
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,24 @@ def test_dates_do_not_overlap() -> None:
 )
 def test_a_day_is_one_word_with_a_year_or_without(text: str, language: str) -> None:
     assert days_in(text, language) == ["04-03"]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("May 3, 2024 and 4 May", ["05-03", "05-04"]),
+        ("on the 9th of June", ["06-09"]),
+        ("12 of 30 members met in 2024, and 5 more", []),
+        ("3 May and 5 others", ["05-03"]),
+    ],
+)
+def test_a_number_is_a_day_with_the_month_beside_it(text: str, days: list[str]) -> None:
+    assert days_in(text) == days
+
+
+def test_a_day_without_a_year_is_of_the_years_of_the_others() -> None:
+    texts = ["Paid on 3 May 2024 and on 2 June 2025.", "It came on 9 June."]
+    assert days_of(texts) == {
+        *(date(2024, 5, 3), date(2025, 6, 2)),
+        *(date(2024, 6, 9), date(2025, 6, 9)),
+    }

@@ -40,9 +40,9 @@ RECORDING_SECONDS = 900.0
 """For one recording, which is read to its end too."""
 RECORDING_MEMORY_BYTES = 5 * 1024**3
 """Address space of a process that recognises speech: its libraries reserve more than they use."""
-AT_HAND_BYTES = {".txt": 1 << 20, ".text": 1 << 20, ".json": 1 << 20, ".jsonl": 1 << 22}
-"""Plain text and records up to this size are read at once, in the caller's thread; so is the bundled sample.
-Everything else is read in a process that can be killed."""
+AT_HAND_BYTES = {".txt": 1 << 20, ".text": 1 << 20, ".md": 1 << 20, ".json": 1 << 20, ".jsonl": 1 << 22}
+"""Plain text, Markdown and records up to this size are read at once, in the caller's thread; so is the
+bundled sample. Everything else is read in a process that can be killed."""
 BUNDLED = Path(__file__).resolve().parent.parent / "sample"
 _ITEM: TypeAdapter[Evidence | SetAside] = TypeAdapter(Evidence | SetAside)
 

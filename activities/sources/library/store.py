@@ -80,7 +80,9 @@ class Store:
         try:
             # The file can be made again from the folder: it need not survive a power failure. No WAL: it maps
             # a file into memory, which fails on network drives and kills the process when the file is cut.
-            self._database.executescript(f"PRAGMA synchronous = OFF; {_SCHEMA}")
+            self._database.executescript(
+                f"PRAGMA synchronous = OFF; PRAGMA journal_mode = PERSIST; {_SCHEMA}"
+            )
         except sqlite3.Error:
             self._database.close()
             raise
