@@ -69,7 +69,7 @@ pictures: setup
 
 # documents and answers that were made to harm, by the hundred
 test-security: setup
-	$(BIN)/pytest -q tests/security -m security
+	$(BIN)/pytest -q tests/security tests/activities/documents -m security
 
 # transcripts of recordings, with a small Whisper model from a package (75 MB, and 110 MB of libraries)
 test-speech: setup

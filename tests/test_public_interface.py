@@ -12,28 +12,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs", "examples", "CHANGELOG.md")
 
 
-SCRIPT = """
-import asyncio
-
-from determinator import Determinator, Run
-
-
-async def main() -> str:
-    async with Determinator() as client:
-        run: Run = await client.ask("Does it help?", mode="deep", max_cost=1.0)
-        report = await run.report()
-        return run.id.upper() + report.title
-
-
-def blocking() -> str:
-    with Determinator() as client:
-        return client.ask("Does it help?").report().title
-
-
-asyncio.run(main())
-"""
-
-
 def test_every_public_name_is_there() -> None:
     assert len(determinator.public_names()) > 40
     assert dir(determinator) == sorted(determinator.public_names()), "what a prompt completes"
@@ -50,30 +28,6 @@ def test_a_wheel_carries_types(tmp_path: Path) -> None:
     for package in ("determinator", *determinator.PACKAGES):
         assert {f"{package}/__init__.py", f"{package}/py.typed"} <= names
     assert "determinator/temporal.pyi" in names
-
-
-MYPY = """[mypy]
-strict = true
-follow_imports = skip
-[mypy-determinator.*,activities.*,client.*,worker.*,workflows.*,pydantic.*,pydantic_core.*,typing_extensions.*]
-follow_imports = normal
-"""
-"""Without a plugin. Packages of others but pydantic, which makes our models, are taken for untyped: to read
-them is most of the time."""
-
-
-def test_a_users_script_is_checked_strictly(tmp_path: Path) -> None:
-    """With the types of the package as it is installed here, and none of its sources on the path."""
-    (tmp_path / "mypy.ini").write_text(MYPY)
-    (tmp_path / "script.py").write_text(SCRIPT)
-    wrong = SCRIPT.replace("max_cost=1.0", 'max_cost="much"').replace("run.id.upper()", "run.number")
-    (tmp_path / "wrong.py").write_text(wrong)
-    command = [sys.executable, "-m", "mypy", "--cache-dir=/dev/null", "script.py", "wrong.py"]
-    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
-    assert {line.partition(":")[0] for line in errors} == {"wrong.py"}, checked.stdout
-    assert "max_cost" in checked.stdout
-    assert 'has no attribute "number"' in checked.stdout
 
 
 def test_the_documents_and_examples_import_nothing_else_of_ours() -> None:

@@ -158,7 +158,6 @@ SHAPES: dict[str, Callable[[], tuple[bytes, bytes]]] = {
         b"".join(b'{"evidence_id": "e%d", "text": "%s"}\n' % (n, b"a text " * 40) for n in range(4_000)),
     ),
     "references": lambda: (of_many("references", WORK, 60_000), b""),
-    "limits that are stated": lambda: (of_many("limitations", "x" * 100, 100_000), b""),
 }
 """Report and evidence of a bundle; made when they are asked for, since they fill the memory."""
 

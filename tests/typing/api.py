@@ -41,6 +41,13 @@ async def asks(question: str) -> RunReport:
         return await run.report()
 
 
+async def asks_wrongly() -> None:
+    """What a strict check refuses: each of these comments would be one too many without an error."""
+    async with Determinator() as client:
+        run = await client.ask("Does it help?", max_cost="much")  # type: ignore[arg-type]
+        run.number  # type: ignore[attr-defined]  # noqa: B018
+
+
 def asks_without_a_loop(question: str) -> RunReport:
     with Determinator() as client:
         assert_type(client, BlockingDeterminator)

@@ -106,12 +106,14 @@ WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] 
     "all_sources_failed": (every_source_is_down, {}, False),
 }
 """What happens, within which limits, and whether the report answers."""
+OF_EACH_MODE = ("token_budget_exceeded", "judge_unavailable", "all_sources_failed")
+"""What each mode finds out for itself, or has a way of its own to end with."""
 
 
 @pytest.mark.parametrize(
     ("stop", "mode"),
-    # what is noticed for the money is noticed in the line beside that of the tokens, whatever the mode
-    [(stop, mode) for stop in WAYS for mode in MODES if mode == MODES[0] or stop != "cost_budget_exceeded"],
+    # the others are decided on in one place for all modes
+    [(stop, mode) for stop in WAYS for mode in MODES if mode == MODES[0] or stop in OF_EACH_MODE],
 )
 async def test_each_way_to_end_leaves_one_report_that_says_why(
     stage: Stage, mode: str, stop: StopReason
@@ -144,7 +146,7 @@ async def test_finished_by_reviewer(stage: Stage, mode: str) -> None:
     assert [e.type for e in await run.events()].count("complete") == 1
 
 
-@every_mode
+@pytest.mark.parametrize("mode", ["iterative", "hierarchical"])  # without sections, and with them
 async def test_rejected_by_reviewer(stage: Stage, mode: str) -> None:
     run = await stage.start(a_request(mode, approve=("plan",)))
     await run.until(lambda p: p.waiting_for == "plan")
@@ -192,8 +194,10 @@ async def test_the_gates_wait_for_a_person(stage: Stage, mode: str) -> None:
 
 
 @every_mode
-async def test_a_paused_run_sends_no_request_until_it_is_resumed(stage: Stage, mode: str) -> None:
-    run = await at_its_first_judge(stage, mode)
+async def test_a_paused_run_sends_no_request_until_it_is_resumed_and_then_does_what_it_was_told(
+    stage: Stage, mode: str
+) -> None:
+    run = await at_its_first_judge(stage, mode, sufficient_at=2)
     await run.handle.signal("pause")
     await run.until(lambda p: p.paused)
     await stage.env.sleep(3_600)
@@ -201,17 +205,11 @@ async def test_a_paused_run_sends_no_request_until_it_is_resumed(stage: Stage, m
     assert (await run.progress()).paused
     await stage.env.sleep(3_600)
     assert len(stage.fakes.paid()) == held
+    await run.handle.signal("steer", {"text": "older people"})
     await run.handle.signal("resume")
     outcome = await run.outcome()
     assert outcome.verified_claims > 0
     assert (await run.budget()).elapsed_seconds < 3_600
-
-
-@every_mode
-async def test_what_a_reviewer_says_is_acted_on(stage: Stage, mode: str) -> None:
-    run = await at_its_first_judge(stage, mode, sufficient_at=2)
-    await run.handle.signal("steer", {"text": "older people"})
-    await run.outcome()
     later = [call.step for call in stage.fakes.paid() if "older people" in call.step.steering]
     assert later
     assert any("older people" in search.query.text for search in stage.fakes.searches) or any(
@@ -219,7 +217,7 @@ async def test_what_a_reviewer_says_is_acted_on(stage: Stage, mode: str) -> None
     )
 
 
-@every_mode
+@pytest.mark.parametrize("mode", MODES[1:])  # of the first, `test_long_runs` compares both kinds
 async def test_a_long_run_continues_as_new_and_loses_nothing(stage: Stage, mode: str) -> None:
     stage.script.sufficient_at = 5
     recommends_more(stage)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.invariant
 
 RUNS = 100
 BATCH = 10
-USUAL_RUNS = 20
+USUAL_RUNS = 10
 """Runs that every test run makes; the others belong to `make test-chaos`."""
 SLACK = 5.0
 """Seconds the last steps may last beyond a time limit: each of them gets at least one."""

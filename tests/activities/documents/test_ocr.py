@@ -69,8 +69,9 @@ def test_lines_are_read_in_the_order_of_columns_and_words() -> None:
     assert text.split() == " ".join(["Risk of boats.", *(run.text for run in (title, *left, *right))]).split()
 
 
+@pytest.mark.parametrize("side", [500, pytest.param(6_300, marks=pytest.mark.security)])
 def test_a_picture_without_text_or_of_gigabytes_is_set_aside_within_the_limits_of_a_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, side: int
 ) -> None:
     import resource
 
@@ -83,15 +84,15 @@ def test_a_picture_without_text_or_of_gigabytes_is_set_aside_within_the_limits_o
     monkeypatch.setattr(files, "READ_SECONDS", files.SCAN_SECONDS)
     (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
     Image.new("1", (7_000, 7_000)).save(tmp_path / "bomb.png")
-    Image.new("RGB", (6_300, 6_300), "white").save(tmp_path / "large.jpg")
+    Image.new("RGB", (side, side), "white").save(tmp_path / "empty.jpg")
     began = seconds()
     collection = read_folder(tmp_path)
     readers().close()
     assert collection.documents == ()
     reasons = {item.name: item.reason for item in collection.set_aside}
-    assert reasons.keys() == {"broken.png", "bomb.png", "large.jpg"}
+    assert reasons.keys() == {"broken.png", "bomb.png", "empty.jpg"}
     assert "pixels" in reasons["bomb.png"]
-    assert "no text" in reasons["large.jpg"]
+    assert "no text" in reasons["empty.jpg"]
     assert seconds() - began < most
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < MEMORY_BYTES
 

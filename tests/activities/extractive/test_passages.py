@@ -139,16 +139,16 @@ def test_a_symptom_is_shown_with_its_cure_and_a_row_without_its_neighbours() -> 
 @pytest.mark.parametrize(
     ("question", "row"),
     [
-        ("What is the price of article 3421?", "3421,steel hammer,4.21,WH-1"),
-        ("What does the tungsten scriber cost?", "3777,tungsten scriber,7.77,WH-7"),
-        ("Which article came on 2021-05-14?", "4010,came on 2021-05-14,0.10,WH-0"),
-        ("What was it at 16:42?", "4200,steel hammer,16:42:07,WH-0"),
+        ("What is the price of article 3321?", "3321,steel hammer,3.21,WH-1"),
+        ("What does the tungsten scriber cost?", "3177,tungsten scriber,7.77,WH-7"),
+        ("Which article came on 2021-05-14?", "3210,came on 2021-05-14,0.10,WH-0"),
+        ("What was it at 16:42?", "3300,steel hammer,16:42:07,WH-0"),
     ],
 )
 def test_of_a_large_table_the_row_with_what_is_named_is_shown_and_no_filler(question: str, row: str) -> None:
-    rows = [f"{n},steel hammer,{n % 1000 / 100:.2f},WH-{n % 10}" for n in range(3000, 4500)]
-    rows[777], rows[1010] = "3777,tungsten scriber,7.77,WH-7", "4010,came on 2021-05-14,0.10,WH-0"
-    rows[1200] = "4200,steel hammer,16:42:07,WH-0"
+    rows = [f"{n},steel hammer,{n % 1000 / 100:.2f},WH-{n % 10}" for n in range(3000, 3400)]
+    rows[177], rows[210] = "3177,tungsten scriber,7.77,WH-7", "3210,came on 2021-05-14,0.10,WH-0"
+    rows[300] = "3300,steel hammer,16:42:07,WH-0"
     table = note("\n".join(["article,description,price,warehouse", *rows]), "Articles")
     quotes = [quote for passage in written(question, [table]).passages for quote in passage.quotes]
     assert row in quotes[:3]
