@@ -235,11 +235,10 @@ class ReviewActivities:
         async with reporting_errors("extraction_not_settled", run_id=step.run_id):
             studies, fields = step.state.studies, asked_fields(step.state.protocol)
             decisions = await self._archive.lines(studies.decisions, FieldDecision) + studies.decided
-            pending, silent = {}, list[str]()
+            pending, silent = dict[int, tuple[str, ...]](), list[str]()
             for record, keys in studies.extracted.items():
                 if all(keys):
-                    row, left = await self._archive.settled(fields, record, keys, decisions)
-                    pending[record] = tuple(one.field.id for one in left)
+                    row, pending[record] = await self._archive.settled(fields, record, keys, decisions)
                     silent += [
                         study_key(record, outcome.label)
                         for outcome in step.state.protocol.outcomes

@@ -13,7 +13,6 @@ from activities.review.decisions import Decision
 from activities.review.extraction import (
     AskedField,
     DecidedStudy,
-    Difference,
     Extraction,
     FieldDecision,
     decided_study,
@@ -94,7 +93,7 @@ class Archive:
         record: int,
         keys: Sequence[str],
         decisions: Iterable[FieldDecision],
-    ) -> tuple[DecidedStudy, tuple[Difference, ...]]:
+    ) -> tuple[DecidedStudy, tuple[str, ...]]:
         """Return the row of a study as far as it is decided, and the fields on which a person has to decide.
 
         `keys`: of its two extractions; `decisions`: of people on all studies, oldest first.

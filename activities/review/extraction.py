@@ -68,6 +68,11 @@ class Extraction(Frozen):
         return next((value for value in self.values if value.field == field), None)
 
 
+def quoted(evidence_id: str, quote: str) -> tuple[Support, ...]:
+    """Return what a person quotes of a study; empty where they quote nothing."""
+    return (Support(evidence_id=evidence_id, quote=quote.strip()),) if quote.strip() else ()
+
+
 class FieldDecision(Frozen):
     """A person's decision on a field of a study."""
 
@@ -119,14 +124,6 @@ def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
         yield field(
             "clustered", "were groups of people (villages, clinics) allocated", "choice", ("yes", "no")
         )
-
-
-class Difference(Frozen):
-    """A field of a study on which two extractors differ; None: the study does not state it."""
-
-    field: AskedField
-    first: Value | None = None
-    second: Value | None = None
 
 
 class DecidedValue(Value):
@@ -198,17 +195,17 @@ def decided_study(
     first: Extraction,
     second: Extraction,
     decisions: Mapping[str, FieldDecision],
-) -> tuple[DecidedStudy, tuple[Difference, ...]]:
-    """Return the row of a study as far as it is decided, and the fields that are still open.
+) -> tuple[DecidedStudy, tuple[str, ...]]:
+    """Return the row of a study as far as it is decided, and the ids of the fields that are still open.
 
     `decisions`: field -> decision; one on a field that both agree on overrules them.
     """
     values: list[DecidedValue] = []
-    pending: list[Difference] = []
+    pending: list[str] = []
     for field in fields:
         decision, one, other = decisions.get(field.id), first.value(field.id), second.value(field.id)
         if decision is None and not is_same(field, one, other):
-            pending.append(Difference(field=field, first=one, second=other))
+            pending.append(field.id)
         elif value := _decided(decision, field.id, first, second):
             values.append(value)
     return DecidedStudy(evidence_id=first.evidence_id, values=tuple(values)), tuple(pending)
@@ -222,8 +219,7 @@ def _decided(
         stands = {"second": second.value(field), "absent": None}
         value = stands.get(decision.value, first.value(field)) if decision else first.value(field)
     else:
-        quote = decision.quote.strip()
-        support = (Support(evidence_id=first.evidence_id, quote=quote),) if quote else ()
+        support = quoted(first.evidence_id, decision.quote)
         value = Value(field=field, text=decision.value.strip(), support=support)
     if value is None:
         return None

@@ -204,6 +204,10 @@ class Protocol(Frozen):
         return next((rule for rule in self.criteria if rule.id == name), None)
 
     @property
+    def extracts(self) -> bool:
+        return bool(self.extraction or self.outcomes)
+
+    @property
     def people(self) -> tuple[str, ...]:
         return tuple(screener.name for screener in self.screeners if screener.kind == "person")
 

@@ -4,7 +4,7 @@ Bodies are in the evidence store; the state holds keys, numbers and letters.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
@@ -15,9 +15,19 @@ from activities.review.protocol import Amendment, Protocol
 
 Phase = Literal["ranked", "sample", "done"]
 FullText = Literal["", "got", "not_retrieved"]
-TaskKind = Literal["label", "screen", "conflict"]
+TaskKind = Literal["label", "screen", "conflict", "extract", "text", "field", "bias"]
 NOT_A_TRIAL = "-"
 """Stands for the key of an assessment where a person says that the study is no randomised trial."""
+
+
+class Waiting(NamedTuple):
+    """A work, or a part of one, that a person decides on."""
+
+    record: int
+    kind: TaskKind
+    stage: ScreenedStage = "titles"
+    about: str = ""
+    """Id of the field, or label of the outcome."""
 
 
 class Share(Frozen):
@@ -334,36 +344,57 @@ class ReviewState(Carried):
         every = [(number, outcome) for number in self.included() for outcome in outcomes]
         return [result for result in every if study_key(*result) not in self.studies.silent]
 
-    def waiting(self, by: str, order: Sequence[int] = ()) -> Iterator[tuple[int, TaskKind, ScreenedStage]]:
-        """Yield the works that a person decides on, in order.
+    def waiting(self, by: str, order: Sequence[int] = ()) -> Iterator[Waiting]:
+        """Yield what a person decides on, in order.
 
         A sample that waits for labels comes first, for everybody; then, for a screener, the records of the
-        round and those behind it in the stored `order`; then, for all others, conflicts. Full texts come
-        after titles.
+        round, those behind it in the stored `order`, full texts and data; for all others, conflicts. Full
+        texts that are missing, fields and risks of bias come last, for everybody.
         """
         titles, texts, place = self.titles, self.full_texts, self.place_of(by)
         if self.labelling:
-            yield from ((n, "label", "titles") for n in self.sample if titles.labels[n] == OPEN)
+            yield from (Waiting(n, "label") for n in self.sample if titles.labels[n] == OPEN)
             return
         if place is None:
             differ = [n for n, mark in enumerate(titles.states()) if mark == "conflict"]
-            yield from ((n, "conflict", "titles") for n in differ)
+            yield from (Waiting(n, "conflict") for n in differ)
             differ = [n for n in self.retrieved() if texts.state(n) == "conflict"]
-            yield from ((n, "conflict", "full_texts") for n in differ)
-            return
-        if self.course is not None and self.course.phase != "done":
-            for n in dict.fromkeys((*self.course.batch, *order)):
-                if titles.of_screener(place)[n] == titles.words[n] == titles.labels[n] == OPEN:
-                    yield n, "screen", "titles"
-        for n in self.retrieved():
-            if texts.of_screener(place)[n] == texts.words[n] == OPEN:
-                yield n, "screen", "full_texts"
+            yield from (Waiting(n, "conflict", "full_texts") for n in differ)
+        else:
+            unread = titles.of_screener(place)
+            if self.course is not None and self.course.phase != "done":
+                for n in dict.fromkeys((*self.course.batch, *order)):
+                    if unread[n] == titles.words[n] == titles.labels[n] == OPEN:
+                        yield Waiting(n, "screen")
+            for n in self.retrieved():
+                if texts.of_screener(place)[n] == texts.words[n] == OPEN:
+                    yield Waiting(n, "screen", "full_texts")
+            for n in self.included() if self.protocol.extracts else ():
+                if not self.studies.extracted.get(n, ("", ""))[place]:
+                    yield Waiting(n, "extract", "full_texts")
+        yield from (Waiting(n, "text") for n in self.sought() if self.got.get(n) == "")
+        decided = {(decision.record, decision.field) for decision in self.studies.decided}
+        for n in self.included():
+            for field in self.studies.pending.get(n, ()):
+                if (n, field) not in decided:
+                    yield Waiting(n, "field", "full_texts", field)
+        yield from (Waiting(n, "bias", "full_texts", outcome) for n, outcome in self.unassessed())
+
+    def unassessed(self) -> Iterator[tuple[int, str]]:
+        """Yield the results whose risk of bias a person decides on: read, and with a proposal of a model."""
+        studies, protocol = self.studies, self.protocol
+        for n, outcome in self.results() if protocol.bias == "rob2" else ():
+            read = not protocol.extracts or all(studies.extracted.get(n, ("",)))
+            ready = study_key(n, outcome) in studies.proposed if protocol.models else read
+            if ready and study_key(n, outcome) not in studies.assessed:
+                yield n, outcome
 
     def awaited(self) -> dict[str, int]:
         """Count the works that each person who screens has not decided on."""
         if self.labelling:
             return {}
-        counts = {name: sum(1 for _ in self.waiting(name)) for name in self.protocol.people}
+        own = ("screen", "extract")
+        counts = {name: sum(task.kind in own for task in self.waiting(name)) for name in self.protocol.people}
         return {name: count for name, count in counts.items() if count}
 
     def place_of(self, by: str) -> int | None:

@@ -2,9 +2,9 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
@@ -16,12 +16,12 @@ from client.terminal import plain
 
 if TYPE_CHECKING:
     from client.api import Determinator
-    from client.reviews.review import MissingText, OpenBias, OpenField, Review, ReviewStatus, Task
+    from client.reviews.review import Review, ReviewStatus, Task
 
-R = TypeVar("R")
 POLL_SECONDS = 0.5
 TRIES = 60
 """Looks at a review that was just started."""
+MAX_LISTED = 500
 FORMATS = ("md", "html", "docx", "pdf", "json")
 Option = Callable[[Callable[..., object]], Callable[..., object]]
 ANY_REVIEW = click.argument("name", metavar="REVIEW", default="last")
@@ -69,6 +69,8 @@ def command_of(act: Act) -> None:
             options.append(PERSON if needed else BY)
         elif name == "record":
             options.append(click.argument("record", type=click.IntRange(min=0)))
+        elif about and about.title and parameter.kind is parameter.KEYWORD_ONLY:
+            options.append(click.option(flag, multiple=True, metavar=about.title, help=text))
         elif about and about.title:
             words = f"{about.title}..." if needed else f"[{about.title}]..."
             options.append(click.argument(name, nargs=-1, required=needed, metavar=words))
@@ -95,28 +97,6 @@ def command_of(act: Act) -> None:
 
 for _act in ACTS.values():
     command_of(_act)
-
-
-def listing(
-    rows_of: Callable[["Review"], Awaitable[Sequence[R]]], none: str
-) -> Callable[[Callable[[R], Iterable[tuple[int, str]]]], object]:
-    """Declare a verb that prints rows as JSON, or as indented lines, and says where there are none."""
-
-    def declare(shown: Callable[[R], Iterable[tuple[int, str]]]) -> object:
-        async def show(target: "Review", as_json: bool) -> None:
-            rows = await rows_of(target)
-            if as_json:
-                print_json(rows)
-                return
-            for blanks, text in (part for row in rows for part in shown(row)):
-                print_text(" " * blanks + plain(text))
-            if not rows:
-                say(none)
-
-        show.__name__, show.__doc__ = shown.__name__, shown.__doc__
-        return verb(json_option)(show)
-
-    return declare
 
 
 @review.command()
@@ -183,25 +163,52 @@ async def screen(target: "Review", by: str) -> None:
     await screen_records(target, by)
 
 
-@listing(lambda target: target.conflicts(), "no conflict waits")
-def conflicts(task: "Task") -> Iterator[tuple[int, str]]:
-    """List the records and full texts on which the screeners differ; `decide` or `screen` decides."""
-    yield 0, f"{task.record}  {task.work.title}{'' if task.stage == 'titles' else ' (full text)'}"
+@verb(json_option, click.option("--by", type=Filled(), metavar="NAME", help="What waits for this person."))
+async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
+    """List what waits for people: conflicts of the screeners, full texts that are missing, fields on which
+    the extractors differ, and risks of bias with the answers that a model proposes."""
+    tasks = await target.tasks(by or "", MAX_LISTED)
+    if as_json:
+        print_json(tasks)
+        return
+    for blanks, text in (line for task in tasks for line in shown(task)):
+        print_text(" " * blanks + plain(text))
+    if not tasks:
+        say("nothing waits")
+
+
+def shown(task: "Task") -> Iterator[tuple[int, str]]:
+    """Yield the lines of a task, each with its indentation."""
+    what = "" if task.stage == "titles" else " (full text)"
+    name = f"{task.id}  " if task.kind == "text" else ""
+    yield 0, f"{task.record}  {name}{task.title}{f': {task.outcome}' if task.outcome else what}"
     for made in task.decisions:
         ground = f" ({made.criterion})" if made.criterion else ""
         yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
+    if task.kind == "field":
+        for field in task.fields:
+            yield 2, f"{field.id}: {field.label}"
+        for place, value in zip(("first: ", "second:"), task.values, strict=True):
+            quote = f'  "{value.support[0].quote}"' if value and value.support else ""
+            yield 4, f"{place} {value.text}{quote}" if value else f"{place} not stated"
+    elif task.kind == "bias":
+        from activities.review.bias import ANSWER_NAMES, open_questions
+
+        proposed = {value.field: value for value in task.values if value}
+        open_ = open_questions({name: value.text for name, value in proposed.items()})
+        for field in task.fields:
+            if value := proposed.get(field.id):
+                yield 2, f"{field.id} {field.label} {ANSWER_NAMES[value.text]}"
+                for ground in [f'"{one.quote}"' for one in value.support] or filter(None, (value.reason,)):
+                    yield 6, ground
+            elif field.id in open_:
+                yield 2, f"{field.id} {field.label} open"
 
 
 @verb(click.argument("protocol", type=click.Path(path_type=Path)), NEEDED_REASON, BY, changes=True)
 async def amend(target: "Review", protocol: Path, reason: str, by: str | None) -> None:
     """Change the protocol to that of a file: a new version; only what rests on the change is made again."""
     print_text(await target.amend(protocol, by=by, reason=reason))
-
-
-@listing(lambda target: target.missing_texts(), "no full text is awaited")
-def missing(text: "MissingText") -> Iterator[tuple[int, str]]:
-    """List the records whose full text is awaited."""
-    yield 0, f"{text.record}  {text.id}  {text.title}"
 
 
 @verb(
@@ -232,16 +239,6 @@ async def provide(
         say(plain(line))
 
 
-@listing(lambda target: target.open_fields(), "no field waits for a decision")
-def differences(row: "OpenField") -> Iterator[tuple[int, str]]:
-    """Show the fields on which two extractors differ, side by side."""
-    yield 0, f"{row.record}  {row.title}"
-    yield 2, f"{row.field.id}: {row.field.label}"
-    for name, value in (("first: ", row.first), ("second:", row.second)):
-        quote = f'  "{value.support[0].quote}"' if value and value.support else ""
-        yield 4, f"{name} {value.text}{quote}" if value else f"{name} not stated"
-
-
 def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
     pairs = {}
     for text in texts:
@@ -250,20 +247,6 @@ def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
             raise BadInput(f"{text} is no FIELD=VALUE")
         pairs[name.strip()] = value.strip()
     return pairs
-
-
-@listing(lambda target: target.open_bias(), "no risk of bias waits for a decision")
-def bias(row: "OpenBias") -> Iterator[tuple[int, str]]:
-    """Show the results whose risk of bias waits for a person, with the answers that a model proposes."""
-    from activities.review.bias import ANSWER_NAMES, QUESTIONS, open_questions
-
-    yield 0, f"{row.record}  {row.title}{f': {row.outcome}' if row.outcome else ''}"
-    for value in row.proposal.values:
-        yield 2, f"{value.field} {QUESTIONS[value.field]} {ANSWER_NAMES[value.text]}"
-        for ground in [f'"{support.quote}"' for support in value.support] or filter(None, (value.reason,)):
-            yield 6, ground
-    for number in open_questions({value.field: value.text for value in row.proposal.values}):
-        yield 2, f"{number} {QUESTIONS[number]} open"
 
 
 @verb(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from client.reviews.review import Review
 
 POLL_SECONDS = 0.5
+SCREENED = ("label", "screen", "conflict")
 TRIES = 20
 """Looks at a review that is between two steps, before nothing is to be screened."""
 
@@ -59,7 +60,7 @@ async def next_record(target: "Review", by: str) -> Task | None:
     """Return the next record of a person, once the review has done its step; say why there is none."""
     for look in range(TRIES):
         seen = await target.progress()
-        if waiting := await target.tasks(by, 1):
+        if (waiting := await target.tasks(by, 1)) and waiting[0].kind in SCREENED:
             return waiting[0]
         if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
             further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))

@@ -22,16 +22,16 @@ BECAME = {"open": "open, the other screener decides", "conflict": "in conflict, 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "protocol": ("approve",),
     "labels": ("screen --by NAME",),
-    "decisions": ("screen --by NAME", "conflicts"),
+    "decisions": ("screen --by NAME", "waiting"),
     "model": ("resume",),
     "budget": ("amend PROTOCOL --reason TEXT",),
-    "full_texts": ("missing", "provide FOLDER", "approve"),
+    "full_texts": ("waiting", "provide FOLDER", "approve"),
     "extraction": (
         "extract RECORD FIELD=VALUE --by NAME",
-        "differences",
+        "waiting",
         "field RECORD FIELD VALUE --by NAME",
     ),
-    "bias": ("bias", "assess RECORD --by NAME"),
+    "bias": ("waiting", "assess RECORD --by NAME"),
     "report": ("report", "approve"),
 }
 """Gate -> the commands of people who are waited for; the review stands behind the verb."""

@@ -1,7 +1,7 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.metadata import version
@@ -17,18 +17,19 @@ from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
 from activities.evidence_store import EvidenceStore
 from activities.messages import counted
 from activities.review.archive import Archive, Published
-from activities.review.bias import BiasAssessment, decide
+from activities.review.bias import FIELDS, BiasAssessment, decide
 from activities.review.decisions import Decision, ScreenedStage, Verdict, latest
 from activities.review.extraction import (
-    Difference,
+    AskedField,
     Extraction,
     FieldDecision,
     Value,
     asked_fields,
     checked_value,
+    quoted,
 )
 from activities.review.records import Records
-from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, study_key
+from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, Waiting, study_key
 from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.server import keep_alive
@@ -53,69 +54,53 @@ Label = Annotated[bool, Field(description="Label a record of the random sample."
 Quote = Annotated[str, Field(description="Words of the full text that state the value.")]
 Why = Annotated[str, Field(description="Why it is so.")]
 Values = Annotated[Mapping[str, str], Field(title="FIELD=VALUE")]
+Quotes = Annotated[
+    Mapping[str, str], Field(title="FIELD=WORDS", description="Words of the full text that state a value.")
+]
 Answers = Annotated[Mapping[str, str], Field(title="QUESTION=ANSWER")]
-PROPOSED: Mapping[str, str] = {}
+NONE: Mapping[str, str] = {}
 Outcome = Annotated[str, Field(description="Which outcome; needed where there are several.")]
 Several = Annotated[bool, Field(description="Some concerns in several domains add up to a high risk.")]
 NotATrial = Annotated[bool, Field(description="It is no randomised trial: no tool is applied.")]
 
 
+DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict", "extract"})
+"""Tasks that a program is sent the text for."""
+
+
 class Task(Frozen):
-    """A record that a person decides on. Nobody is led by another: a screener is shown records by title and
-    abstract alone, and the letters of others only once both have decided and differ."""
+    """What waits for a person. Nobody is led by another: a screener is shown records by title and abstract
+    alone, and the letters of others only once both have decided and differ."""
 
     record: int
     kind: TaskKind
     stage: ScreenedStage = "titles"
+    id: str = ""
+    """Of the work, by which files of full texts are named."""
+    title: str
     work: Evidence = Field(exclude=True)
     decisions: tuple[Decision, ...] = ()
     """On a conflict: those of both screeners."""
+    outcome: str = ""
+    """The outcome whose risk of bias is assessed."""
+    fields: tuple[AskedField, ...] = ()
+    """All that are extracted, the one on which extractors differ, or the questions on the risk of bias."""
+    values: tuple[Value | None, ...] = ()
+    """Those of the person so far, of the two extractors in order, or as a model proposes them."""
     left: int = 0
-    """Records that wait for this person, this one counted."""
-
-    @computed_field
-    def title(self) -> str:
-        return self.work.title
+    """What waits for this person, this task counted."""
 
     @computed_field
     def text(self) -> str:
-        return self.work.text
-
-
-class MissingText(Frozen):
-    """A record whose full text is awaited."""
-
-    record: int
-    id: str
-    title: str
-
-
-class OpenField(Difference):
-    """A field of a study on which a person has to decide."""
-
-    record: int
-    title: str
-
-
-class OpenBias(Frozen):
-    """A result whose risk of bias a person has to decide, with the answers that a model proposes."""
-
-    record: int
-    title: str
-    outcome: str
-    proposal: Extraction
+        return self.work.text if self.kind in DECIDED_BY_TEXT else ""
 
 
 class ReviewStatus(ReviewProgress):
     review: str
     status: str
     """`running`, `completed`, `cancelled`, ..."""
-    records: tuple[Task, ...] = ()
-    """Records that wait for the person who asks."""
-    missing: tuple[MissingText, ...] = ()
-    fields: tuple[OpenField, ...] = ()
-    bias: tuple[OpenBias, ...] = ()
-    """The items that a gate waits for: full texts, fields on which extractors differ, risks of bias."""
+    tasks: tuple[Task, ...] = ()
+    """What waits for the person who asks, or for anybody."""
 
 
 class Review:
@@ -141,18 +126,10 @@ class Review:
         return await self._asked("progress", ReviewProgress)
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
-        """Where it stands, with what waits at its gate, and the next records for a person who is named."""
+        """Where it stands, with what waits for a person next; where none is named, for anybody."""
         status, seen = (await self.row()).status, await self.progress()
-        at_gate: Mapping[str, tuple[str, Callable[[], Awaitable[Sequence[Frozen]]]]] = {
-            "full_texts": ("missing", self.missing_texts),
-            "extraction": ("fields", self.open_fields),
-            "bias": ("bias", self.open_bias),
-        }
-        more: dict[str, object] = {"records": tuple(await self.tasks(by, most))} if by else {}
-        if seen.gate in at_gate:
-            name, waiting = at_gate[seen.gate]
-            more[name] = tuple((await waiting())[:most])
-        return ReviewStatus.model_validate({**dict(seen), **more, "review": self.id, "status": status})
+        tasks = tuple(await self.tasks(by, most))
+        return ReviewStatus(**dict(seen), review=self.id, status=status, tasks=tasks)
 
     async def may_open(self, user: str) -> bool:
         """Say whether a user started the review, or is named by its protocol as who screens or decides."""
@@ -186,48 +163,62 @@ class Review:
         view = view or await self.view()
         return [*await self.archive.log((*view.log, *view.loose)), *view.pending]
 
-    async def tasks(self, by: str, most: int = 20) -> list[Task]:
-        """Return the next records for a person."""
+    async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
+        """Return what waits for a person next; where none is named, what anybody may decide on."""
         view = await self.view()
         ordered = view.orders and view.place_of(by) is not None
         order = await self.archive.numbers(view.orders[-1]) if ordered else []
         waiting = list(view.waiting(by, order))
         chosen = waiting[:most]
-        held = latest(await self.decisions(view)) if any(kind == "conflict" for _, kind, _ in chosen) else {}
+        held = await self.decisions(view) if any(row.kind == "conflict" for row in chosen) else []
+        made = latest(held).values()
         return [
-            Task(
-                record=number,
-                kind=kind,
-                stage=stage,
-                work=await self._work(view, number, stage),
-                decisions=tuple(
-                    decision
-                    for decision in held.values()
-                    if kind == "conflict"
-                    and (decision.record, decision.stage, decision.part) == (number, stage, "screener")
-                ),
-                left=len(waiting) - at,
-            )
-            for at, (number, kind, stage) in enumerate(chosen)
+            await self._task(view, row, by, len(waiting) - at, made if row.kind == "conflict" else ())
+            for at, row in enumerate(chosen)
         ]
 
-    async def conflicts(self) -> list[Task]:
-        """List the works on which both screeners have decided and differ, with their decisions."""
-        return [task for task in await self.tasks("", 500) if task.kind == "conflict"]
-
-    async def task(self, number: int, kind: TaskKind = "screen", stage: ScreenedStage = "titles") -> Task:
+    async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
         """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""
-        return Task(
-            record=number, kind=kind, stage=stage, work=await self._work(await self.view(), number, stage)
-        )
+        return await self._task(await self.view(), Waiting(number, kind, stage), by)
 
-    async def _work(self, view: ReviewState, number: int, stage: ScreenedStage) -> Evidence:
-        titles = stage == "titles"
-        refs = dict(enumerate((await self.records(view)).records)) if titles else view.studies.texts
-        if number not in refs:
-            there = f"record {number}" if titles else f"full text of record {number}"
-            raise BadInput(f"there is no {there}; there are {len(refs)}{', from 0 on' if titles else ''}")
-        return await self.archive.store.get(refs[number])
+    async def _task(
+        self, view: ReviewState, row: Waiting, by: str, left: int = 0, made: Iterable[Decision] = ()
+    ) -> Task:
+        record, kind, stage, about = row
+        ref = view.studies.texts.get(record)
+        if stage == "titles":
+            ref = next(iter((await self.records(view)).records[record : record + 1]), None)
+        if ref is None:
+            there = f"record {record}; there are {view.total}, from 0 on"
+            raise BadInput(f"there is no {'' if stage == 'titles' else 'full text of '}{there}")
+        fields: tuple[AskedField, ...] = ()
+        values: tuple[Value | None, ...] = ()
+        if kind == "extract":
+            fields, place = asked_fields(view.protocol), view.place_of(by)
+            keys = view.studies.extracted.get(record, ("", ""))
+            if place is not None and keys[place]:
+                values = (await self.archive.get(keys[place], Extraction)).values
+        elif kind == "field":
+            fields = tuple(field for field in asked_fields(view.protocol) if field.id == about)
+            both = [await self.archive.get(key, Extraction) for key in view.studies.extracted[record]]
+            values = tuple(extraction.value(about) for extraction in both)
+        elif kind == "bias":
+            fields, values = FIELDS, (await self._proposal(view, record, about)).values
+        return Task(
+            record=record,
+            kind=kind,
+            stage=stage,
+            id=ref.evidence_id,
+            title=ref.title,
+            work=await self.archive.store.get(ref),
+            decisions=tuple(
+                one for one in made if (one.record, one.stage, one.part) == (record, stage, "screener")
+            ),
+            outcome=about if kind == "bias" else "",
+            fields=fields,
+            values=values,
+            left=left,
+        )
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
         """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
@@ -305,13 +296,6 @@ class Review:
 
     # full texts and studies
 
-    async def missing_texts(self) -> list[MissingText]:
-        """Return the records whose full text is awaited."""
-        view = await self.view()
-        refs = (await self.records(view)).records
-        awaited = [number for number in view.sought() if not view.got.get(number)]
-        return [MissingText(record=n, id=refs[n].evidence_id, title=refs[n].title) for n in awaited]
-
     async def provide(self, number: int, document: Evidence | None, *, by: str | None = None) -> None:
         """Provide the full text of a record, or say that it cannot be retrieved."""
         ref = await self.archive.store.put(document) if document else None
@@ -323,10 +307,11 @@ class Review:
         """Provide full texts from a folder or a file; `record`: the file is that of this record."""
         from activities.review.files import provided_by
 
-        waiting = [text.record for text in await self.missing_texts() if record in (None, text.record)]
+        view = await self.view()
+        waiting = [n for n in view.sought() if not view.got.get(n) and record in (None, n)]
         if record is not None and not waiting:
             raise BadInput(f"the full text of record {record} is not awaited")
-        refs = (await self.records()).records
+        refs = (await self.records(view)).records
         works = await self.archive.store.get_many([refs[number] for number in waiting])
         with refusals():
             made = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
@@ -334,19 +319,6 @@ class Review:
         for name, text in made.texts.items():
             await self.provide(numbers[name], text, by=by)
         return made
-
-    async def open_fields(self) -> list[OpenField]:
-        """Return the fields on which two extractors differ, side by side."""
-        view = await self.view()
-        fields = asked_fields(view.protocol)
-        decisions = await self.archive.lines(view.studies.decisions, FieldDecision)
-        decisions += view.studies.decided
-        rows: list[OpenField] = []
-        for record in filter(view.studies.pending.get, view.included()):
-            keys, title = view.studies.extracted[record], view.studies.texts[record].title
-            _, left = await self.archive.settled(fields, record, keys, decisions)
-            rows += [OpenField(record=record, title=title, **dict(difference)) for difference in left]
-        return rows
 
     async def decide_field(
         self, record: Number, field: str, value: str, *, by: str, quote: Quote = "", reason: Why = ""
@@ -358,37 +330,34 @@ class Review:
         values = {"record": record, "field": field, "value": value, "quote": quote, "reason": reason}
         await self.send("decide_field", FieldDecision, by=by, **values)
 
-    async def extract(self, record: Number, values: Values, *, by: str) -> str:
+    async def extract(self, record: Number, values: Values = NONE, *, by: str, quotes: Quotes = NONE) -> str:
         """Give the data of a study, as the person who is one of the two extractors."""
         view, text = await self._study(record)
         fields = asked_fields(view.protocol)
+        if beside := [field for field in quotes if field not in values]:
+            raise BadInput(f"{beside[0]} has a quote and no value")
+        if quotes:
+            work = await self.archive.store.get(text)
+            for field, quote in quotes.items():
+                _check_quote(work, quote, f"the quote of {field}")
         with refusals():
             rows = [
-                Value(field=name, text=checked_value(fields, name, value)) for name, value in values.items()
+                Value(
+                    field=name,
+                    text=checked_value(fields, name, value),
+                    support=quoted(text.evidence_id, quotes.get(name, "")),
+                )
+                for name, value in values.items()
             ]
         made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(made)
         await self.send("extract", StudyData, by=by, record=record, key=key)
         return counted(len(rows), "field")
 
-    async def open_bias(self) -> list[OpenBias]:
-        """Return the results whose risk of bias waits for a person, with what a model proposes."""
-        view = await self.view()
-        return [
-            OpenBias(
-                record=record,
-                title=view.studies.texts[record].title,
-                outcome=outcome,
-                proposal=await self._proposal(view, record, outcome),
-            )
-            for record, outcome in view.results()
-            if view.protocol.bias == "rob2" and study_key(record, outcome) not in view.studies.assessed
-        ]
-
     async def assess(
         self,
         record: Number,
-        answers: Answers = PROPOSED,
+        answers: Answers = NONE,
         *,
         by: str,
         outcome: Outcome = "",
@@ -503,9 +472,9 @@ def refusals() -> Iterator[None]:
         raise BadInput(faults_of(error, "what was sent")) from error
 
 
-def _check_quote(work: Evidence, quote: str) -> None:
+def _check_quote(work: Evidence, quote: str, name: str = "the quote") -> None:
     from activities.verification.quote_check import QuoteChecker
 
     support = Support(evidence_id=work.evidence_id, quote=quote)
     if not QuoteChecker({work.evidence_id: work}).supports([support]).support:
-        raise BadInput("the quote does not stand in the full text, word for word")
+        raise BadInput(f"{name} does not stand in the full text, word for word")

@@ -8,19 +8,20 @@ import asyncio
 from collections import OrderedDict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData, UploadFile
 
-from activities.review.bias import ANSWER_NAMES, FIELDS
+from activities.review.bias import ANSWER_NAMES
 from activities.review.decisions import ScreenedStage
 from client.access import unknown_run
 from client.failures import BadInput
 from client.guard import TEXTS
 from client.reviews.acts import act_of
-from client.reviews.review import Review
+from client.reviews.review import Review, Task
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
 
@@ -29,8 +30,6 @@ KEPT = 16
 LISTED = 100
 """Works whose full texts are awaited that are listed."""
 MAX_NAME_CHARS = 60
-SHOWN = 5
-"""Fields, or results, that are shown at once."""
 
 
 class Screening:
@@ -54,15 +53,18 @@ class Screening:
             rows = [row for row in rows if await (await self._frame.client.review(row)).may_open(user)]
         return await self._frame.page("reviews", reviews=rows)
 
-    async def page(self, request: Request, review_id: str) -> Response:
+    async def page(
+        self,
+        request: Request,
+        review_id: str,
+        at: Annotated[int | None, Query(ge=0)] = None,
+        kind: Literal["screen", "label", "extract", "conflict"] = "screen",
+        stage: ScreenedStage = "titles",
+    ) -> Response:
         """Return the next record for a person, or the one that is asked for by its number."""
         review, by = await self._review(request, review_id), self._by(request)
-        asked = request.query_params.get("at", "")
-        if asked and not asked.isdigit():
-            raise BadInput(f"{asked[:20]!r} is no number of a record")
-        kind = request.query_params.get("kind", "screen")
-        stage: ScreenedStage = "full_texts" if request.query_params.get("stage") == "full_texts" else "titles"
-        values = await self._values(review, by, int(asked) if asked else None, kind, stage)
+        again = None if at is None else await review.task(at, kind, stage, by)
+        values = await self._values(review, by, again)
         return await self._shown(request, values)
 
     async def act(self, request: Request, review_id: str, name: str) -> Response:
@@ -73,9 +75,10 @@ class Screening:
             content.pop("criterion", None)
         await act_of(name).do(review, content, by)
         before = ""
-        if name == "decide":
-            kind = "label" if "label" in content else "screen"
-            before = f"{content['record']}.{kind}.{'full_texts' if 'full_texts' in content else 'titles'}"
+        if name in ("decide", "extract"):
+            kind = "extract" if name == "extract" else "label" if "label" in content else "screen"
+            stage = "full_texts" if "full_texts" in content or name == "extract" else "titles"
+            before = f"{content['record']}.{kind}.{stage}"
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=before), SEE_OTHER)
         return await self._shown(request, await self._values(review, by) | {"before": before})
@@ -103,34 +106,22 @@ class Screening:
             raise BadInput("give your name first: a decision has an author")
         return review, form, by
 
-    async def _values(
-        self,
-        review: Review,
-        by: str,
-        number: int | None = None,
-        kind: str = "screen",
-        stage: ScreenedStage = "titles",
-    ) -> dict[str, object]:
+    async def _values(self, review: Review, by: str, again: Task | None = None) -> dict[str, object]:
+        """Return what the page shows: a record that is asked for `again`, or what is next for a person."""
         seen, view = await review.progress(), await review.view()
-        task = None
-        if number is not None:
-            task = await review.task(number, "label" if kind == "label" else "screen", stage)
-        elif by and (waiting := await review.tasks(by, 1)):
-            task = waiting[0]
+        tasks = [again] if again else await review.tasks(by, 1) if by else []
+        texts = await review.tasks(by, LISTED) if tasks and tasks[0].kind == "text" else []
         return {
             "review": review,
             "seen": seen,
             "protocol": view.protocol,
-            "task": task,
+            "task": next(iter(tasks), None),
             "by": by,
             "named": self._frame.access.shared,
             "before": "",
             "notes": [],
             "url": self._url,
-            "missing": (await review.missing_texts())[:LISTED] if by and seen.gate == "full_texts" else [],
-            "fields": (await review.open_fields())[:SHOWN] if by and seen.gate == "extraction" else [],
-            "results": (await review.open_bias())[:SHOWN] if by and seen.gate == "bias" else [],
-            "questions": FIELDS,
+            "missing": [task for task in texts if task.kind == "text"],
             "answers": ANSWER_NAMES,
         }
 

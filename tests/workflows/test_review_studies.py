@@ -169,40 +169,38 @@ async def decided(desk: Desk, review: Review) -> None:
             if seen.gate == "decisions":
                 await decide(review, 1, True, by="Ada", full_texts=True)
             elif seen.gate == "extraction":
-                for task in await review.open_fields():
-                    await review.decide_field(task.record, task.field.id, "first", by="Ada")
+                for task in await review.tasks():
+                    await review.decide_field(task.record, task.fields[0].id, "first", by="Ada")
             elif seen.gate == "bias":
-                for row in await review.open_bias():
+                for row in await review.tasks():
                     await review.assess(row.record, {"5.3": "N"}, by="Ada", outcome=row.outcome)
             await asyncio.sleep(0.05)
 
 
 async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
-    assert len(await review.missing_texts()) == TRIALS
+    assert [task.kind for task in await review.tasks()] == ["text"] * TRIALS
     await texts_provided(review, tmp_path / "texts", range(1, TRIALS))
-    assert [text.record for text in await review.missing_texts()] == [0]
+    assert [text.record for text in await review.tasks()] == [0]
     await review.approve(by="Ada")  # the last one cannot be had
     seen = await desk.until(review, lambda seen: seen.gate == "decisions")
     assert "full texts" in seen.text
-    (conflict,) = await review.conflicts()
+    (conflict,) = await review.tasks()
     assert {decision.by: decision.verdict for decision in conflict.decisions} == {
         "m1": "include",
         "m2": "unsure",
     }
     await decide(review, 1, True, by="Ada", full_texts=True)
     await desk.until(review, lambda seen: seen.gate == "extraction")
-    (row,) = await review.open_fields()
-    assert (row.record, row.field.id) == (2, "dose")
-    assert row.first is not None
-    assert row.second is not None
-    assert (row.first.text, row.second.text) == ("12 mg", "12 mg once a day")
+    (row,) = await review.tasks()
+    assert (row.record, row.kind, [field.id for field in row.fields]) == (2, "field", ["dose"])
+    assert [value and value.text for value in row.values] == ["12 mg", "12 mg once a day"]
     with pytest.raises(BadInput, match="word for word"):
         await review.decide_field(2, "dose", "13 mg", by="Ada", quote="words that do not stand in the text")
     await review.decide_field(2, "dose", "second", by="Ada", reason="as printed")
     await desk.until(review, lambda seen: seen.gate == "bias")
-    waiting = await review.open_bias()
-    assert [task.record for task in waiting] == [1, 2, 3, 4]
+    waiting = await review.tasks()
+    assert [(task.record, task.kind) for task in waiting] == [(n, "bias") for n in (1, 2, 3, 4)]
     with pytest.raises(BadInput, match=r"answer 5\.3 first"):
         await review.assess(1, by="Ada", outcome="death")
     for task in waiting[:3]:
@@ -316,7 +314,7 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     desk.found = [a_trial(number) for number in (0, 1, 2, 4)]
     await review.resume()  # in the place of thirty days
     await desk.until(review, lambda seen: seen.gate == "full_texts")
-    assert [text.record for text in await review.missing_texts()] == [2, 3]
+    assert [text.record for text in await review.tasks()] == [2, 3]
     write_texts(tmp_path / "more", range(2, 3))
     write_texts(tmp_path / "more", range(4, 5))
     await review.provide_texts(tmp_path / "more", by="Ada")
@@ -345,17 +343,21 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
 
 
-async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_page(
-    desk: Desk, tmp_path: Path
-) -> None:
-    review = await begun(desk)
+def client_of(desk: Desk, review: Review) -> Determinator:
+    """A client whose only review is this one."""
 
     async def found(_: str) -> Review:
         return review
 
-    client = cast(Determinator, SimpleNamespace(settings=desk.settings, review=found))
+    return cast(Determinator, SimpleNamespace(settings=desk.settings, review=found))
+
+
+async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_page(
+    desk: Desk, tmp_path: Path
+) -> None:
+    review = await begun(desk)
     at = f"/review/{review.id}"
-    async with visitor(app_of(Access(client, shared=False)), "local") as http:
+    async with visitor(app_of(Access(client_of(desk, review), shared=False)), "local") as http:
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/texts']")
         assert "pmid:2: Trial 1 of the drug" in page.xpath("string(//main)")
         texts = {f"pmid-{number + 1}.txt": full_text(number) for number in range(1, 3)}
@@ -377,21 +379,22 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
         assert "two large hospitals" in again.xpath("string(//article)"), "the record before is its full text"
         assert fields_in(again.xpath(f"//form[@action='{at}/decide']")[0])["full_texts"] == ["true"]
         await desk.until(review, lambda seen: seen.gate == "extraction")
-        (form,) = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")).xpath(
-            "//form[.//h2]"
-        )
+        page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")
+        (form,) = page.xpath(f"//form[@action='{at}/field']")
         assert "12 mg once a day" in form.xpath("string()")
         fields = {**fields_in(form), "value": "12 mg", "quote": "not in the text at all"}
         assert (await http.post(f"{at}/field", data=fields)).status_code == 400
         assert (await http.post(f"{at}/field", data={**fields, "quote": ""})).status_code == 303
         await desk.until(review, lambda seen: seen.gate == "bias")
-        forms = (await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/assess']")).xpath(
-            "//form[.//h2]"
-        )
-        first, second = map(fields_in, forms)
+        assess = f"//form[@action='{at}/assess']"
+        page = await page_with(http, f"{at}?by=Ada", assess)
+        assert "A central computer allocated" in page.xpath("string(//article)")
+        first = fields_in(page.xpath(assess)[0])
         assert first["answers/1.1"] == [BEST["1.1"]]  # as the model proposes
         assert (await http.post(f"{at}/assess", data=first)).status_code == 400
         assert (await http.post(f"{at}/assess", data={**first, "answers/5.3": "N"})).status_code == 303
+        second = fields_in((await page_with(http, f"{at}?by=Ada", assess)).xpath(assess)[0])
+        assert second["record"] != first["record"]
         assert (await http.post(f"{at}/assess", data={**second, "not_a_trial": "yes"})).status_code == 303
         assert (await http.post(f"{at}/assess", data={**second, "by": ""})).status_code == 400
     await desk.until(review, lambda seen: seen.gate == "report")
@@ -421,22 +424,39 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     ]
     for number in range(2):
         await decide(review, number, True, by="Bob", full_texts=True)
-    assert await review.tasks("Bob") == []
     seen = await desk.until(review, lambda seen: seen.gate == "extraction")
     assert "people extract the data of 2 studies" in seen.text
     with pytest.raises(BadInput, match="no extractor"):
         await review.extract(0, {"dose": "10 mg"}, by="Cyd")
     with pytest.raises(BadInput, match="one number"):
         await review.extract(0, {"death.events": "some"}, by="Bob")
-    for number in range(2):
-        figures = {"events": EVENTS[number], "total": 200, "control_events": 30 + number}
-        values = {f"death.{name}": str(value) for name, value in figures.items()}
-        values |= {"death.control_total": "200", "dose": f"{10 + number} mg"}
-        await review.extract(number, values, by="Bob")
+    assert seen.awaited == {"Bob": 2}
+    assert await review.tasks("Cyd") == []
+    at, extract = f"/review/{review.id}", f"//form[@action='/review/{review.id}/extract']"
+    async with visitor(app_of(Access(client_of(desk, review), shared=False)), "local") as http:
+        for number in range(2):
+            page = await page_with(http, f"{at}?by=Bob", extract)
+            assert full_text(number).splitlines()[2] in page.xpath("string(//article)"), "its text is beside"
+            sent = fields_in(page.xpath(extract)[0])
+            assert sent["record"] == [str(number)]
+            figures = {"events": EVENTS[number], "total": 200, "control_events": 30 + number}
+            figures["control_total"] = 200
+            sent |= {f"values/death.{name}": [str(value)] for name, value in figures.items()}
+            dose = f"The dose of the drug was {10 + number} mg once a day in all of the participants."
+            sent |= {"values/dose": [f"{10 + number} mg"], "quotes/dose": [dose]}
+            elsewhere = {**sent, "quotes/dose": "nowhere in the text, ever"}
+            wrong = await http.post(f"{at}/extract", data=elsewhere)
+            assert (wrong.status_code, "the quote of dose does not stand" in wrong.text) == (400, True)
+            wrong = await http.post(f"{at}/extract", data={**sent, "quotes/death.mean": "x"})
+            assert (wrong.status_code, "has a quote and no value" in wrong.text) == (400, True)
+            done = await http.post(f"{at}/extract", data=sent)
+            assert (done.status_code, f"before={number}.extract" in done.headers["location"]) == (303, True)
+            again = tree_of((await http.get(f"{at}?by=Bob&at={number}&kind=extract&stage=full_texts")).text)
+            assert fields_in(again.xpath(extract)[0])["quotes/dose"] == [dose], "what was sent can be changed"
     await desk.until(review, lambda seen: seen.gate == "report")
     findings = (await review.published()).findings
     assert findings is not None
-    assert len(findings.rows) == 2
+    assert [row.text("dose") for row in findings.rows] == ["10 mg", "11 mg"]
 
 
 async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(

@@ -116,7 +116,7 @@ class Studies:
     async def _extract(self) -> None:
         """Have two extractors fill the fields of each study, and a person decide where they differ."""
         state, studies = self.pace.state, self.pace.state.studies
-        if not (state.protocol.extraction or state.protocol.outcomes) or not state.included():
+        if not state.protocol.extracts or not state.included():
             return
 
         def steps() -> Iterator[ReadStep]:

@@ -96,6 +96,13 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "?") find("#help").togglePopover();
   else if (stage && (event.key === "j" || event.key === "k")) step(event.key === "j" ? 1 : -1);
 });
+// Words that are marked in a text go into the box of a quote that was entered last.
+let quote = null;
+document.addEventListener("focusin", ({ target }) => { if (target.matches("[data-quote]")) quote = target; });
+document.addEventListener("mouseup", (event) => {
+  const words = getSelection().toString().trim();
+  if (words && quote?.isConnected && event.target.closest?.(".stored")) quote.value = words;
+});
 document.addEventListener("change", (event) => chip(event.target));
 document.addEventListener("submit", (event) => {
   const form = event.target;

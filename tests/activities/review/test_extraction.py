@@ -86,7 +86,7 @@ def test_a_value_that_its_words_do_not_state_is_refused(row: dict[str, object]) 
 def test_extractors_are_compared_by_value_and_not_by_spelling() -> None:
     def differ(first: Extraction, second: Extraction) -> list[str]:
         _, pending = decided_study(FIELDS, first, second, {})
-        return [row.field.id for row in pending]
+        return list(pending)
 
     one = by(dose="20 mg once a day", adults="1,204", blinding="open")
     assert differ(one, by(dose="20 mg once a day.", adults="1204", blinding="double blind")) == ["blinding"]
@@ -97,10 +97,7 @@ def test_extractors_are_compared_by_value_and_not_by_spelling() -> None:
 def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
     one, other = by(dose="20 mg", adults="400"), by(dose="20 mg", adults="399")
     study, pending = decided_study(FIELDS, one, other, {})
-    (row,) = pending
-    assert row.first is not None
-    assert row.second is not None
-    assert (row.field.id, row.first.text, row.second.text) == ("adults", "400", "399")
+    assert pending == ("adults",)
     assert (study.text("dose"), study.text("adults")) == ("20 mg", "")
     assert not study.text("blinding")
     chosen = FieldDecision(record=1, field="adults", value="second", by="Ada")

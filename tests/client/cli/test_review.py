@@ -104,7 +104,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     shown = determinator("review", "screen", review, "--by", "bob", stdin="q\n")
     assert "exclude" not in shown.out
     assert determinator("review", "screen", review, "--by", "bob", stdin="i\n" * 6).code == 0
-    (conflict,) = determinator("review", "conflicts", review, "--json").json()
+    (conflict,) = determinator("review", "waiting", review, "--json").json()
     made = {
         decision["by"]: (decision["verdict"], decision.get("criterion")) for decision in conflict["decisions"]
     }
@@ -149,7 +149,7 @@ class Between:
     async def tasks(self, by: str, most: int) -> list[Task]:
         self.looks -= 1
         record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
-        return [] if self.looks > 0 else [Task(record=1, kind="screen", work=record)]
+        return [] if self.looks > 0 else [Task(record=1, kind="screen", title=record.title, work=record)]
 
 
 @pytest.mark.parametrize(("looks", "records", "lines"), [(1, 1, 0), (3, 1, 1), (99, 0, 2)])

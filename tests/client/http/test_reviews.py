@@ -55,10 +55,10 @@ def test_a_review_is_screened_over_http_by_who_may(library: Path, file_home: Pat
             waits(ada, at, "protocol")
             assert ada.post(f"{at}/approve", json={}).status_code == 200
             waits(ada, at, "decisions")
-            (first, *_) = ada.get(at).json()["records"]
+            (first, *_) = ada.get(at).json()["tasks"]
             mine = {"record": first["record"], "verdict": "include"}
             assert "open" in ada.post(f"{at}/decide", json=mine).json()["reply"]
-            assert bob.get(at).json()["records"][0]["decisions"] == []
+            assert bob.get(at).json()["tasks"][0]["decisions"] == []
             assert bob.post(f"{at}/decide", json={**mine, "by": "ada"}).json()["reply"].endswith("included")
             refused = bob.post(f"{at}/decide", json={"record": 999, "verdict": "include"})
             assert (refused.status_code, "no record 999" in refused.text) == (400, True)
