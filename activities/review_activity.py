@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from activities.roles.runner import RoleThinker
 
 ROLES: dict[ReadStage, Role] = {
-    "screening": "screener",
+    "titles": "screener",
     "full_texts": "full_text_screener",
     "extraction": "data_extractor",
     "bias": "bias_assessor",
@@ -158,7 +158,7 @@ class ReviewActivities:
                     Decision(
                         **row.model_dump(exclude={"evidence_id"}),
                         record=numbers[row.evidence_id],
-                        stage="titles" if step.stage == "screening" else "full_texts",
+                        stage="titles" if step.stage == "titles" else "full_texts",
                         by=step.reader,
                         at=step.at,
                         protocol=step.version,

@@ -146,7 +146,7 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
                 return
             if seen.gate in ("protocol", "full_texts"):
                 await review.approve(by="Ada")
-            tasks = await review.tasks("Ada", 50)
+            tasks = [task for task in await review.tasks("Ada", 50) if task.kind in ("label", "conflict")]
             for task in tasks:
                 began = time.monotonic()
                 await review.decide(

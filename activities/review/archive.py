@@ -109,10 +109,11 @@ class Archive:
         from activities.review.findings import findings_of
         from activities.review.living import compare  # with what pools and draws
 
-        findings = await findings_of(self, step, records, log)
+        findings = await findings_of(self, state, records, log)
         before = await self.published(step.run_id)
         with in_language(state.protocol.spoken):
-            notice = compare(before.findings, findings) if findings and before and before.findings else None
+            earlier = before.findings if before else None
+            notice = compare(earlier, findings, step) if findings and earlier else None
         report = ReviewReport(
             report=await self.put(step),
             at=step.at,

@@ -58,7 +58,6 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    id: str
     title: str
     questions: Mapping[str, str]
     """Number of the tool -> question, in the order in which they are answered."""
@@ -86,7 +85,6 @@ _DEVIATIONS = Ask(
 _SELECTED = no_or_unknown("5.1", SOME, yes=LOW)
 DOMAINS: tuple[Domain, ...] = (
     Domain(
-        "randomisation",
         N_("Randomisation process"),
         {
             "1.1": N_("Was the allocation sequence random?"),
@@ -103,7 +101,6 @@ DOMAINS: tuple[Domain, ...] = (
         ),
     ),
     Domain(
-        "deviations",
         N_("Deviations from the intended interventions"),
         {
             "2.1": N_("Did participants know their group during the trial?"),
@@ -120,7 +117,6 @@ DOMAINS: tuple[Domain, ...] = (
         ),
     ),
     Domain(
-        "missing_data",
         N_("Missing outcome data"),
         {
             "3.1": N_("Were data on this outcome there for all, or nearly all, participants?"),
@@ -139,7 +135,6 @@ DOMAINS: tuple[Domain, ...] = (
         ),
     ),
     Domain(
-        "measurement",
         N_("Measurement of the outcome"),
         {
             "4.1": N_("Was the method of measuring the outcome inappropriate?"),
@@ -151,7 +146,6 @@ DOMAINS: tuple[Domain, ...] = (
         (no_or_unknown("4.1", Ask("4.2", yes=HIGH, no=_measured(LOW), unknown=_measured(SOME)), yes=HIGH),),
     ),
     Domain(
-        "reporting",
         N_("Selection of the reported result"),
         {
             "5.1": N_("Were the data analysed by a plan that was final before the outcomes were known?"),

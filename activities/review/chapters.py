@@ -1,6 +1,6 @@
 """The chapters of a review on its studies, from their results to the checklist of PRISMA 2020."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from activities.analysis.meta_analysis import REASONS, shown_interval
 from activities.contracts.effects import MEASURE_NAMES
@@ -34,52 +34,52 @@ from activities.review.protocol import Protocol
 
 EFFECT = N_("Effect (95% interval)")
 NOT_REPORTED = N_("not reported")
-ITEMS: tuple[tuple[str, str, str], ...] = (
-    ("1", N_("Identified as a systematic review in the title"), "title"),
+ITEMS: tuple[tuple[str, ...], ...] = (
+    ("1", N_("Identified as a systematic review in the title"), "title", "title"),
     ("2", N_("Abstract"), ""),
     ("3", N_("Rationale"), ""),
-    ("4", N_("Objectives or questions"), "question"),
-    ("5", N_("Eligibility criteria, and how studies are grouped"), "criteria"),
-    ("6", N_("Information sources and when each was searched"), "searches"),
-    ("7", N_("Full search strategies"), "queries"),
-    ("8", N_("Selection process: how many screened, tools used"), "selection"),
-    ("9", N_("Data collection process"), "extraction"),
-    ("10a", N_("Outcomes for which data were sought"), "outcomes"),
-    ("10b", N_("Other variables for which data were sought"), "fields"),
-    ("11", N_("Risk of bias assessment: the tool and who used it"), "bias"),
-    ("12", N_("Effect measures"), "outcomes"),
+    ("4", N_("Objectives or questions"), "protocol"),
+    ("5", N_("Eligibility criteria, and how studies are grouped"), "protocol"),
+    ("6", N_("Information sources and when each was searched"), "search"),
+    ("7", N_("Full search strategies"), "search", "queries"),
+    ("8", N_("Selection process: how many screened, tools used"), "screening"),
+    ("9", N_("Data collection process"), "studies", "extraction"),
+    ("10a", N_("Outcomes for which data were sought"), "results"),
+    ("10b", N_("Other variables for which data were sought"), "studies", "fields"),
+    ("11", N_("Risk of bias assessment: the tool and who used it"), "bias", "bias"),
+    ("12", N_("Effect measures"), "results"),
     ("13a", N_("Which studies each synthesis holds"), "results"),
     ("13b", N_("How data were prepared for synthesis"), "results"),
     ("13c", N_("How results are tabulated and shown"), "results"),
-    ("13d", N_("Methods of synthesis"), "pool"),
+    ("13d", N_("Methods of synthesis"), "results", "pool"),
     ("13e", N_("How heterogeneity was explored"), ""),
-    ("13f", N_("Sensitivity analyses"), "sensitivity"),
-    ("14", N_("Reporting bias assessment"), "small_studies"),
+    ("13f", N_("Sensitivity analyses"), "results", "sensitivity"),
+    ("14", N_("Reporting bias assessment"), "results", "small_studies"),
     ("15", N_("How certainty was assessed"), "results"),
     ("16a", N_("Results of search and selection, with a flow diagram"), "flow"),
-    ("16b", N_("Studies excluded by their full text, with the reason"), "excluded"),
+    ("16b", N_("Studies excluded by their full text, with the reason"), "full-texts", "excluded"),
     ("17", N_("Characteristics of each study"), "studies"),
-    ("18", N_("Risk of bias of each study"), "bias"),
-    ("19", N_("Results of each study"), "effects"),
+    ("18", N_("Risk of bias of each study"), "bias", "bias"),
+    ("19", N_("Results of each study"), "results", "effects"),
     ("20a", N_("Characteristics and risk of bias of the studies of each synthesis"), "studies"),
     ("20b", N_("Results of each synthesis"), "results"),
     ("20c", N_("Results of what was explored of heterogeneity"), ""),
-    ("20d", N_("Results of sensitivity analyses"), "sensitivity"),
-    ("21", N_("Risk of bias due to missing results"), "small_studies"),
+    ("20d", N_("Results of sensitivity analyses"), "results", "sensitivity"),
+    ("21", N_("Risk of bias due to missing results"), "results", "small_studies"),
     ("22", N_("Certainty of the evidence on each outcome"), "results"),
     ("23a", N_("Interpretation in the context of other evidence"), ""),
     ("23b", N_("Limitations of the evidence"), "limitations"),
     ("23c", N_("Limitations of the review's processes"), "limitations"),
     ("23d", N_("Implications for practice, policy and research"), ""),
-    ("24a", N_("Registration"), "registration"),
-    ("24b", N_("Where the protocol can be read"), "criteria"),
-    ("24c", N_("Amendments of the protocol"), "amendments"),
+    ("24a", N_("Registration"), "protocol", "registration"),
+    ("24b", N_("Where the protocol can be read"), "protocol"),
+    ("24c", N_("Amendments of the protocol"), "protocol"),
     ("25", N_("Support, funders"), ""),
     ("26", N_("Competing interests"), ""),
-    ("27", N_("Availability of data, code and other materials"), "data"),
+    ("27", N_("Availability of data, code and other materials"), "tools"),
 )
-"""The items of PRISMA 2020 (Page et al., doi:10.1136/bmj.n71), worded shortly: number, subject, and what
-answers it; empty for what only the authors can write."""
+"""The items of PRISMA 2020 (Page et al., doi:10.1136/bmj.n71), worded shortly: number, subject, the chapter
+that answers it (empty for what only the authors can write), and what that chapter has to hold."""
 
 
 def of_studies(findings: Findings) -> Iterator[Chapter]:
@@ -97,31 +97,35 @@ def references(findings: Findings) -> Iterator[Block]:
 
 def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     """List what the findings cannot vouch for, as far as their data show it."""
-    rows = list[str]()
-    if missing := len(findings.not_retrieved):
-        text = _("Full texts not retrieved: {count}; what is in them may change the conclusions.")
-        rows.append(text.format(count=missing))
-    if studies := len(findings.not_assessed):
-        text = _("Studies without a tool for the risk of bias: {count}; RoB 2 is for randomised trials.")
-        rows.append(text.format(count=studies))
-    if findings.studies and protocol.bias == "none":
-        rows.append(_("The risk of bias was not assessed."))
-    if findings.syntheses:
-        rows.append(
+    syntheses = findings.syntheses
+    unusable = _("{outcome}: studies that report it without usable figures: {count}.")
+    rows = [
+        (
+            len(findings.not_retrieved),
+            _("Full texts not retrieved: {count}; what is in them may change the conclusions."),
+        ),
+        (
+            len(findings.not_assessed),
+            _("Studies without a tool for the risk of bias: {count}; RoB 2 is for randomised trials."),
+        ),
+        (findings.studies and protocol.bias == "none", _("The risk of bias was not assessed.")),
+        (
+            len(syntheses),
             _(
                 "The certainty is computed from figures and designs; the risk of bias stands beside it and "
                 "is no part of it."
-            )
-        )
-    for synthesis in findings.syntheses:
-        if synthesis.without_numbers:
-            text = _("{outcome}: studies that report it without usable figures: {count}.")
-            rows.append(
-                text.format(outcome=synthesis.conclusion.outcome, count=len(synthesis.without_numbers))
-            )
-    if any(synthesis.not_installed for synthesis in findings.syntheses):
-        rows.append(_("Nothing was pooled: the library that pools is not installed (extra `analysis`)."))
-    return rows
+            ),
+        ),
+        *(
+            (len(row.without_numbers), unusable.replace("{outcome}", row.conclusion.outcome))
+            for row in syntheses
+        ),
+        (
+            any(row.not_installed for row in syntheses),
+            _("Nothing was pooled: the library that pools is not installed (extra `analysis`)."),
+        ),
+    ]
+    return [text.replace("{count}", str(count)) for count, text in rows if count]
 
 
 def paragraph(text: str) -> Iterator[Text]:
@@ -269,50 +273,29 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
         yield from bullets(findings.not_retrieved)
 
 
-def places(published: Published, findings: Findings) -> dict[str, str]:
-    """Return what answers an item of the checklist -> the chapter that holds it, where one does."""
-    pools = [synthesis.pool for synthesis in findings.syntheses if synthesis.pool]
-    state, protocol, flow = published.state, published.protocol, published.report.flow
-    held_by: dict[str, dict[str, object]] = {
-        N_("Title"): {"title": "systematic review" in protocol.title.casefold()},
-        N_("Protocol"): {
-            "question": True,
-            "criteria": True,
-            "registration": protocol.registration,
-            "amendments": state.amendments or state.version == 1,
-        },
-        N_("Studies"): {
-            "fields": protocol.extraction,
-            "extraction": findings.rows,
-            "studies": findings.studies,
-        },
-        N_("Results by outcome"): {
-            "outcomes": protocol.outcomes,
-            "results": findings.syntheses,
-            "effects": [work for row in findings.syntheses for work in row.conclusion.works if work.result],
-            "pool": pools,
-            "sensitivity": any(pool.left_out for pool in pools),
-            "small_studies": any(pool.small_studies for pool in pools),
-        },
-        N_("Search (PRISMA-S)"): {
-            "searches": state.searches,
-            "queries": any(row.query for row in state.searches),
-        },
-        N_("Screening"): {"selection": flow.screened},
-        N_("Flow of records (PRISMA 2020)"): {"flow": flow.given},
-        N_("Full texts"): {"excluded": findings.excluded or (flow.assessed and not flow.excluded_full_texts)},
-        N_("Risk of bias"): {"bias": findings.bias},
-        N_("Limitations"): {"limitations": True},
-        N_("Statement on the use of tools"): {"data": True},
-    }
-    return {name: chapter for chapter, held in held_by.items() for name, holds in held.items() if holds}
-
-
-def checklist(published: Published, findings: Findings) -> Iterator[tuple[str, str, str]]:
+def checklist(
+    published: Published, findings: Findings, titles: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
     """Yield number, subject and place of each item; one that no chapter answers is not reported.
 
-    Authors see by it what they have to write.
+    Authors see by it what they have to write. `titles`: of the chapters that the report has.
     """
-    where = places(published, findings)
-    for item, subject, by in ITEMS:
-        yield item, _(subject), _(where.get(by, NOT_REPORTED))
+    pools = [synthesis.pool for synthesis in findings.syntheses if synthesis.pool]
+    protocol = published.protocol
+    holds: Mapping[str, object] = {
+        "title": "systematic review" in protocol.title.casefold(),
+        "registration": protocol.registration,
+        "queries": any(row.query for row in published.state.searches),
+        "fields": protocol.extraction,
+        "extraction": findings.rows,
+        "excluded": findings.excluded,
+        "bias": findings.bias,
+        "effects": any(work.result for row in findings.syntheses for work in row.conclusion.works),
+        "pool": pools,
+        "sensitivity": any(pool.left_out for pool in pools),
+        "small_studies": any(pool.small_studies for pool in pools),
+    }
+    places = {"title": _("Title"), **titles}
+    for item, subject, chapter, *needs in ITEMS:
+        met = all(holds[need] for need in needs)
+        yield item, _(subject), (places.get(chapter) if met else None) or _(NOT_REPORTED)

@@ -7,8 +7,9 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import Evidence, Frozen
 from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
@@ -24,32 +25,40 @@ SEARCHES = ("source", "query", "at", "status", "hits", "records", "new", "set_as
 Row = Mapping[str, object]
 
 
+PEOPLE = frozenset({"by", "decided_by", "approved_by", "report_by", "labellers", "deciders", "name"})
+"""Fields that hold a person's name; of a screener, `name` is a model's as well."""
+M = TypeVar("M", bound=Frozen)
+
+
 @in_its_language
 def without_names(published: Published) -> Published:
     """Return the same with people numbered in the order in which they decided."""
-    state, report, findings = published.state, published.report, published.findings
-    people = dict.fromkeys(decision.by for decision in published.decisions if not decision.model)
-    people |= dict.fromkeys((*(amendment.by for amendment in state.amendments), state.approved_by))
-    people |= dict.fromkeys((*(findings.people if findings else ()), *state.protocol.people))
-    people |= dict.fromkeys(state.protocol.deciders)
-    numbered = {name: _("person {number}").format(number=n) for n, name in enumerate(people, start=1) if name}
-
-    def of(name: str) -> str:
-        return numbered.get(name, name)
-
-    screeners = tuple(screener.replace(name=of(screener.name)) for screener in state.protocol.screeners)
-    protocol = state.protocol.replace(screeners=screeners, deciders=tuple(map(of, state.protocol.deciders)))
-    amendments = [amendment.replace(by=of(amendment.by)) for amendment in state.amendments]
-    if (measured := report.validation) is not None:
-        rows = tuple(row.replace(name=of(row.name)) for row in measured.screeners)
-        report = report.replace(validation=measured.replace(by=tuple(map(of, measured.by)), screeners=rows))
+    state, findings = published.state, published.findings
+    names = [made.by for made in published.decisions if not made.model]
+    names += [*(amended.by for amended in state.amendments), state.approved_by, state.report_by]
+    names += [*(findings.people if findings else ()), *state.protocol.people, *state.protocol.deciders]
+    people = dict.fromkeys(filter(None, names))
+    numbered = {name: _("person {number}").format(number=n) for n, name in enumerate(people, start=1)}
     return replace(
         published,
-        report=report,
-        state=state.replace(protocol=protocol, amendments=amendments, approved_by=of(state.approved_by)),
-        decisions=tuple(decision.replace(by=of(decision.by)) for decision in published.decisions),
-        findings=findings.named(of) if findings else None,
+        report=_renamed(published.report, numbered),
+        state=_renamed(state, numbered),
+        decisions=tuple(made.replace(by=numbered.get(made.by, made.by)) for made in published.decisions),
+        findings=_renamed(findings, numbered) if findings else None,
     )
+
+
+def _renamed(value: M, names: Mapping[str, str]) -> M:
+    """Return a model with other names of people, wherever it holds them."""
+
+    def renamed(part: object, field: str = "") -> object:
+        if isinstance(part, dict):
+            return {name: renamed(inner, str(name)) for name, inner in part.items()}
+        if isinstance(part, list | tuple):
+            return [renamed(inner, field) for inner in part]
+        return names.get(part, part) if isinstance(part, str) and field in PEOPLE else part
+
+    return type(value).model_validate(renamed(value.model_dump()))
 
 
 def files(published: Published, items: Sequence[Evidence]) -> dict[str, bytes]:

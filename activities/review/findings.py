@@ -6,7 +6,7 @@ certainty and their reasons are computed as for every report (`activities.analys
 shown beside them and lowers nothing by itself, which is for people to weigh.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, get_args
 
@@ -44,7 +44,6 @@ from activities.review.extraction import (
 from activities.review.protocol import PooledOutcome, Protocol, ReviewQuestion
 from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState
-from activities.review.steps import StateStep
 
 if TYPE_CHECKING:
     from activities.review.archive import Archive
@@ -98,11 +97,6 @@ class Synthesis(Frozen):
 
 
 class Findings(Frozen):
-    run_id: str
-    title: str
-    at: str
-    version: int = 1
-    """Of the report."""
     studies: tuple[Study, ...] = ()
     excluded: tuple[ExcludedText, ...] = ()
     not_retrieved: tuple[str, ...] = ()
@@ -120,15 +114,6 @@ class Findings(Frozen):
         by = [value.by for row in self.rows for value in row.values if value.by != AGREED]
         return tuple(dict.fromkeys((*by, *(bias.decided_by for bias in self.bias))))
 
-    def named(self, name: Callable[[str], str]) -> "Findings":
-        """Return the same under other names of people."""
-        rows = (
-            row.replace(values=tuple(value.replace(by=name(value.by)) for value in row.values))
-            for row in self.rows
-        )
-        bias = (judgement.replace(decided_by=name(judgement.decided_by)) for judgement in self.bias)
-        return self.replace(rows=tuple(rows), bias=tuple(bias))
-
     def study(self, evidence_id: str) -> Study | None:
         return next((study for study in self.studies if study.evidence_id == evidence_id), None)
 
@@ -138,10 +123,10 @@ class Findings(Frozen):
 
 
 async def findings_of(
-    archive: "Archive", step: StateStep, records: Records, log: Sequence[Decision]
+    archive: "Archive", state: ReviewState, records: Records, log: Sequence[Decision]
 ) -> Findings | None:
     """Put the findings of a review together; None where no full text was sought. Raises StoreError."""
-    state, protocol = step.state, step.state.protocol
+    protocol = state.protocol
     if not state.sought() or not any(state.got.values()):
         return None
     included = state.included()
@@ -168,10 +153,6 @@ async def findings_of(
     by_record = {str(study.record): study.evidence_id for study in studies}
     left_out = (key.split("/")[0] for key, value in state.studies.assessed.items() if value == NOT_A_TRIAL)
     return Findings(
-        run_id=step.run_id,
-        title=protocol.title,
-        at=step.at,
-        version=state.reports + 1,
         studies=tuple(studies),
         excluded=tuple(
             _excluded(number, protocol, records, log)

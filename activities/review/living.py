@@ -20,6 +20,7 @@ from activities.contracts.evidence import Frozen
 from activities.report.formats.conclusion_words import line, statement
 from activities.report.formats.text import clean
 from activities.review.findings import Findings
+from activities.review.steps import StateStep
 
 MAX_ITEMS = 50
 """Notices in a feed, the newest ones."""
@@ -46,8 +47,8 @@ class Notice(Frozen):
     changes: tuple[ChangedConclusion, ...]
 
 
-def compare(before: Findings, after: Findings) -> Notice | None:
-    """Compare the conclusions of two versions of a report; None where none has changed."""
+def compare(before: Findings, after: Findings, step: StateStep) -> Notice | None:
+    """Compare the conclusions of a report with those of the one that a step makes; None without a change."""
     old = {synthesis.id: synthesis.conclusion for synthesis in before.syntheses}
     new = {synthesis.id: synthesis.conclusion for synthesis in after.syntheses}
     changes = []
@@ -68,10 +69,10 @@ def compare(before: Findings, after: Findings) -> Notice | None:
         return None
     studies = {study.evidence_id for study in before.studies}
     return Notice(
-        run_id=after.run_id,
-        title=clean(after.title),
-        at=after.at,
-        version=after.version,
+        run_id=step.run_id,
+        title=clean(step.state.protocol.title),
+        at=step.at,
+        version=step.state.reports + 1,
         new_studies=sum(study.evidence_id not in studies for study in after.studies),
         changes=tuple(changes),
     )

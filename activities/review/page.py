@@ -25,7 +25,6 @@ FLOW = N_("Flow of records (PRISMA 2020)")
 KINDS = {"include": N_("include"), "exclude": N_("exclude")}
 SCREENERS = {"model": N_("a model"), "person": N_("a person")}
 STAGES: dict[str, str] = {
-    "screening": N_("titles and abstracts"),
     "titles": N_("titles and abstracts"),
     "full_texts": N_("full texts"),
     "extraction": N_("extraction"),
@@ -66,7 +65,9 @@ def document(published: Published, version: str) -> Document:
         Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
     ]
     if findings:
-        items = table((_("Item"), _("Subject"), _("Where")), chapters.checklist(published, findings))
+        titles = {chapter.anchor: chapter.title for chapter in made if chapter.blocks}
+        rows = chapters.checklist(published, findings, titles)
+        items = table((_("Item"), _("Subject"), _("Where")), rows)
         made.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
         made.append(Chapter("references", _("References"), tuple(chapters.references(findings))))
     at = published.report.at

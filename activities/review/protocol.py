@@ -133,7 +133,7 @@ Named = TypeVar("Named", tuple[Criterion, ...], tuple[ExtractionField, ...], tup
 class Budgets(Frozen):
     """US dollars that a stage may spend on models; None for no limit of its own."""
 
-    screening: float | None = Field(default=None, ge=0)
+    titles: float | None = Field(default=None, ge=0)
     full_texts: float | None = Field(default=None, ge=0)
     extraction: float | None = Field(default=None, ge=0)
     bias: float | None = Field(default=None, ge=0)

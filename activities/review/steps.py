@@ -14,7 +14,7 @@ from activities.review.extraction import AskedField
 from activities.review.protocol import Criterion
 from activities.review.state import Course, ReviewState
 
-ReadStage = Literal["screening", "full_texts", "extraction", "bias"]
+ReadStage = Literal["titles", "full_texts", "extraction", "bias"]
 """The stages in which models read."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, computed_field
-from temporalio.client import WorkflowUpdateFailedError
+from temporalio.client import WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import DecisionError, Refused
@@ -454,6 +454,8 @@ class Review:
             )
         except WorkflowUpdateFailedError as error:
             raise BadInput(str(error.cause)) from error
+        except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+            raise NoAnswer("no worker has answered for the review in time; send it again") from error
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND and (row := await self.row()).status != "running":
                 raise BadInput(f"{self.id} is over ({row.status})") from error

@@ -33,7 +33,7 @@ from activities.sources.http.client import open_http
 from activities.sources.library.source import LibrarySource
 from client.cli.review import review as cli
 from client.connection import Connection
-from client.failures import BadInput
+from client.failures import BadInput, NoAnswer
 from client.reviews.acts import commands
 from client.reviews.review import Review
 from tests.fake_openai import FakeOpenAI, evidence_of, fails, labels_by_work, says
@@ -142,6 +142,8 @@ class Desk:
                 if seen.gate in ("protocol", "full_texts"):
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
+                    if task.kind == "text":
+                        continue
                     label = task.kind == "label"
                     await decide(review, task.record, is_relevant(task.work), by=person, label=label)
                 await asyncio.sleep(0.05)
@@ -367,6 +369,18 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     assert {decision.record for decision in again} >= set(range(0, TOTAL, 4))
     assert after.state.amendments[0].keys == ("criteria.E1",)
     assert seen.again > 1
+
+
+async def test_a_decision_that_no_worker_takes_is_refused_in_a_line(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_desk(temporal_client, tmp_path) as desk:
+        review = await desk.start()
+        await desk.until(review, lambda seen: seen.gate == "protocol")
+    monkeypatch.setattr("client.reviews.review.UPDATE_SECONDS", 1.0)
+    with pytest.raises(NoAnswer, match="no worker has answered"):
+        await decide(review, 1, True, by="Ada")
+    await temporal_client.get_workflow_handle(review.id).terminate()
 
 
 async def amend(desk: Desk, review: Review, protocol: Protocol, reason: str) -> None:

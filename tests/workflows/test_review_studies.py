@@ -230,7 +230,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     files = await review.export(tmp_path / "out")
     assert "extraction.csv" in {path.name for path in files}
     assert {tool.stage for tool in published.state.tools.values()} == {
-        "screening",
+        "titles",
         "full_texts",
         "extraction",
         "bias",

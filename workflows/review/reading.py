@@ -111,7 +111,6 @@ class Reading:
         """Ask each model for the works that it has not decided on."""
         state = self.pace.state
         by_title = stage == "titles"
-        read: ReadStage = "screening" if by_title else "full_texts"
         size = self.pace.request.records_a_call if by_title else 1
 
         def steps() -> Iterator[ReadStep]:
@@ -120,9 +119,9 @@ class Reading:
                 left = [number for number in numbers() if letters[number] == marks.words[number] == OPEN]
                 for start in range(0, len(left), size):
                     batch = tuple(left[start : start + size])
-                    yield self.step(read, reader, batch, None if by_title else state.studies.texts[batch[0]])
+                    yield self.step(stage, reader, batch, None if by_title else state.studies.texts[batch[0]])
 
-        await self.read_all(read, steps, partial(self._take_verdicts, stage))
+        await self.read_all(stage, steps, partial(self._take_verdicts, stage))
 
     async def decide(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]]) -> None:
         """Have models decide, and wait for people until each work is settled."""

@@ -14,13 +14,16 @@ import pytest
 from activities.contracts.errors import Refused, Unavailable
 from activities.review.findings import Findings, synthesise
 from activities.review.living import Notice, compare, feed, message, pipe, post
+from activities.review.steps import StateStep
 from tests.activities.review.studies import PROTOCOL
-from tests.activities.review.test_report import STUDIES, findings
+from tests.activities.review.test_report import REPORT, STATE, STUDIES, findings
 from tests.activities.review.test_synthesis import COUNTS, TRIAL_FACTS, study
+
+STEP = StateStep(run_id="review-1", at=REPORT.at, state=STATE.replace(reports=1))
 
 
 @cache
-def version(number: int, *events: str) -> Findings:
+def version(*events: str) -> Findings:
     rows = [study(place, **{**COUNTS, "events": text}) for place, text in enumerate(events, start=1)]
     made = synthesise(
         PROTOCOL.outcomes[0],
@@ -29,19 +32,19 @@ def version(number: int, *events: str) -> Findings:
         {},
         {row.evidence_id: TRIAL_FACTS for row in rows},
     )
-    return findings().replace(version=number, syntheses=(made,), studies=STUDIES[: len(events)])
+    return findings().replace(syntheses=(made,), studies=STUDIES[: len(events)])
 
 
 def before() -> Findings:
-    return version(1, "8")
+    return version("8")
 
 
 def after() -> Findings:
-    return version(2, "8", "60")
+    return version("8", "60")
 
 
 def notice() -> Notice:
-    made = compare(before(), after())
+    made = compare(before(), after(), STEP)
     assert made is not None
     return made
 
@@ -56,16 +59,16 @@ def test_the_sentences_that_changed_are_named() -> None:
 
 
 def test_nothing_rings_where_no_conclusion_changed() -> None:
-    assert compare(before(), before().replace(version=2)) is None
-    moved = version(2, "9")  # the figures moved, and the sentence is the same
+    assert compare(before(), before(), STEP) is None
+    moved = version("9")  # the figures moved, and the sentence is the same
     assert moved.syntheses[0].conclusion.works != before().syntheses[0].conclusion.works
-    assert compare(before(), moved) is None
+    assert compare(before(), moved, STEP) is None
 
 
 def test_an_outcome_that_is_new_or_gone_is_a_change() -> None:
     bare = after().replace(syntheses=())
-    assert compare(before(), bare).changes[0].after == ""  # type: ignore[union-attr]
-    assert compare(bare, before()).changes[0].before == ""  # type: ignore[union-attr]
+    assert compare(before(), bare, STEP).changes[0].after == ""  # type: ignore[union-attr]
+    assert compare(bare, before(), STEP).changes[0].before == ""  # type: ignore[union-attr]
 
 
 def test_the_feed_is_rss_with_the_newest_first() -> None:

@@ -87,9 +87,6 @@ STUDIES = tuple(
 def findings() -> Findings:
     """What was found; pooled when it is first asked for, not whenever tests are collected."""
     return Findings(
-        run_id="review-1",
-        title=PROTOCOL.title,
-        at="2026-11-28T12:00:00+00:00",
         excluded=(
             ExcludedText(title="Rats", criterion="Animals were studied.", reason="rats", support=(QUOTE,)),
         ),
@@ -229,17 +226,22 @@ def test_the_flow_has_every_number_that_leaves_it() -> None:
     assert FLOW.faults() == ()
 
 
+def places_of(review: Published, found: Findings) -> dict[str, str]:
+    titles = {chapter.anchor: chapter.title for chapter in document(review, "").chapters}
+    return {number: place for number, _, place in checklist(review, found, titles)}
+
+
 def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it() -> None:
     numbers = {number.rstrip("abcdef") for number, _, _ in ITEMS}
     assert numbers == {str(number) for number in range(1, 28)}
-    places = {number: place for number, _, place in checklist(published(), findings())}
+    places = places_of(published(), findings())
     assert (places["16a"], places["24a"]) == ("Flow of records (PRISMA 2020)", "Protocol")
     assert (places["11"], places["1"]) == ("Risk of bias", NOT_REPORTED)
     assert places["3"] == places["25"] == places["21"] == NOT_REPORTED
     bare = findings().replace(syntheses=(), bias=(), studies=(), rows=())
     protocol = PROTOCOL.replace(outcomes=(), extraction=())
     without = published(state=STATE.replace(protocol=protocol))
-    bare_places = {number: place for number, _, place in checklist(without, bare)}
+    bare_places = places_of(replace(without, findings=bare), bare)
     for number in ("9", "10a", "11", "12", "13d", "17", "18", "20b", "24a"):
         assert bare_places[number] == NOT_REPORTED, number
     titles = {chapter.title for chapter in document(published(), "").chapters}
