@@ -23,9 +23,8 @@ from activities.review.steps import ExtractDataInput
 from activities.roles.data_extractor import BIAS_ASSESSOR, DataAnswer
 from tests.activities.review.studies import STEP, TRIAL
 
-BY_ID = dict(
-    zip(("randomisation", "deviations", "missing_data", "measurement", "reporting"), DOMAINS, strict=True)
-)
+NAMES = ("randomisation", "deviations", "missing_data", "measurement", "reporting")
+BY_ID = dict(zip(NAMES, DOMAINS, strict=True))
 LIKELY: dict[Answer, Answer] = {"Y": "PY", "N": "PN", "NI": "NI"}
 BEST: dict[str, Answer] = {
     **dict.fromkeys(("1.1", "1.2", "2.6", "5.1"), "Y"),
