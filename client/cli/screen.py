@@ -64,12 +64,12 @@ async def next_record(target: "Review", by: str) -> Task | None:
             return waiting[0]
         if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
             further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))
-            say(f"nothing waits for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}{further}")
+            say(f"nothing to screen for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}{further}")
             return None
         if not look:
             say(f"one moment: {plain(seen.text)}")
         await asyncio.sleep(POLL_SECONDS)
-    say(f"nothing waits for {by} yet; {plain(seen.text)}. Screen again in a minute")
+    say(f"nothing to screen for {by} yet; {plain(seen.text)}. Screen again in a minute")
     return None
 
 
