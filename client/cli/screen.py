@@ -69,7 +69,7 @@ async def next_record(target: "Review", by: str) -> Task | None:
         if not look:
             say(f"one moment: {plain(seen.text)}")
         await asyncio.sleep(POLL_SECONDS)
-    say(f"nothing to screen for {by} yet; {plain(seen.text)}. Screen again in a minute")
+    say(f"nothing for {by} to screen yet; {plain(seen.text)}. Screen again in a minute")
     return None
 
 

@@ -159,7 +159,8 @@ async def test_screening_waits_for_the_step_that_a_review_is_at(
     monkeypatch.setattr("client.cli.screen.POLL_SECONDS", 0)
     assert (await next_record(cast(Review, Between(looks)), "ada") is not None) == bool(records)
     err = capsys.readouterr().err
-    assert (err.count("models screen 6 records"), "nothing to screen for ada yet" in err) == (lines, lines == 2)
+    assert err.count("models screen 6 records") == lines
+    assert ("nothing for ada to screen yet" in err) == (lines == 2)
 
 
 def waits(review: str, *gates: str) -> str:
