@@ -125,7 +125,7 @@ def test_the_tutorial_goes_through_word_for_word(
     shutil.copytree(ROOT / "examples" / "review", tmp_path / "trial")
     monkeypatch.chdir(tmp_path / "trial")
     play = Play(home, {"DETERMINATOR_OFFLINE": "true"})
-    said = {}
+    said: dict[str, str] = {}
     try:
         for row in (rows := block.strip().splitlines()):
             command, _, keys = row.partition("#")
