@@ -92,11 +92,11 @@ HISTORIES: Mapping[str, History] = {
         "GraphResearch ask_own_role run_code_step read_in_full",
     ),
     "hierarchical": History(
-        "test_every_mode.py::test_what_a_reviewer_says_is_acted_on[hierarchical]",
+        "test_every_mode.py::test_a_paused_run_asks_nothing_until_it_is_resumed_and_then_does_as_told[hierarchical]",
         "HierarchicalResearch plan_report steer section_report write_section",
     ),
     "hierarchical-sub-team": History(
-        "test_every_mode.py::test_what_a_reviewer_says_is_acted_on[hierarchical]",
+        "test_every_mode.py::test_a_paused_run_asks_nothing_until_it_is_resumed_and_then_does_as_told[hierarchical]",
         "SubTeamResearch manage_team steer sent:section_report",
         section="/s1",
     ),
@@ -188,7 +188,7 @@ HISTORIES: Mapping[str, History] = {
         "plan_revision revise_report keep_revision",
     ),
     "simple": History(
-        "test_every_mode.py::test_a_paused_run_sends_no_request_until_it_is_resumed[simple]",
+        "test_every_mode.py::test_a_paused_run_asks_nothing_until_it_is_resumed_and_then_does_as_told[simple]",
         "SimpleResearch judge_evidence select_tools pause",
     ),
     "team": History(

@@ -172,7 +172,7 @@ async def test_cancelled(stage: Stage, mode: str) -> None:
     assert not any(call.paid for role in WRITERS for call in stage.fakes.of(role))
 
 
-@every_mode
+@pytest.mark.parametrize("mode", ["iterative", "hierarchical", "graph"])
 async def test_the_gates_wait_for_a_person(stage: Stage, mode: str) -> None:
     stage.script.profile = stage.script.profile.model_copy(update={"candidates": True})
     run = await stage.start(a_request(mode, approve=("plan", "candidates", "report")))
@@ -194,7 +194,7 @@ async def test_the_gates_wait_for_a_person(stage: Stage, mode: str) -> None:
 
 
 @every_mode
-async def test_a_paused_run_sends_no_request_until_it_is_resumed_and_then_does_what_it_was_told(
+async def test_a_paused_run_asks_nothing_until_it_is_resumed_and_then_does_as_told(
     stage: Stage, mode: str
 ) -> None:
     run = await at_its_first_judge(stage, mode, sufficient_at=2)
