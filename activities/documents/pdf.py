@@ -15,7 +15,7 @@ from importlib import resources
 from itertools import pairwise
 
 from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
-from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
+from activities.documents.pdf_page import HYPHEN, SMALLER, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
 from activities.text.normal_form import is_unspaced
@@ -25,8 +25,10 @@ PDF_SECONDS = 30.0
 """Seconds of processor time after which no further page of a PDF is read; the pages read are kept."""
 TITLE_LETTERS = 10
 """Letters that a printed title has at least; a page number has fewer."""
-EDGE_ROWS, EDGE_SHARE = 3, 0.13
+EDGE_ROWS, EDGE_SHARE = 3, 0.15
 """Rows at the top and the foot of a page, and the share of its height, where a running head may stand."""
+MARGIN_SHARE = 0.04
+"""Share of the height of a page at its edges where a browser prints address and date, smaller than text."""
 NEAR_PAGES = 3
 """Pages within which a running head stands again: left and right pages and chapters have their own."""
 MIN_LINE_NUMBERS, MANY_LINE_NUMBERS = 3, 20
@@ -67,7 +69,7 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         raise Unreadable(
             "it is locked with a password; save it without one"
             if locked
-            else f"it cannot be read as a PDF: {error}"
+            else "it is damaged or was cut off; get or save it again"
         ) from error
     until = time.process_time() + seconds
     pages: list[Page] = []
@@ -110,7 +112,7 @@ def laid_out(pages: Sequence[Page]) -> Text:
     """Return the text of pages by the places of their words, with the title they print. Raises NoText."""
     body = _body_size(pages)
     apart: defaultdict[str, list[str]] = defaultdict(list)
-    firsts = _take_edges(pages, apart)
+    firsts = _take_edges(pages, body, apart)
     for page in pages:
         _take_line_numbers(page, apart)
     usual = Counter(place for page in pages for place in gutters_of(page.runs))
@@ -145,7 +147,7 @@ def _body_size(pages: Iterable[Page]) -> float:
     return max(sizes, key=lambda size: sizes[size], default=10.0)
 
 
-def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[list[Block]]:
+def _take_edges(pages: Sequence[Page], body: float, apart: Mapping[str, list[str]]) -> list[list[Block]]:
     """Take running heads, feet and page numbers off the pages, and return the first of each."""
     edges = [_edges(page) for page in pages]
     forms = [{form for row in rows for form in _forms(row, number)} for number, rows in enumerate(edges)]
@@ -158,7 +160,10 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
             text = " ".join(run.text for run in row)
             again = {form for form in _forms(row, number) if form in others}
             counted = any(map(_is_page_number, again))
-            alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
+            alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text) or (
+                not MARGIN_SHARE < row[0].base / page.height < 1 - MARGIN_SHARE
+                and all(run.size < SMALLER * body for run in row)
+            )
             if not again and not alone:
                 continue
             if alone or counted or again & seen or not any(map(str.isalpha, text)):

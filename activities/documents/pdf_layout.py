@@ -52,6 +52,8 @@ _STOP = re.compile(
     r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
 )
 _EQUATION = re.compile(r"[=\u2211\u220f\u222b\u2264\u2265\u221a\u00b1\u2248\u223c\u2208\u2192\u21d2]")
+_LINE_NUMBER = re.compile(r"^\d{1,4} (?=\S)")
+"""The number of a line of a program."""
 _EQUATION_NUMBER = re.compile(r"\(\w{1,3}(?:\.\w{1,3})*\)")
 
 
@@ -284,6 +286,10 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
     left, edge = min(line.left for line in lines), _left_edge(lines)
     lines, notes = _with_margin(lines, edge)
     kinds = [Kind.NOTE if n in notes else _kind_of(line, body, left) for n, line in enumerate(lines)]
+    for n, line in enumerate(lines):  # a numerator or a limit that stands on a line of its own
+        if kinds[n] is Kind.PROSE and Kind.FORMULA in kinds[max(0, n - 1) : n + 2]:
+            apart = line.left > left + 1.5 * line.size and not _words(line)
+            kinds[n] = Kind.FORMULA if apart else Kind.PROSE
     block = Block(kinds[0], [lines[0]], right=right)
     for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
         if _begins(block, above, line, kind, pitch, right):
@@ -338,12 +344,16 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
         return Kind.CONTENTS
     if _CAPTION.match(text):
         return Kind.CAPTION
-    if line.fixed > 0.85:
+    if line.fixed * len(text) > 0.85 * len(_LINE_NUMBER.sub("", text)):
         return Kind.CODE
     has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
     words, is_equation = _words(line), bool(_EQUATION.search(text))
     centred = not words and line.left > left + 1.5 * line.size
-    if words < 3 and (line.math > 0.3 or (is_equation and (has_number or line.math > 0.1 or centred))):
+    if words < 3 and (
+        line.math > 0.3
+        or (centred and line.math)
+        or (is_equation and (has_number or line.math > 0.1 or centred))
+    ):
         return Kind.FORMULA
     is_short = len(text) < 90 and not _STOP.search(text)
     if (line.size > LARGER * body and line.fixed < 0.15) or (

@@ -45,6 +45,8 @@ MIN_DRAWN = 8
 MIN_SIDE = 40.0
 """Shorter side of a figure in points."""
 MAX_RULES = 1_000
+MIN_BULLET, MAX_BULLET = 0.2, 0.6
+"""Height of a bullet that is drawn, in heights of a letter."""
 _DRAWN_NOTES = (3, 13, 20)
 """Annotations of which a viewer shows the words on the page: free text, stamps and the fields of forms."""
 NO_LETTER = "\u00ad"
@@ -145,7 +147,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
     """Read a page with the values of its form. Raises PdfiumError."""
     page = document[number]
     try:
-        figures, rules = _drawings(page)
+        figures, rules, bullets = _drawings(page)
         notes = map(
             partial(pdfium.FPDFPage_GetAnnot, page.raw), range(pdfium.FPDFPage_GetAnnotCount(page.raw))
         )
@@ -154,6 +156,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
             page.close()
             page = document[number]
         runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
+        _mark_items(runs, bullets)
         if runs and runs[0].mirrored:
             figures, rules = (list(map(_mirrored, boxes)) for boxes in (figures, rules))
         return Page(runs, figures, page.get_height(), rules)
@@ -205,8 +208,20 @@ def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: boo
     return any(left < bar.left < right and bar.bottom <= word.base < bar.top for bar in bars)
 
 
-def _drawings(page: PdfPage) -> tuple[list[Box], list[Box]]:
-    """Return the places of the figures of a page, and its rules."""
+def _mark_items(runs: Sequence[Run], bullets: Sequence[Box]) -> None:
+    """Put a bullet before each run that one is drawn beside, as browsers draw those of lists."""
+    for run in runs if bullets and not runs[0].mirrored else ():
+        if any(
+            0 < run.left - box.right < 1.5 * run.size
+            and run.base < (box.bottom + box.top) / 2 < run.top
+            and MIN_BULLET * run.size < box.top - box.bottom < MAX_BULLET * run.size
+            for box in bullets
+        ):
+            run.text = f"\u2022 {run.text}"
+
+
+def _drawings(page: PdfPage) -> tuple[list[Box], list[Box], list[Box]]:
+    """Return the places of the figures of a page, its rules, and what may be bullets."""
     width, height = page.get_size()
     boxes: list[Box] = []
     drawn: list[Box] = []
@@ -221,7 +236,8 @@ def _drawings(page: PdfPage) -> tuple[list[Box], list[Box]]:
         elif wide > MIN_SIDE and high > MIN_SIDE:
             boxes.append(box)
     rules = [box for box in drawn if min(box.right - box.left, box.top - box.bottom) <= RULE]
-    return [*boxes, *_clusters(drawn)], rules[:MAX_RULES]
+    round_ones = [b for b in drawn if abs(b.right - b.left - b.top + b.bottom) < 0.2 and b.top - b.bottom < 8]
+    return [*boxes, *_clusters(drawn)], rules[:MAX_RULES], round_ones[:MAX_RULES]
 
 
 def _objects(page: PdfPage) -> Iterator[tuple[int, Box]]:

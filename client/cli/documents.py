@@ -61,8 +61,7 @@ def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], 
 
     with _progress() as report:
         index = Libraries(cache_of(settings), settings.speech_model).open(folder, report=report)
-    encoding = index.encoding
-    return files_of(folder, index), index.count - encoding.encoded if encoding is not None else 0
+    return files_of(folder, index), index.waiting()
 
 
 @contextmanager

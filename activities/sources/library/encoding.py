@@ -60,11 +60,6 @@ class Encoding:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    @property
-    def encoded(self) -> int:
-        """How many documents have their vectors. Raises sqlite3.Error."""
-        return len(self._numbers) - len(self._missing())
-
     def prepare(self, *, across: bool = False) -> None:
         """Encode what is missing where that is little. Raises sqlite3.Error, Changed.
 

@@ -34,7 +34,7 @@ from activities.sources.library.encoding import MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
 from activities.text.absence import MIN_WITHIN, absent
-from activities.text.embeddings import embedder
+from activities.text.embeddings import embedder, encoder_name
 from activities.text.language import language_of_question
 from activities.text.ranking import (
     OTHER_NAMES,
@@ -78,11 +78,6 @@ class LibraryIndex:
         self._encodings: dict[str, Encoding] = {}
         self._place = {number: place for place, number in enumerate(contents.numbers)}
 
-    @property
-    def encoding(self) -> Encoding | None:
-        """Return the vectors by the encoder of the documents' languages, which is loaded for it."""
-        return self.encoding_of("")
-
     def encoding_of(self, query: str) -> Encoding | None:
         """Return the vectors by the encoder of these languages; None where documents are ranked by words."""
         model = embedder((*self.languages, language_of_question(query)))
@@ -91,6 +86,12 @@ class LibraryIndex:
         if model.name not in self._encodings:
             self._encodings[model.name] = Encoding(self.store, self.numbers, model, is_sample=self._is_sample)
         return self._encodings[model.name]
+
+    def waiting(self, query: str = "") -> int:
+        """Count the documents that the encoder of these languages has not read. Raises sqlite3.Error."""
+        name = encoder_name((*self.languages, language_of_question(query)))
+        stored = self.store.rows("SELECT number FROM vectors WHERE model = ?", (name,))
+        return len(set(self.numbers).difference(number for (number,) in stored)) if name else 0
 
     def wait(self, seconds: float) -> bool:
         """Wait until the vectors that questions asked for so far are made; whether they are."""

@@ -76,6 +76,8 @@ READERS: dict[str, Callable[[bytes], Text]] = {
 }
 ZIPPED = (".docx", ".odt", ".pptx", ".xlsx", ".epub")
 """Kinds that are zip archives."""
+OF_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""What files of Office before 2007 begin with, and those with a password."""
 TABLES = (".csv", ".tsv")
 """Records when their columns are named like those of a record, else a text."""
 BIBLIOGRAPHIES = (".bib", ".ris")
@@ -135,6 +137,10 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind, data, note = kind_of(name), _bytes(path), ""
     if data.startswith(b"%PDF-") and kind != ".pdf":
         raise Unreadable("it is a PDF under another ending; name it .pdf")
+    if kind in ZIPPED and data.startswith(OF_OFFICE):
+        raise Unreadable(
+            f"it is locked with a password or of an old kind; save it as {kind} without a password"
+        )
     if (kind in ZIPPED and not data.startswith(b"PK")) or (
         kind == ".pdf" and b"%PDF-" not in data[:MAX_BEFORE_PDF]
     ):

@@ -89,8 +89,7 @@ class LibrarySource:
             details.append(_unread([item.name for item in index.set_aside]))
         if cut := sum("cut" in document.facts for document in documents):
             details.append(f"{cut} of the documents found were not read whole")
-        encoding = index.encoding_of(query.text)
-        if encoding is not None and (waiting := index.count - encoding.encoded):
+        if waiting := index.waiting(query.text):
             details.append(
                 f"{waiting:,} of {index.count:,} documents are not encoded yet and were chosen by words"
             )

@@ -335,6 +335,12 @@ def test_a_kind_that_is_not_read_says_as_what_to_save_it(tmp_path: Path) -> None
         ("paper.txt", b"%PDF-1.7", "it is a PDF under another ending; name it .pdf"),
         ("page.pdf", b"<p>Hi</p>", "it is no .pdf file; open it in its program and save it as .pdf"),
         ("page.docx", b"PK\x03\x04<p>Hi</p>", "it is damaged or was cut off; get or save it again"),
+        ("page.pdf", b"%PDF-1.7 and no more", "it is damaged or was cut off; get or save it again"),
+        (
+            "locked.xlsx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+            "it is locked with a password or of an old kind; save it as .xlsx without a password",
+        ),
         ("page.docx", b"<p>Hi</p>", "it is no .docx file; open it in its program and save it as .docx"),
     ],
 )

@@ -453,3 +453,36 @@ def test_a_row_without_a_first_cell_is_a_row() -> None:
         "Berth: B1; Fee: 780",
         "Boat: Cormoran; Berth: A9; Fee: 1,420",
     ]
+
+
+def test_what_a_browser_prints_in_the_margin_is_no_text() -> None:
+    edges = "".join(
+        f"#place({side}, dy: {dy}cm)[#text(7pt)[{words}]]\n"
+        for side, dy, words in (
+            ("top + left", -2.2, "3/4/2025, 10:12 AM"),
+            ("bottom + right", 2.2, "https://harbour.example/hours"),
+        )
+    )
+    text = read(f"{edges}{PROSE}")
+    assert text.text == PROSE.strip()
+    assert "10:12" in text.apart["running heads and page numbers"]
+
+
+def test_the_numbered_lines_of_a_program_stay_lines() -> None:
+    lines = [*enumerate(("if (tide) {", "  sail();", "}", "else {", "  wait();", "}"), start=1)]
+    shown = "".join(f"#text(6pt)[{n}] #raw({words!r})\n\n".replace("'", '"') for n, words in lines)
+    text = read(f"#set par(spacing: 0.6em)\n{PROSE * 2}\n\n{shown}\n{PROSE * 2}").text
+    assert "1 if (tide) {\n2" in text
+
+
+def test_a_bullet_that_is_drawn_begins_an_item() -> None:
+    item = "#place(dx: -8pt, dy: 3pt, rect(width: 4pt, height: 4pt, fill: black, radius: 2pt))"
+    listed = "\n\n".join(f"{item}{words}" for words in ("North: 2,400 boats", "South: 1,850 boats"))
+    text = read(f"{PROSE}\n#pad(left: 20pt)[{listed}]").text
+    assert "\u2022 North: 2,400 boats" in text
+    assert "\u2022 South: 1,850 boats" in text
+
+
+def test_the_numerator_of_a_formula_is_part_of_it() -> None:
+    text = read(f"{PROSE * 2}\n$ x = (b (a + 2)) / (c (d + 1)) + sum_(i=1)^n y_i $\n{PROSE * 2}")
+    assert text.text == f"{PROSE * 2}\n\n{PROSE * 2}".replace(" \n", "\n").strip()

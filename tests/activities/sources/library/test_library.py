@@ -172,7 +172,7 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     assert "3 of 3 documents are not encoded yet" in early.detail
     assert (await ask(library, "cardiac", limit=1)).records == (), "words choose what is read meanwhile"
     assert "3 of 3" in (await ask(library, "cardiac", limit=1)).detail, "it waits while somebody asks"
-    opened = library._libraries.open(folder).encoding
+    opened = library._libraries.open(folder).encoding_of("cardiac")
     assert opened is not None
     assert await asyncio.to_thread(opened.wait, 60)
     result = await ask(library, "cardiac", limit=1)
