@@ -70,12 +70,15 @@ async def reporting_errors(
             raise to_application_error(error) from error
 
 
-def seconds_left(info: activity.Info) -> float | None:
-    """How long an attempt has to answer, with enough left to hand the answer over; None without a limit."""
+def seconds_left(info: activity.Info, *, of_step: bool = False) -> float | None:
+    """How long an attempt has to answer, with enough left to hand the answer over; None without a limit.
+
+    `of_step`: how long the step has, with the attempts that follow.
+    """
     ends = [
         begun + limit
         for begun, limit in (
-            (info.started_time, info.start_to_close_timeout),
+            (info.started_time, None if of_step else info.start_to_close_timeout),
             (info.scheduled_time, info.schedule_to_close_timeout),
         )
         if limit

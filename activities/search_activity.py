@@ -283,7 +283,7 @@ def _tried_again(task: SearchTask, error: SourceError) -> bool:
         return False
     if isinstance(error, TooSlow) and info.attempt >= SLOW_ATTEMPTS:
         return False
-    left = seconds_left(info)
+    left = seconds_left(info, of_step=True)
     if left is not None and (error.retry_after or 0.0) >= left:
         return False
     if task.seconds is None:

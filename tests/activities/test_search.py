@@ -140,6 +140,26 @@ async def test_a_search_is_not_tried_again_beyond_its_seconds(
         assert (row.status, row.detail) == (error.status, str(error))
 
 
+@pytest.mark.parametrize(("attempt", "step", "again"), [(1, 60.0, True), (1, 0.2, False), (2, 60.0, False)])
+async def test_a_search_whose_attempt_ends_is_tried_again_while_its_step_has_time(
+    store: EvidenceStore, attempt: int, step: float, again: bool
+) -> None:
+    """What it has read of a folder stays read, so the next attempt goes on there."""
+    search, *_ = SearchActivities({"library": Paged(1, seconds=60)}, store).definitions()
+    environment = begun(attempt)
+    environment.info = dataclasses.replace(
+        environment.info,
+        start_to_close_timeout=timedelta(seconds=0.2),
+        schedule_to_close_timeout=timedelta(seconds=step),
+    )
+    run = environment.run(search, SearchTasks(run_id="run", tasks=(task_of(),)))
+    if again:
+        with pytest.raises(ApplicationError, match="not answered in the time"):
+            await run
+    else:
+        assert (await run).answers[0].status == "unavailable"
+
+
 @dataclasses.dataclass
 class Paged:
     """A source with pages of one work each, the last of which fails."""

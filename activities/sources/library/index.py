@@ -56,7 +56,7 @@ FOLDERS_IN_MEMORY = 4
 KEPT_DAYS = 30
 """After which an index that nobody has used is removed."""
 ATTEMPTS = 3
-"""To open a folder that another process reads at the same time."""
+"""To open a folder whose index is damaged."""
 TOLD_BY, MIN_TOLD, MAX_TOLD = 8, 200, 2_000_000
 """Files by which the languages of a folder are told before it is indexed, and their bytes."""
 LOGGED = 100
@@ -211,10 +211,12 @@ class Libraries:
                     self._ready.popitem(last=False)
             return index
 
-    def forget(self, folder: Path) -> None:
-        """Open the index of a folder from its file when it is searched next."""
+    def forget(self, index: LibraryIndex) -> None:
+        """Open the folder of an index from its file when it is searched next."""
         with self._lock:
-            self._ready.pop(folder.expanduser().absolute(), None)
+            for key, (_, ready) in tuple(self._ready.items()):
+                if ready is index:
+                    del self._ready[key]
 
     def languages(self, folder: Path) -> tuple[str, ...]:
         """List the languages of a folder as it was indexed last; before that those of its smallest texts."""
@@ -224,9 +226,7 @@ class Libraries:
             if not store.rows("SELECT 1 FROM documents LIMIT 1"):
                 listing = list_folder(key)
                 texts = [file for file in listing.files if MIN_TOLD <= file.size <= MAX_TOLD]
-                store.update(
-                    replace(listing, files=tuple(sorted(texts, key=lambda file: file.size)[:TOLD_BY]))
-                )
+                store.read(sorted(texts, key=lambda file: file.size)[:TOLD_BY])
             return store.languages()
         except (OSError, sqlite3.Error, Refused):
             return ()
@@ -245,8 +245,6 @@ class Libraries:
         for _ in range(ATTEMPTS):
             try:
                 index = self._open(Store(place, self._speech_model), listing, stop, report)
-            except Changed:
-                listing = list_folder(key)
             except (OSError, sqlite3.OperationalError) as error:  # full, not writable, or locked for a minute
                 log.warning("library_cache_not_written", path=str(place), error=str(error))
                 break
@@ -260,28 +258,26 @@ class Libraries:
 
     def _open(self, store: Store, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
         store.update(listing, stop, report)
-        contents = store.contents()
+        with store.writing() as database:  # no process may read a file between the two
+            contents = store.contents()
+            _update_words(store, database, contents.numbers)
         contents = replace(contents, set_aside=listing.set_aside + contents.set_aside)
         for item in contents.set_aside[:LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
-        _update_words(store, contents.numbers)
         is_sample = all(file.path.resolve().is_relative_to(BUNDLED) for file in listing.files)
         return LibraryIndex(store, contents, store.languages(), is_sample=is_sample)
 
 
-def _update_words(store: Store, numbers: Sequence[int]) -> None:
-    """Bring the full-text index to these documents. Raises sqlite3.Error, Changed."""
-    old = {number for (number,) in store.rows("SELECT rowid FROM terms")}
-    if old == set(numbers):
-        return
-    with store.writing() as database:
-        database.executemany("DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(old - set(numbers))))
-        new = sorted(set(numbers) - old)
-        for number, document in zip(new, store.documents(new), strict=True):
-            language = language_in(document)
-            tokens = words(document.title, language) * TITLE_TIMES + words(document.text, language)
-            tokens += words(document.facts.get("mesh", ""))
-            database.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (number, " ".join(tokens)))
+def _update_words(store: Store, database: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Bring the full-text index to these documents. Raises sqlite3.Error."""
+    old = {number for (number,) in database.execute("SELECT rowid FROM terms")}
+    database.executemany("DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(old - set(numbers))))
+    new = sorted(set(numbers) - old)
+    for number, document in zip(new, store.documents(new), strict=True):
+        language = language_in(document)
+        tokens = words(document.title, language) * TITLE_TIMES + words(document.text, language)
+        tokens += words(document.facts.get("mesh", ""))
+        database.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (number, " ".join(tokens)))
 
 
 def _touch(place: Path) -> None:

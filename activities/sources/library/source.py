@@ -6,8 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from activities.contracts.errors import Unavailable
 from activities.contracts.evidence import AbsentWord, Evidence, Provenance, Query, SourceInfo
-from activities.documents.readers import Stop, readers
+from activities.documents.readers import Stop, Stopped, readers
+from activities.logs import log
 from activities.messages import counted
 from activities.processes import one_blas_thread
 from activities.settings import Settings
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from activities.sources.library.index import Libraries, LibraryIndex
     from activities.text.ranking import Item
 
+ATTEMPTS = 5
+"""To search a folder whose files other processes read at the same time."""
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
 
@@ -72,7 +76,10 @@ class LibrarySource:
         return self._libraries.languages(folder)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
+        """Rank the folder's documents. Raises Refused for a folder that cannot be read.
+
+        Raises Unavailable for one whose index changes all the time.
+        """
         libraries = self._libraries  # made here, in one thread
         # in a thread of the readers, so that the worker's event loop does not wait
         report = current_report()
@@ -108,23 +115,23 @@ class LibrarySource:
     def _matches(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
     ) -> "tuple[LibraryIndex, list[Item], int, tuple[AbsentWord, ...]]":
-        damaged, whole = False, int(query.filters.options.get(WHOLE, 0))
+        whole = int(query.filters.options.get(WHOLE, 0))
 
         def fits(document: Evidence) -> bool:
             return passes(document, query.filters)
 
-        while True:
+        for _ in range(ATTEMPTS):
+            if stop.asked:
+                raise Stopped
             index = libraries.open(folder, stop, report)
             try:
                 results = index.search(query.text, query.limit, fits, whole=whole)
                 return index, *results, index.absent(query.text)
-            except Changed:  # another process has read a changed file since the folder was listed
-                continue
-            except sqlite3.DatabaseError:  # another process has removed the file that is open here
-                if damaged:
-                    raise
-                damaged = True
-                libraries.forget(folder)
+            except (Changed, sqlite3.DatabaseError) as error:
+                # another process has read a changed file meanwhile, or removed the file that is open here
+                log.info("library_opened_again", folder=folder.name, error=str(error))
+                libraries.forget(index)
+        raise Unavailable(f"the index of {folder.name} changes while it is searched; search again later")
 
 
 def _unread(names: Sequence[str]) -> str:

@@ -92,26 +92,33 @@ class Store:
 
         Raises Stopped, sqlite3.Error.
         """
-        stored = self._stamps()
-        listed = {_key(file): file for file in listing.files}
+        listed = {_key(file): place for place, file in enumerate(listing.files)}
         with self.writing():
-            for path in stored.keys() - listed.keys():
+            for path in self._stamps().keys() - listed.keys():
                 self._forget(path)
-        missing = [path for path, file in listed.items() if stored.get(path) != _stamp(file)]
-        done = len(listed) - len(missing)
-        for path in missing:
+        self.read(listing.files, stop, report)
+        with self.writing():
+            self._database.executemany(
+                "UPDATE files SET place = ?2 WHERE path = ?1 AND place IS NOT ?2", listed.items()
+            )
+
+    def read(
+        self, files: Sequence[FileStamp], stop: Stop | None = None, report: Report | None = None
+    ) -> None:
+        """Read those of these files that are new or have changed. Raises Stopped, sqlite3.Error."""
+        stored = self._stamps()
+        missing = [file for file in files if stored.get(_key(file)) != _stamp(file)]
+        for done, file in enumerate(missing, start=len(files) - len(missing)):
             if stop is not None and stop.asked:
                 raise Stopped
             if report is not None:
-                report(done, len(listed))
-            if self._stamps(path).get(path) != _stamp(listed[path]):  # another process may have read it
-                self._read(listed[path], stop)
-            done += 1
-        with self.writing():
-            places = ((place, path) for place, path in enumerate(listed))
-            self._database.executemany(
-                "UPDATE files SET place = ?1 WHERE path = ?2 AND place IS NOT ?1", places
-            )
+                report(done, len(files))
+            if not self._has(file):  # another process may have read it
+                self._read(file, stop)
+
+    def _has(self, file: FileStamp) -> bool:
+        """Tell whether the documents of this state of a file are stored."""
+        return self._stamps(_key(file)).get(_key(file)) == _stamp(file)
 
     def _stamps(self, path: bytes | None = None) -> dict[bytes, tuple[str, int, int]]:
         rows = self.rows("SELECT path, name, size, mtime FROM files WHERE ?1 IS NULL OR path = ?1", (path,))
@@ -121,8 +128,10 @@ class Store:
         path = _key(file)
         whole = kind_of(file.name) in WHOLE
         items = documents_of(file, stop, self._speech_model)
-        first = list(itertools.islice(items, 1))  # reads a whole file: others need not wait yet
+        first = list(itertools.islice(items, AT_ONCE))  # reads a whole file: others need not wait yet
         with self.writing():
+            if self._has(file):  # another process was faster; its documents are searched by their numbers
+                return
             self._forget(path)
             lacking = False
             for item in itertools.islice(itertools.chain(first, items), MAX_DOCUMENTS + 1):

@@ -2,22 +2,23 @@
 
 import asyncio
 import os
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from activities.contracts.errors import Refused
+from activities.contracts.errors import Refused, Unavailable
 from activities.contracts.evidence import Evidence, Filters, Query
 from activities.documents.readers import Stop, Stopped
 from activities.settings import Settings
 from activities.sources.base import Exchange, reporting
 from activities.sources.library import encoding, index, store
-from activities.sources.library.files import FileStamp, documents_of
-from activities.sources.library.index import KEPT_DAYS, Libraries
+from activities.sources.library.files import FileStamp, Listing, documents_of, list_folder
+from activities.sources.library.index import KEPT_DAYS, Libraries, LibraryIndex
 from activities.sources.library.reading import SetAside
 from activities.sources.library.source import SAMPLE, WHOLE, LibrarySource
 from activities.sources.library.store import Changed
@@ -252,6 +253,87 @@ async def test_a_file_changed_by_another_process_meanwhile_is_found(tmp_path: Pa
     assert [found.document.text for found in mine.open(folder).search("rewritten", 5)[0]] == [
         "Rewritten: colchicine again."
     ]
+
+
+def reads_while(work: Callable[[], object], name: str) -> Callable[..., Iterator[Evidence | SetAside]]:
+    """Return a reader in place of `documents_of` during which other work is done once, in one file."""
+    waiting = [work]
+
+    def read(
+        file: FileStamp, stop: Stop | None = None, speech_model: str = ""
+    ) -> Iterator[Evidence | SetAside]:
+        documents = list(documents_of(file, stop, speech_model))
+        if file.name == name and waiting:
+            waiting.pop()()
+        yield from documents
+
+    return read
+
+
+async def test_processes_that_index_a_folder_at_once_both_search_it(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    slower, faster = Libraries(cache), Libraries(cache)
+    monkeypatch.setattr(store, "documents_of", reads_while(lambda: faster.open(folder), "old.jsonl"))
+    late = slower.open(folder)
+    early = faster.open(folder)
+    assert early.numbers == late.numbers, "what the faster one has read stays"
+    assert early.search("colchicine", 5) == late.search("colchicine", 5)
+
+
+async def test_telling_the_languages_of_a_folder_keeps_what_another_process_has_read(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "bone.txt").write_text("Vitamin D did not lower the rate of falls in five years. " * 4)
+    faster = Libraries(tmp_path / "cache")
+    opened: list[LibraryIndex] = []
+
+    def listed(root: Path) -> Listing:
+        if not opened:  # the other process indexes all, which nobody had done a moment before
+            monkeypatch.setattr(index, "list_folder", list_folder)
+            opened.append(faster.open(folder))
+        return list_folder(root)
+
+    monkeypatch.setattr(index, "list_folder", listed)
+    assert Libraries(tmp_path / "cache").languages(folder) == ("en",)
+    assert len(opened[0].documents) == 3
+
+
+async def test_a_search_opens_an_index_again_that_another_process_has_changed(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = source(tmp_path, folder)
+    before = await ask(library, "colchicine")
+    (place,) = (tmp_path / "home" / "cache" / "library").glob("*.sqlite")
+    with sqlite3.connect(place) as database:  # a file of which the other process knows another state
+        database.execute("UPDATE files SET mtime = 0")
+    assert (await ask(source(tmp_path, folder), "colchicine")).records == before.records
+    opened: list[Path] = []
+    open_index = Libraries.open
+
+    def counted(libraries: Libraries, folder: Path, *how: Any) -> LibraryIndex:
+        assert len(opened) < 20, "it goes on for ever"
+        opened.append(folder)
+        return open_index(libraries, folder, *how)
+
+    monkeypatch.setattr(Libraries, "open", counted)
+    assert (await ask(library, "colchicine")).records == before.records
+    assert len(opened) == 2
+
+
+async def test_a_search_of_an_index_that_always_changes_ends(
+    library: LibrarySource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches: list[str] = []
+
+    def search(_: LibraryIndex, query: str, *__: object, **___: object) -> None:
+        searches.append(query)
+        raise Changed if len(searches) < 50 else RuntimeError("it goes on for ever")
+
+    monkeypatch.setattr(LibraryIndex, "search", search)
+    with pytest.raises(Unavailable, match="changes while it is searched"):
+        await ask(library, "colchicine")
 
 
 def test_an_index_of_a_changed_folder_finds_what_a_new_one_finds(tmp_path: Path) -> None:
