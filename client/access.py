@@ -18,8 +18,6 @@ from client.runs.options import SharedOptions
 
 LOCAL_USER = "local"
 """The one user of a page without sign-in."""
-RUNS_KEPT = 64
-"""Handles of runs that are kept, so that each look at a run needs no search for it."""
 RUNS_AN_HOUR = 20
 """Runs that one user may start within an hour."""
 SIGN_INS_A_MINUTE = 10
@@ -29,13 +27,12 @@ LISTED = Listing(limit=100)
 
 
 class Access:
-    """The runs of users. Its only memory is a cache that can be lost."""
+    """The runs of users."""
 
     def __init__(self, client: Determinator, *, shared: bool) -> None:
         """`shared`: several people use it, each with runs of their own."""
         self.client = client
         self.shared = shared
-        self._handles: OrderedDict[str, tuple[Run, str]] = OrderedDict()
 
     async def run(self, run_id: str, user: str) -> Run:
         """Return a run that the user may see.
@@ -43,22 +40,15 @@ class Access:
         Raises NoSuchRun for one of another user as for one that does not exist, and what
         `Determinator.run` raises.
         """
-        name = await self._own_id(run_id, user) if self.shared else run_id
-        if name in self._handles:
-            self._handles.move_to_end(name)
-        else:
-            try:
-                handle = await self.client.run(name)
-            except NoSuchRun as error:
-                if self.shared:  # its words may name runs of others
-                    raise unknown_run(run_id) from error
-                raise
-            name = handle.id
-            self._handles[name] = (handle, (await handle.row()).user)
-            while len(self._handles) > RUNS_KEPT:
-                self._handles.popitem(last=False)
-        handle, owner = self._handles[name]
-        if self.shared and owner != user:
+        if not self.shared:
+            return await self.client.run(run_id)
+        try:
+            handle = await self.client.run(await self._own_id(run_id, user))
+        except SeveralRuns:
+            raise
+        except NoSuchRun as error:  # its words may name runs of others
+            raise unknown_run(run_id) from error
+        if (await handle.row()).user != user:
             raise unknown_run(run_id)
         return handle
 
@@ -68,8 +58,6 @@ class Access:
         Where none of the newest fits it is the name itself, so that an older run is found by its
         whole id. Raises SeveralRuns with the user's own.
         """
-        if name in self._handles:
-            return name
         run_ids = [row.run_id for row in await self.runs(user)]
         if name == "last" and run_ids:
             return run_ids[0]
@@ -82,10 +70,6 @@ class Access:
         """Return the runs that the user may see, the newest first."""
         fields = only.model_dump(exclude_unset=True)
         return await self.client.runs(Filter(**fields, user=user if self.shared else None))
-
-    def forget(self, run_id: str) -> None:
-        """Look the run up again at the next request: its server or worker may be another one."""
-        self._handles.pop(run_id, None)
 
 
 def unknown_run(name: str) -> NoSuchRun:

@@ -10,8 +10,8 @@ re-thinks (`[research]`, `[tools]`, `[llm]`, `[output]`): each one acts or is re
 import os
 import stat
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -179,40 +179,59 @@ class _Reader:
         self._problems: list[str] = []
 
     def read(self, document: Mapping[str, object]) -> FileSettings:
-        for name, value in document.items():
-            try:
-                with self._collecting_problems():
-                    self._entry(name, value)
-            except _Enough:
-                break
+        with suppress(_Enough):
+            self._table((), document)
         if self._problems:
             raise ConfigError("\n".join(self._problems))
         self._values |= {kind: tables for kind, tables in self._tables.items() if tables}
         self._leave_out_disabled()
         return FileSettings(self._values, self._places)
 
-    @contextmanager
-    def _collecting_problems(self) -> Iterator[None]:
-        """Go on after a key that cannot be used, so that one message names all of them."""
-        try:
-            yield
-        except ConfigError as error:
-            self._problems.append(str(error))
-            if len(self._problems) >= MAX_PROBLEMS:
-                raise _Enough from None
+    def _table(self, section: tuple[str, ...], table: Mapping[str, object]) -> None:
+        """Read each entry of a table; after one that cannot be used go on, so that one message names all."""
+        for name, value in table.items():
+            try:
+                self._entry((*section, name), value)
+            except ConfigError as error:
+                self._problems.append(str(error))
+                if len(self._problems) >= MAX_PROBLEMS:
+                    raise _Enough from None
 
-    def _entry(self, name: str, value: object) -> None:
-        if name in self._tables and isinstance(value, dict):
-            self._tables_of(name, value)
-        elif name in self._sections and isinstance(value, dict):
-            self._section(name, value)
-        elif name in self._known:
-            self._set(name, value, (name,))
-        elif name.endswith("_url") and isinstance(value, str):
-            self._source(name.removesuffix("_url"), "url", value, (name,))
-        else:
-            sections = [name for name in self._sections if "." not in name]
-            self._expect(name, [*sections, *self._tables, *self._known], (name,))
+    def _entry(self, where: tuple[str, ...], value: object) -> None:
+        *outer, name = where
+        section, path = ".".join(outer), ".".join(where)
+        match where:
+            case ("sources" | "mcp",) if isinstance(value, dict):
+                self._table(where, value)
+            case ("sources" | "mcp" as kind, _):
+                if not isinstance(value, dict):
+                    raise self._error(where, f"write a table: [{path}]")
+                if kind == "mcp" and not NAME.fullmatch(name):
+                    raise self._error(where, f"a source's name is {NAME_RULE}")
+                self._tables[kind].setdefault(name, {})
+                self._table(where, value)
+            case ("sources" | "mcp" as kind, source, _):
+                self._expect(name, SOURCE_KEYS if kind == "sources" else McpSource.model_fields, where)
+                self._source(source, name, value, where, kind)
+            case ("tools", "web", "engine"):
+                self._engine(value, where)
+            case ("tools", tool, _):
+                self._expect(name, [*TOOL_KEYS, ENGINE] if tool == "web" else TOOL_KEYS, where)
+                for source in SOURCES_OF_TOOLS.get(tool, (tool,)):
+                    self._source(source, TOOL_KEYS[name], value, where)
+            case _ if isinstance(value, dict) and (path in self._sections or section == "tools"):
+                self._table(where, value)
+            case _ if outer and name in self._sections[section]:
+                self._apply(self._sections[section][name], value, where)
+            case _ if outer:
+                raise self._error(where, f"there is no such key{self._nearest_in(section, name)}")
+            case _ if name in self._known:
+                self._set(name, value, where)
+            case _ if name.endswith("_url") and isinstance(value, str):
+                self._source(name.removesuffix("_url"), "url", value, where)
+            case _:
+                sections = [section for section in self._sections if "." not in section]
+                self._expect(name, [*sections, *self._tables, *self._known], where)
 
     def _leave_out_disabled(self) -> None:
         """Leave out the engines of the older format's tool "web" that were not chosen."""
@@ -228,20 +247,6 @@ class _Reader:
         if name not in keys:
             raise self._error(where, f"there is no such key{nearest(name, keys)}")
 
-    def _section(self, section: str, table: Mapping[str, object]) -> None:
-        keys = self._sections[section]
-        for name, value in table.items():
-            where = (*section.split("."), name)
-            with self._collecting_problems():
-                if f"{section}.{name}" in self._sections and isinstance(value, dict):
-                    self._section(f"{section}.{name}", value)
-                elif section == "tools" and isinstance(value, dict):
-                    self._tool(name, value)
-                elif name in keys:
-                    self._apply(keys[name], value, where)
-                else:
-                    raise self._error(where, f"there is no such key{self._nearest_in(section, name)}")
-
     def _apply(self, key: FileKey, value: object, where: tuple[str, ...]) -> None:
         if key.refused:
             raise self._error(where, key.refused)
@@ -252,34 +257,6 @@ class _Reader:
                 raise self._error(where, str(error)) from error
         if key.setting:
             self._set(key.setting, value, where)
-
-    def _tables_of(self, kind: str, tables: Mapping[str, object]) -> None:
-        """`[sources.NAME]` or `[mcp.NAME]`."""
-        keys = SOURCE_KEYS if kind == "sources" else McpSource.model_fields
-        for source, table in tables.items():
-            with self._collecting_problems():
-                if not isinstance(table, dict):
-                    raise self._error((kind, source), f"write a table: [{kind}.{source}]")
-                if kind == "mcp" and not NAME.fullmatch(source):
-                    raise self._error((kind, source), f"a source's name is {NAME_RULE}")
-                self._tables[kind].setdefault(source, {})
-                for name, value in table.items():
-                    where = (kind, source, name)
-                    with self._collecting_problems():
-                        self._expect(name, keys, where)
-                        self._source(source, name, value, where, kind)
-
-    def _tool(self, tool: str, table: Mapping[str, object]) -> None:
-        for name, value in table.items():
-            where = ("tools", tool, name)
-            with self._collecting_problems():
-                if name == ENGINE and tool == "web":
-                    self._engine(value, where)
-                elif name not in TOOL_KEYS:
-                    raise self._error(where, f"there is no such key{nearest(name, [*TOOL_KEYS, ENGINE])}")
-                else:
-                    for source in SOURCES_OF_TOOLS.get(tool, (tool,)):
-                        self._source(source, TOOL_KEYS[name], value, where)
 
     def _engine(self, value: object, where: tuple[str, ...]) -> None:
         engines = SOURCES_OF_TOOLS["web"]

@@ -8,10 +8,8 @@ Invariants:
   server only.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 import httpx2
 
@@ -35,23 +33,8 @@ LARGEST_BODY = 8 * 2**20
 """Bytes of a body that comes whole: an answer of the largest output cap is well under one MiB."""
 LARGEST_STREAM = 64 * 2**20
 """Bytes of a stream: servers spend some 300 bytes a token."""
-GATHER_SECONDS, GATHER_SHARE = 0.0025, 0.1
-"""Seconds in which words of a stream gather before they are read on: at most so long for each stream that is
-read at the same time, and this share of the time since the first word. An answer whose last word waits is
-bought again when the process is killed then, so a few streams wait for next to nothing. A model says up to a
-hundred a second, each in a packet of its own, and a packet takes a fifth of a millisecond to read however
-short it is: forty answers at once took most of a processor."""
-MAX_GATHER_SECONDS = 0.1
-AT_HAND_SECONDS = 0.005
-"""Seconds, more than it takes to go through what was read together."""
-LAST = b"[DONE]"
-"""In the last event of a stream."""
 NO_KEY = "no-key"
 """Sent where none is configured: the library insists on one, local servers ignore it."""
-
-
-_READ: WeakSet["_Counted"] = WeakSet()
-"""The streams that are read now."""
 
 
 class Oversized(httpx2.RemoteProtocolError):
@@ -63,17 +46,10 @@ class RedirectRefused(httpx2.RemoteProtocolError):
 
 
 class _Counted(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, streamed: bool) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._inner = inner
         self._chunks: AsyncIterator[bytes] | None = None
-        self._clock = asyncio.get_running_loop().time
-        self._gathers = streamed
-        """Whether more words are waited for before what follows is read: not once the last event has come."""
-        self._began = self._at_hand_until = 0.0
-        self._most = LARGEST_STREAM if streamed else LARGEST_BODY
-        self._total = 0
-        if streamed:
-            _READ.add(self)
+        self._left, self._most = most_bytes, most_bytes
 
     # no generator: one that is left halfway would be closed by the garbage collector, after its event loop
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -82,22 +58,13 @@ class _Counted(httpx2.AsyncByteStream):
 
     async def __anext__(self) -> bytes:
         assert self._chunks is not None
-        if self._gathers and self._total and (now := self._clock()) > self._at_hand_until:
-            most = min(GATHER_SECONDS * len(_READ), MAX_GATHER_SECONDS)
-            await asyncio.sleep(min(most, GATHER_SHARE * (now - self._began)))
-            self._at_hand_until = self._clock() + AT_HAND_SECONDS
         chunk = await anext(self._chunks)
-        if not self._total:
-            self._began = self._clock()
-            self._at_hand_until = self._began + AT_HAND_SECONDS
-        self._gathers = self._gathers and LAST not in chunk
-        self._total += len(chunk)
-        if self._total > self._most:
+        self._left -= len(chunk)
+        if self._left < 0:
             raise Oversized(f"more than {self._most} bytes came")
         return chunk
 
     async def aclose(self) -> None:
-        _READ.discard(self)
         await self._inner.aclose()
 
 
@@ -111,7 +78,9 @@ async def _limit(response: httpx2.Response) -> None:
         raise RedirectRefused(f"it redirects to another server ({place})")
     kind = response.headers.get("content-type", "text/event-stream")
     assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Counted(response.stream, "text/event-stream" in kind)
+    response.stream = _Counted(
+        response.stream, LARGEST_STREAM if "text/event-stream" in kind else LARGEST_BODY
+    )
 
 
 def _origin(url: httpx2.URL, target: str = "") -> str:

@@ -15,7 +15,7 @@ from activities.configuration.file import ConfigError, read_bytes, read_settings
 from activities.configuration.folder import trust as trusted
 from activities.credentials import without_credentials
 from activities.settings import CONFIG_FILE, Settings, config_path, user_config_path
-from client.cli.common import duration, json_option, load_settings, print_json, print_text
+from client.cli.common import duration, json_option, load_settings, print_json
 from client.cli.options import default_of
 from client.configuration import is_secret, origins, unknown_variables
 from client.failures import BadInput
@@ -88,21 +88,6 @@ def trust(path: Path) -> None:
     click.echo(harmless(f"{file} is trusted until it changes; it sets{'' if places else ' nothing'}"))
     for place in places:
         click.echo(harmless(f"  {place.removeprefix(str(file)).lstrip(':')}"))
-
-
-@config.command()
-@json_option
-def keys(as_json: bool) -> None:
-    """List every setting: its key in the file, its variable, its flag of `ask`, its default and its unit."""
-    settings = rows()
-    if as_json:
-        print_json(settings)
-        return
-    for row in settings:
-        names = ", ".join(filter(None, (row["variable"], row["flag"])))
-        default = f" (default: {row['default']})" if row["default"] else ""
-        print_text(f"{row['key']}  [{names}]{default}")
-        print_text(f"    {row['help']}")
 
 
 @config.command()

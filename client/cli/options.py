@@ -9,12 +9,23 @@ from pydantic.fields import FieldInfo
 
 from activities.configuration.declaration import Key, declared, flag_of
 from activities.settings import Settings
-from client.cli.common import Amount, Duration, Filled, Name, Names, Words, duration, json_option, print_json
+from client.cli.common import (
+    Amount,
+    Duration,
+    Filled,
+    Name,
+    Names,
+    Words,
+    duration,
+    json_option,
+    print_json,
+    print_text,
+)
 from client.failures import unknown
 from client.runs.options import FIELDS, KEYS, OWN
-from client.terminal import to_stdout
-from workflows.modes import AUTO, CHOICES, TABLE, ModeInfo
+from workflows.modes import AUTO, CHOICES, TABLE
 
+SHOWN_OF_MODE = ("name", "aliases", "workflow", "good_for", "needs", "best_with", "least_tokens", "defaults")
 AUTO_LINE = "chooses the mode that fits the question and what is available, and says why"
 
 
@@ -34,37 +45,15 @@ class ModeName(click.ParamType[str]):
 def modes(as_json: bool) -> None:
     """List the modes of `ask`: what each is good for, what it needs and its own defaults."""
     if as_json:
-        print_json([{"name": AUTO, "good_for": AUTO_LINE}, *map(as_row, TABLE)])
+        rows = [{name: getattr(info, name) for name in SHOWN_OF_MODE} for info in TABLE]
+        print_json([{"name": AUTO, "good_for": AUTO_LINE}, *rows])
         return
-    from rich.table import Table
-
-    listed = Table.grid(padding=(0, 2, 0, 0))
-    listed.add_row(AUTO, AUTO_LINE)
+    print_text(f"{AUTO}: {AUTO_LINE}")
     for info in TABLE:
-        needs, defaults = _beside(info)
-        lines = [info.good_for, f"needs {needs}", f"defaults: {defaults}" if defaults else ""]
-        listed.add_row("\n".join((info.name, *info.aliases)), "\n".join(filter(None, lines)))
-    to_stdout().print(listed, markup=False, highlight=False)
-
-
-def _beside(info: ModeInfo) -> tuple[str, str]:
-    """Return what a mode needs, and its own defaults."""
-    best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
-    defaults = ", ".join(f"{name} {value}" for name, value in info.defaults.items())
-    return ", ".join(info.needs) + best, defaults
-
-
-def as_row(info: ModeInfo) -> dict[str, object]:
-    return {
-        "name": info.name,
-        "aliases": info.aliases,
-        "workflow": info.workflow,
-        "good_for": info.good_for,
-        "needs": info.needs,
-        "best_with": info.best_with,
-        "least_tokens": info.least_tokens,
-        "defaults": dict(info.defaults),
-    }
+        print_text(f"{', '.join((info.name, *info.aliases))}: {info.good_for}")
+        best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
+        defaults = "".join(f"; {name} {value}" for name, value in info.defaults.items())
+        print_text(f"    needs {', '.join(info.needs)}{best}{defaults}")
 
 
 Command = TypeVar("Command", bound=Callable[..., object])

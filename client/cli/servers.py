@@ -1,6 +1,5 @@
 """`determinator serve`, `web` and `mcp`: servers, where they may listen, how they end; keys for payloads."""
 
-import json
 import logging
 import os
 import secrets
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from activities.private_files import random_key, write_whole
+from activities.private_files import random_key
 from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
@@ -38,8 +37,6 @@ FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
 """Addresses of proxies whose `X-Forwarded-For` is believed, as uvicorn reads them."""
 OIDC_SECRET = "DETERMINATOR_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
 MIN_TOKEN_CHARS = 16
-PAGE_NOTE = Path("state", "page.json")
-"""Under the home: where its page was served last."""
 WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
 allow_option = click.option(
     "--allow",
@@ -110,22 +107,6 @@ async def serve_app(app: "ASGIApp", listening: socket.socket, message: str) -> i
         with naming(in_python):
             await server.serve(sockets=[listening])
     return 0
-
-
-def note_page(home: Path, host: str, port: int) -> None:
-    """Leave a note of where the page of a home is served, for what other commands print."""
-    write_whole(home / PAGE_NOTE, json.dumps({"host": host, "port": port}).encode())
-
-
-def page_address(home: Path) -> str:
-    """Return the address of the page of a home where one is served; empty elsewhere."""
-    try:
-        note = json.loads((home / PAGE_NOTE).read_bytes())
-        host, port = str(note["host"]), int(note["port"])
-        socket.create_connection((host, port), timeout=1).close()
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return ""
-    return f"http://{shown_host(host)}:{port}/"
 
 
 def shown_host(host: str) -> str:
@@ -278,12 +259,6 @@ def token(variable: str) -> str:
 @click.option("--oidc-client-id", metavar="ID")
 @click.option("--name", "names", multiple=True, metavar="HOST", help="A name the page is reached by.")
 @click.option("--https", is_flag=True, help="It is reached over TLS only (behind a proxy).")
-@click.option(
-    "--tokens",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Answer programs with these tokens, too, as `serve` does; without sign-in, with that of `serve`.",
-)
 @click.option("--open/--no-open", "opens", default=True, help="Open the browser, at a terminal.")
 @address_option
 def web(
@@ -294,7 +269,6 @@ def web(
     oidc_issuer: str | None,
     oidc_client_id: str | None,
     names: tuple[str, ...],
-    tokens: Path | None,
     *,
     https: bool,
     opens: bool,
@@ -322,34 +296,15 @@ def web(
     is_own = listed is None and provider is None
     if host not in LOOPBACK and is_own:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
-    note_page(load_settings().home, host, port)
     listening = listen_at(host, port)
     with packages_of("web", "the page"):
-        from client.http.app import build_app as build_interface
-        from client.http.desk import nobody
-        from client.http.tokens import Token, TokenFile
         from client.sign_in.signing_in import SignIn
         from client.web.server import LOOPBACK as NAMES
         from client.web.server import build_app
     settings = load_settings()
     token = random_key(settings.home / "state" / "web.token").hex() if is_own else ""
     client = Determinator(settings, address=address, say=say)
-    if tokens is not None:
-        callers = TokenFile.read(tokens)
-    elif is_own:
-        callers = TokenFile.of_owner(random_key(settings.home / "state" / "serve.token").hex())
-    else:
-        callers = TokenFile(dict[str, Token], shared=True)
-    sign_in = SignIn(listed, provider, token)
-    nobody_else = tokens is not None and is_own  # the page's one user is none of the file
-    interface = build_interface(client, callers, (), nobody if nobody_else else sign_in.user)
-    app = build_app(
-        client,
-        sign_in,
-        (*NAMES, *names),
-        https=https,
-        interface=interface,
-    )
+    app = build_app(client, SignIn(listed, provider, token), (*NAMES, *names), https=https)
     shown = "127.0.0.1" if host in LOOPBACK else host
     page = f"http://{shown}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}"
     if opens and sys.stderr.isatty():

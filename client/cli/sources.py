@@ -6,7 +6,6 @@ import click
 
 from client.cli.common import (
     Filled,
-    Name,
     json_option,
     load_settings,
     on_client,
@@ -20,14 +19,10 @@ from client.runs.destinations import available
 from client.runs.request import filters, read_graph
 from client.terminal import plain, plain_table, to_stdout
 from workflows.graph.library import builtin, builtin_names
-from workflows.graph.validation import title_of
 
 if TYPE_CHECKING:
-    from rich.tree import Tree
-
     from client.api import Determinator
     from client.runs.options import AskOptions
-    from workflows.graph.definition import GraphDefinition
 
 
 @click.command()
@@ -124,20 +119,9 @@ def list_graphs(as_json: bool) -> None:
 
 @graph.command()
 @click.argument("name", metavar="NAME|FILE")
-@click.option(
-    "--format",
-    "as_",
-    type=Name(["tree", "json"]),
-    default="tree",
-    help="tree (default) draws it in the terminal; json is the definition.",
-)
-def show(name: str, as_: str) -> None:
-    """Draw a graph: a built-in one or a file."""
-    definition = read_graph(name)
-    if as_ == "json":
-        print_json(definition)
-    else:
-        to_stdout().print(as_tree(definition))
+def show(name: str) -> None:
+    """Print the definition of a graph, a built-in one or a file, as JSON."""
+    print_json(read_graph(name))
 
 
 @graph.command()
@@ -146,25 +130,3 @@ def check(file: str) -> None:
     """Check a graph file; each problem is named with its node. Exit code 2 when there is one."""
     definition = read_graph(file)
     say(f"{definition.name} is valid: {len(definition.nodes)} nodes, {len(definition.edges)} edges")
-
-
-def as_tree(definition: "GraphDefinition") -> "Tree":
-    """Return the nodes in the order in which a run may reach them, with what may follow each."""
-    from rich.text import Text
-    from rich.tree import Tree
-
-    from workflows.graph.definition import in_words
-
-    root = Tree(Text(definition.name, "bold"))
-    reached = [definition.entry]
-    for name in reached:
-        node = root.add(Text.assemble((name, "bold"), "  ", (title_of(definition.nodes[name]), "dim")))
-        leaving = definition.leaving(name)
-        for edge in leaving:
-            otherwise = "otherwise" if any(other.when for other in leaving) else "then"
-            words = {"parallel": "at once", "sequential": otherwise}.get(edge.type)
-            words = words or " and ".join(map(in_words, edge.when))
-            node.add(Text.assemble((f"{words} -> ", "dim"), edge.target))
-            if edge.target not in reached:
-                reached.append(edge.target)
-    return root

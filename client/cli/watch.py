@@ -71,10 +71,6 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
             )
         return
     print_text(f"Run  {run.id}")
-    from client.cli.servers import page_address  # with what opens a connection
-
-    if page := page_address(run.settings.home):
-        print_text(f"Page {page}")
     if link:
         click.echo(f"{TEMPORALS_VIEW}{link}")
 

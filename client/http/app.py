@@ -19,7 +19,7 @@ from client.access import Folders, line_of, status_of
 from client.api import EXPECTED, Determinator
 from client.guard import MAX_BODY_BYTES, limited
 from client.http.chat import chat
-from client.http.desk import Desk, SignedIn, nobody
+from client.http.desk import Desk
 from client.http.response_routes import responses
 from client.http.rest import rest
 from client.http.reviews import reviews
@@ -46,19 +46,13 @@ CODES = {
 RETRY_SECONDS = "5"
 
 
-def build_app(
-    client: Determinator,
-    tokens: TokenFile,
-    allowed: Sequence[Path] = (),
-    signed_in: SignedIn = nobody,
-) -> FastAPI:
+def build_app(client: Determinator, tokens: TokenFile, allowed: Sequence[Path] = ()) -> FastAPI:
     """Return the application.
 
-    `allowed`: folders whose documents a caller may name; `signed_in`: who is signed in to the page, where
-    that is the same process. Raises BadInput.
+    `allowed`: folders whose documents a caller may name. Raises BadInput.
     """
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
-    desk = Desk(client, tokens, Folders(allowed), signed_in)
+    desk = Desk(client, tokens, Folders(allowed))
     app.include_router(responses(desk))
     app.include_router(chat(desk))
     app.include_router(rest(desk))

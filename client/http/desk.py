@@ -7,14 +7,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from fastapi import Depends, Header, HTTPException, Request, Security
+from fastapi import Depends, Header, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import Field
 
 from client.access import Access, Folders, RateLimit, folder_of
 from client.api import Determinator
 from client.failures import BadInput
-from client.http.tokens import Scope, Token, TokenFile, of_session
+from client.http.tokens import Scope, Token, TokenFile
 from client.messages import Verb
 from client.run import Run
 from client.runs.options import QuestionText, SharedOptions
@@ -25,7 +25,6 @@ HOUR = 3600.0
 MINUTE = 60.0
 AT_ONCE = 64
 """Requests of one token that are open at the same time, streams and waiting ones included."""
-SignedIn = Callable[[Request], str | None]
 Once = Annotated[
     str,
     Header(
@@ -60,19 +59,11 @@ def check_scope(token: Token, scope: Scope) -> None:
         raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
 
 
-def nobody(_: Request) -> None:
-    """Nobody is signed in where there is no page."""
-
-
 class Desk:
     """The client with its callers: rules that hold for every route."""
 
-    def __init__(
-        self, client: Determinator, tokens: TokenFile, folders: Folders, signed_in: SignedIn = nobody
-    ) -> None:
-        """`signed_in`: the user of the page who sends a request, where both are one process."""
+    def __init__(self, client: Determinator, tokens: TokenFile, folders: Folders) -> None:
         self.client = client
-        self._signed_in = signed_in
         self.access = Access(client, shared=tokens.shared)
         self._tokens = tokens
         self._folders = folders
@@ -84,14 +75,9 @@ class Desk:
         """Return a dependency of a route: the caller's token of this scope, until the answer is sent."""
 
         async def token(
-            request: Request,
             credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
         ) -> AsyncGenerator[Token, None]:
-            if credentials:
-                token = self._tokens.token(credentials.credentials)
-            else:
-                user = self._signed_in(request)
-                token = None if user is None else of_session(user, shared=self.access.shared)
+            token = self._tokens.token(credentials.credentials) if credentials else None
             if token is None:
                 raise HTTPException(
                     401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}

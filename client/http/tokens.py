@@ -71,14 +71,6 @@ class TokenFile:
         return next((token for token in tokens if hmac.compare_digest(token.sha256, digest)), None)
 
 
-def of_session(user: str, *, shared: bool) -> Token:
-    """Return what a user who is signed in to the page may do: everything with their own runs.
-
-    Where nobody signs in by name, with all of the home.
-    """
-    return Token(sha256=_digest(f"session of {user}"), user=user if shared else "")
-
-
 def add_token(path: Path, name: str, scopes: tuple[Scope, ...], max_cost: float | None) -> str:
     """Add a token to a file, or replace the one of that name; return its text. Raises BadInput."""
     text = secrets.token_urlsafe(TOKEN_BYTES)

@@ -17,9 +17,8 @@ from client.connection import Connection
 from client.failures import Hint, NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
 from client.reports.load import NoReport, load_report
-from client.runs.query import evidence_index, iterations, query, read_events
+from client.runs.query import evidence_index, iterations, read_events
 from workflows.event_types import AgentEvent
-from workflows.types import PlanView
 
 if TYPE_CHECKING:
     from client.api import Determinator
@@ -42,7 +41,6 @@ class Finished:
     total: int | None
     """Items the run has found in all; None when it could not be asked."""
     events: tuple[AgentEvent, ...] = ()
-    plan: PlanView | None = None
     iterations: tuple[IterationRecord, ...] = ()
     gaps: tuple[str, ...] = ()
     """What is missing, and why: a sentence each."""
@@ -57,7 +55,7 @@ class Finished:
 
 
 async def find_finished(client: "Determinator", name: str, *, whole: bool = True) -> Finished:
-    """Read the finished run that a name stands for; `whole`: with events and plan.
+    """Read the finished run that a name stands for; `whole`: with its events and iterations.
 
     Without a server, or when the server no longer knows the run, the store is searched for it. Raises
     NoReport when the run has not ended or left none, NoSuchRun, NoConnection and StoreError.
@@ -73,7 +71,7 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         client.say(f"{why}; what follows is what the evidence store has")
-        missing = f"Its events, its plan and the history of its iterations are missing: {why}."
+        missing = f"Its events and the history of its iterations are missing: {why}."
         return await _complete(archive, report, None, [missing])
     report = await _published(settings, run.connection, run.id)
     server, gaps = run.connection.client, list[str]()
@@ -88,11 +86,10 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
     refs = await ask("evidence", lambda: evidence_index(server, run.id))
     if refs is None or not whole:
         return await _complete(archive, report, refs, gaps)
-    plan = await ask("plan", lambda: query(server, run.id, "plan", PlanView))
     events = await ask("events", lambda: read_events(server, settings, run.id))
     records = await ask("iterations", lambda: iterations(server, run.id))
     done = await _complete(archive, report, refs, gaps)
-    return replace(done, events=tuple(events or ()), plan=plan, iterations=records or ())
+    return replace(done, events=tuple(events or ()), iterations=records or ())
 
 
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:

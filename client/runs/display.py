@@ -18,8 +18,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from activities.messages import clock
-from client.runs.query import ModelCall, call_line, seconds_left
+from client.runs.query import ModelCall, call_line
 from client.terminal import plain, plain_table
 from workflows.details import SECTION_HEAD, Row, progress_rows, section_rows
 from workflows.event_types import AgentEvent
@@ -210,8 +209,6 @@ def panel(
             parts.append(Text(f"and {len(lines) - CALLS_SHOWN} more calls", style="dim"))
     if written and live:
         parts.append(Text(plain(written), style="italic"))
-    if live and (left := seconds_left(progress)) is not None:
-        parts.append(Text(f"searching ends in {clock(left)} at the latest, at this speed", style="dim"))
     if progress.waiting_for:
         parts.append(Text(gate_hint(progress), style="bold yellow"))
     title = Text(plain(progress.question)[:100], style="bold")

@@ -265,23 +265,3 @@ def call_line(call: ModelCall) -> str:
     if call.attempt > 1:
         parts.append(f"attempt {call.attempt}")
     return "  ".join(parts)
-
-
-def seconds_left(seen: Progress) -> float | None:
-    """Return seconds until the last iteration ends, at most, at the speed of this run so far.
-
-    None before an iteration is complete, and while a run waits.
-
-    An upper bound: a run mostly stops before its last iteration. The time for writing is added to it.
-    """
-    if seen.phase in ("done", "paused", "waiting_for_approval"):
-        return None
-    running = [s.iteration for s in seen.sections if s.status == "running"]
-    iteration = min(running, default=seen.iteration)
-    if iteration < 2 or seen.max_iterations < iteration:
-        return None
-    a_round = seen.budget.elapsed_seconds / (iteration - 1)
-    left = a_round * (seen.max_iterations - iteration + 1)
-    if seen.budget.limits.max_seconds is not None:
-        left = min(left, max(seen.budget.limits.max_seconds - seen.budget.elapsed_seconds, 0.0))
-    return left

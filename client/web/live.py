@@ -100,7 +100,6 @@ async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[Serve
             live = live or Live(await access.run(run_id, user))
             html = await live.look()
         except EXPECTED as error:
-            access.forget(run_id)
             live = None
             note = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
             html = rendered("said", text=f"{line_of(error)}.{note}", wrong=True)

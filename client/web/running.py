@@ -1,6 +1,7 @@
 """A run on the page: what it does, what it waits for, and what it is told."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import get_origin
 
 from fastapi import APIRouter, HTTPException, Request
@@ -49,10 +50,8 @@ class Running:
         row = await run.row()
         if row.status == "running":
             live.question = row.question
-            try:
+            with suppress(*EXPECTED):  # the page is shown, and looks again
                 html = await live.look()
-            except EXPECTED:  # the page is shown, and looks again
-                self._frame.access.forget(run_id)
             if live.waits != "report" and not live.over:
                 return await self._frame.page(
                     "run",

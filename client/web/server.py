@@ -1,4 +1,4 @@
-"""The application of the page: sign-in, runs and reports; beside it the HTTP interface of `serve`."""
+"""The application of the page: sign-in, runs and reports."""
 
 import secrets
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from activities.report.formats.html import script
 from client.access import Access
@@ -24,30 +24,21 @@ from client.web.screening import Screening
 from client.web.talking import Talking
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-INTERFACE = ("/v1", "/runs", "/reviews", "/openapi.json")
-"""Paths of the HTTP interface."""
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
 SCRIPTS = ("htmx.min.js", "hx-sse.min.js", "page.js")
 MIN_GZIP_BYTES = 1_000
 
 
 def build_app(
-    client: Determinator,
-    sign_in: SignIn,
-    hosts: Sequence[str] = LOOPBACK,
-    *,
-    https: bool = False,
-    interface: ASGIApp | None = None,
+    client: Determinator, sign_in: SignIn, hosts: Sequence[str] = LOOPBACK, *, https: bool = False
 ) -> ASGIApp:
     """Return the whole page.
 
     `hosts` are the names it may be reached by: a page of another site cannot reach it by a name of its
-    own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`, which answers
-    programs at its own paths, and who is signed in.
+    own. `https`: cookies are sent over TLS only.
     """
-    page: ASGIApp = page_app(Access(client, shared=sign_in.is_needed), sign_in)
-    served = page if interface is None else Both(page, interface)
-    guarded = Guard(with_sessions(served, https=https), https=https)
+    page = page_app(Access(client, shared=sign_in.is_needed), sign_in)
+    guarded = Guard(with_sessions(page, https=https), https=https)
     return TrustedHostMiddleware(guarded, allowed_hosts=[*hosts])
 
 
@@ -98,16 +89,3 @@ def file_of(name: str) -> tuple[bytes, str]:
     if path.parent != STATIC or not path.is_file():
         raise HTTPException(404, "there is nothing at this address")
     return path.read_bytes(), TYPES[path.suffix]
-
-
-class Both:
-    """Two applications in one process: the HTTP interface at its paths, the page at all others."""
-
-    def __init__(self, page: ASGIApp, interface: ASGIApp) -> None:
-        self._page = page
-        self._interface = interface
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = str(scope.get("path", ""))
-        is_interface = any(asked == path or asked.startswith(f"{path}/") for path in INTERFACE)
-        await (self._interface if is_interface else self._page)(scope, receive, send)

@@ -213,12 +213,6 @@ def holds(condition: Condition, facts: Facts) -> bool:
     return NAMED[condition](facts)
 
 
-def in_words(condition: Condition) -> str:
-    if isinstance(condition, Comparison):
-        return f"{condition.field} {condition.op} {condition.value:g}"
-    return condition.replace("_", " ")
-
-
 class Edge(Part):
     """A way from one node to another."""
 

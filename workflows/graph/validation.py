@@ -1,4 +1,4 @@
-"""Whether a definition is a graph that a run can walk, and how it is drawn: pure, over the definition alone.
+"""Whether a definition is a graph that a run can walk; pure, over the definition alone.
 
 A valid graph ends: from each node an exit can be reached, and each cycle passes a decision with a budget.
 `networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
@@ -15,10 +15,8 @@ from workflows.graph.definition import (
     DecisionNode,
     Edge,
     GraphDefinition,
-    Node,
     ParallelNode,
     RoleNode,
-    StateNode,
 )
 
 if TYPE_CHECKING:
@@ -253,21 +251,3 @@ def _exits_without_loops(
             definition.entry in around and nx.has_path(around, definition.entry, end)
         ):
             yield Problem("wrong_exit", end, "a way leads to it that passes no parallel_loops")
-
-
-def title_of(node: Node) -> str:
-    """Return what a node does, in a few words."""
-    match node:
-        case AgentNode():
-            return f"agent: {node.step}"
-        case RoleNode():
-            return f"role: {node.role}"
-        case CodeNode():
-            return f"code: {node.step}"
-        case StateNode():
-            return f"state: {node.action}"
-        case DecisionNode():
-            budget = f", budget {node.budget}" if node.budget is not None else ""
-            return f"decision{budget}"
-        case ParallelNode():
-            return f"parallel: {node.run}"

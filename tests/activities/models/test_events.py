@@ -1,14 +1,12 @@
 """Server-sent events are read the same however the network divides them, and a connection is used again."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from itertools import pairwise
 
 import httpx2
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.models import transport
 from activities.models.response import events_of, values_of
 
 STREAM = (
@@ -50,43 +48,3 @@ async def test_a_stream_is_read_to_its_end_and_an_event_that_breaks_off_is_left_
 async def test_events_without_data_and_comments_in_their_place_are_no_answer_and_no_fault() -> None:
     body = b'data:\n\ndata: \n\ndata: : keepalive\n\nevent: ping\n\ndata: {"n": 1}\n\ndata: [DONE]\n\n'
     assert await said(body) == list(values_of(body, REQUEST)) == [{"n": 1}]
-
-
-class _Arriving(httpx2.AsyncByteStream):
-    """Pieces of a body, each with the time at which it arrives; what has arrived is read at once."""
-
-    def __init__(self, pieces: Mapping[bytes, float]) -> None:
-        self.now, self.packets, self._pieces = 0.0, 0, pieces
-
-    async def wait(self, seconds: float) -> None:
-        self.now += seconds
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece, at in self._pieces.items():
-            if at > self.now:  # it is waited for
-                self.now, self.packets = at, self.packets + 1
-            yield piece
-
-
-@pytest.mark.parametrize(("others", "most_packets"), [(0, 400), (60, 75)])
-async def test_words_of_many_streams_gather_before_they_are_read_on_and_those_of_a_few_hardly(
-    others: int, most_packets: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = {f"data: {number}\n\n".encode(): 0.01 * number for number in range(1, 301)}
-    pieces = {**words, b"data: [DONE]\n\n": 3.001, b"\n": 5.001}
-    arriving = _Arriving(pieces)
-    beside = [transport._Counted(_Arriving({}), streamed=True) for _ in range(others)]
-    stream = transport._Counted(arriving, streamed=True)
-    monkeypatch.setattr(stream, "_clock", lambda: arriving.now)
-    monkeypatch.setattr("activities.models.transport.asyncio.sleep", arriving.wait)
-    read: list[bytes] = []
-    async for piece in stream:
-        read.append(piece)
-        if transport.LAST in piece:
-            late = arriving.now - pieces[piece]
-    assert read == [*pieces]
-    assert arriving.packets < most_packets
-    assert arriving.now == pieces[b"\n"], "nothing is waited for after the last event"
-    assert late <= (transport.MAX_GATHER_SECONDS if others else 0.005), "a kill meanwhile would buy it again"
-    for one in beside:
-        await one.aclose()

@@ -2,14 +2,12 @@
 
 import re
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from client.cli.servers import note_page
 from tests.client.harness import (
     COMMAND,
     Ran,
@@ -29,15 +27,6 @@ pytestmark = pytest.mark.xdist_group("plain")
 def ask(library: str, *flags: str, question: str = QUESTION, env: dict[str, str] | None = None) -> Ran:
     arguments = ["--mode", "iterative", "--source", "library", "--library", library, *flags]
     return determinator("ask", question, *arguments, env=env)
-
-
-def test_the_page_is_named_where_it_is_served(file_home: Path, library: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        note_page(file_home, "localhost", port)
-        assert f"Page http://127.0.0.1:{port}/\n" in ask(library).out
-    assert "Page " not in inside("watch", "last").out
-    assert "Page " not in ask(library).out
 
 
 def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(

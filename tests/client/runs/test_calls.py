@@ -12,10 +12,9 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from activities.contracts.evidence import Usage
 from activities.heartbeat import heartbeating
 from activities.models.base import Progress as CallProgress
-from client.runs.query import ModelCall, call_line, calls_under_way, seconds_left
+from client.runs.query import ModelCall, call_line, calls_under_way
 from tests.client.seen import progress
 from tests.workflows.conftest import until
-from workflows.types import SectionProgress
 
 
 @workflow.defn
@@ -75,13 +74,3 @@ async def test_an_unknown_run_has_no_calls(temporal_client: Client) -> None:
 )
 def test_a_call_is_one_line(call: ModelCall, line: str) -> None:
     assert call_line(call) == line
-
-
-def test_the_rest_is_estimated_from_the_speed_of_this_run() -> None:
-    assert seconds_left(progress(iteration=1, max_iterations=5)) is None
-    assert seconds_left(progress(iteration=3, max_iterations=5)) == pytest.approx(90)
-    assert seconds_left(progress(iteration=2, max_iterations=50)) == pytest.approx(540)
-    assert seconds_left(progress(iteration=3, max_iterations=5, phase="paused")) is None
-    slow = SectionProgress(id="s1", title="A", status="running", iteration=2)
-    fast = SectionProgress(id="s2", title="B", status="running", iteration=4)
-    assert seconds_left(progress(max_iterations=5, sections=(slow, fast))) == pytest.approx(240)
