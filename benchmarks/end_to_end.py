@@ -246,7 +246,7 @@ async def ask_all(path: Searched, questions: Sequence[str]) -> tuple[float, floa
     """Start runs from one process and wait for them; when that began and when the last one had ended."""
     settings = Settings()
     began = time.monotonic()
-    connection = await Determinator(settings).connect(for_run=True)
+    connection = await Determinator(settings).connect()
     limit = asyncio.Semaphore(STARTERS)
 
     async def begin(question: str) -> None:

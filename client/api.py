@@ -153,12 +153,9 @@ class Determinator:
         from client.runs.planning import plan_question
 
         request = await self._request(question, None, options)
-        connection = await self.connect(for_run=True)
+        connection = await self.connect()
         planning = plan_question(connection.client, request, connection.task_queue)
-        try:
-            planned = await (keep_alive(self.settings, planning) if connection.embedded else planning)
-        finally:
-            connection.release()
+        planned = await (keep_alive(self.settings, planning) if connection.embedded else planning)
         if request.estimate is None:
             return planned
         expected = await estimated(self.settings, request, planned.outline) or request.estimate
@@ -193,7 +190,7 @@ class Determinator:
         from client.runs.start import plain_url, signing_key, start
 
         # each time: whatever ended meanwhile is started again, and the worker has these settings
-        self._connection = connection = await self.connect(for_run=True)
+        self._connection = connection = await self.connect()
         starting = start(
             connection.client,
             request,
@@ -206,7 +203,6 @@ class Determinator:
             address=plain_url(self.settings.openai_base_url or "") if connection.embedded else "",
         )
         started = await (keep_alive(self.settings, starting) if connection.embedded else starting)
-        connection.release()
         return Run(
             self.settings,
             connection,
@@ -239,16 +235,15 @@ class Determinator:
         answer = cast("Asked | Decided", MESSAGES[message].read(content))
         return await revise(self, name, cast("Kind", message), answer, by=by, model=model, max_cost=max_cost)
 
-    async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
+    async def connect(self, *, worker: bool = True) -> Connection:
         """Return a connection to the configured server, else to the embedded one.
 
         That is started when it is not running. With `worker`, it gets a background worker with these
-        settings; with `for_run`, that worker is kept as it is until the connection is released.
-        Raises NoConnection and BadConnectionSettings.
+        settings. Raises NoConnection and BadConnectionSettings.
         """
         config = configured(self.address, self.settings)
         if config is None:
-            return await start_embedded(self.settings, worker=worker, for_run=for_run, say=self.say)
+            return await start_embedded(self.settings, worker=worker, say=self.say)
         address, queue = config["target_host"], self.settings.task_queue
         return Connection(await open_client(config), embedded=False, address=address, task_queue=queue)
 
@@ -288,11 +283,10 @@ class Determinator:
         if read.models and self.settings.model_choices()["default"].backend == "extractive":
             named = ", ".join(model.name for model in read.models)
             raise BadInput(f"{named} is a model, and no model is connected; set DETERMINATOR_MODEL")
-        self._connection = connection = await self.connect(for_run=True)
+        self._connection = connection = await self.connect()
         request = ReviewRequest(protocol=read, protocol_key=key, files=files)
         starting = start_review(connection.client, request, connection.task_queue, user)
         run_id = await (keep_alive(self.settings, starting) if connection.embedded else starting)
-        connection.release()
         return Review(self.settings, connection, run_id)
 
     async def review(self, name: str = "last") -> "Review":

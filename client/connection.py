@@ -8,7 +8,6 @@ chooses between the configured server and the embedded one.
 
 import asyncio
 import os
-import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -122,13 +121,6 @@ class Connection:
     """True when a worker may answer for that queue, as far as this machine knows."""
     patient_until: float = 0.0
     """Time of the monotonic clock: a worker that was just started may need so long until it answers."""
-    hold: socket.socket | None = None
-    """Keeps the embedded server's worker as it is while a run is about to start."""
-
-    def release(self) -> None:
-        """Let the worker be replaced by other commands once no run is open: the run has started."""
-        if self.hold is not None:
-            self.hold.close()
 
     def link(self, run_id: str) -> str | None:
         from urllib.parse import quote

@@ -124,8 +124,6 @@ class Session:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         """The process that has connected; 0 where the system does not tell."""
-        self.holds = False
-        """True when the connection stays open after the supervisor's answer."""
         self.close: Callable[[], None] = lambda: None
         """Called when the connection has ended."""
 
@@ -133,7 +131,7 @@ class Session:
 async def serve_owner(
     held: socket.socket,
     connect: Callable[[Session], Awaitable[socket.socket]],
-    control: Callable[[bytes, Session], Awaitable[bytes]],
+    control: Callable[[bytes], bytes],
 ) -> asyncio.Server:
     """Serve the private socket: `CONNECT` leads to the server, `CONTROL <bytes>` to the supervisor."""
 
@@ -154,10 +152,8 @@ async def serve_owner(
                 await join(reader, writer, inside)
             elif verb == b"CONTROL":
                 length = min(int(rest.split(b"\r\n")[0]), MAX_BODY_BYTES)
-                writer.write(await control(await reader.readexactly(length), session) + b"\n")
+                writer.write(control(await reader.readexactly(length)) + b"\n")
                 await writer.drain()
-                if session.holds:
-                    await reader.read()  # until the command ends or releases it
         writer.close()
 
     return await asyncio.start_unix_server(accept, sock=held)

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -221,10 +222,6 @@ class WorkerSlot:
     others_after: float = 0.0
     """When they may be started: not while the first one starts, nor soon after one of them died."""
 
-    @property
-    def fingerprint(self) -> str:
-        return str(self.note["fingerprint"])
-
 
 def opened_log(log: Path) -> BinaryIO:
     """Return a log to append to, readable by its owner only.
@@ -252,6 +249,21 @@ def last_error(log: Path) -> str:
     """Return the last line of a log that begins with `Error:`, without that word; else an empty text."""
     error = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
     return error.removeprefix("Error:").strip()[:300]
+
+
+ROOM_BYTES = 256 * 1024
+"""Bytes that must be writable: below that the server's database cannot grow."""
+
+
+def has_room(folder: Path) -> bool:
+    """Return whether a file can be written: what is free does not say what a quota allows."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM_BYTES))
+            file.flush()
+    except OSError:
+        return False
+    return True
 
 
 def report(name: str, code: int) -> None:

@@ -72,38 +72,34 @@ async def start_embedded(
     settings: Settings,
     *,
     worker: bool = True,
-    for_run: bool = False,
     restart: bool = False,
     say: Say = quiet,
 ) -> Connection:
     """Return the embedded server with a worker that has these settings, started where they are not there.
 
-    `for_run` keeps the worker as it is until the connection is released; `restart` restarts it whatever it is
-    busy with. The connection names the queue of the worker. Raises NoConnection.
+    `restart` restarts the worker whatever it is busy with. The connection names its queue. Raises
+    NoConnection.
     """
     for _ in range(MAX_STARTS - 1):
         with contextlib.suppress(ProcessesEnded):
-            return await _start(settings, worker=worker, for_run=for_run, restart=restart, say=say)
-    return await _start(settings, worker=worker, for_run=for_run, restart=restart, say=say)
+            return await _start(settings, worker=worker, restart=restart, say=say)
+    return await _start(settings, worker=worker, restart=restart, say=say)
 
 
-async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bool, say: Say) -> Connection:
+async def _start(settings: Settings, *, worker: bool, restart: bool, say: Say) -> Connection:
     places = Places(settings.home)
     try:
         if worker and not places.state.exists():
             say(FIRST_START.format(home=places.home))
         places.make()
         began = await running_server(settings, places)
-        held: Answer | None = None
         wanted = Wanted.by(settings, places) if worker else None
         former = (await answer_of(places)).worker if worker else None
         if wanted and former is None:
-            held = await wanted.ask(places, hold=for_run)  # while the server starts
+            await wanted.ask(places)  # while the server starts
         client, note = await connected(places, began=began)
-        if wanted and held is None:
-            held = await have_worker(
-                client, places, wanted, say, former=former, hold=for_run, restart=restart
-            )
+        if wanted and former is not None:
+            await have_worker(client, places, wanted, say, former=former, restart=restart)
         if wanted and former is None and (waiting := await waits_for(client, places, wanted, wanted.lane)):
             say("; ".join(waiting))
     except OSError as error:
@@ -114,7 +110,6 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
         address=note.address,
         ui_url=note.ui_url,
         task_queue=wanted.queue if wanted else settings.task_queue,
-        hold=held.hold if held else None,
     )
 
 
@@ -140,7 +135,7 @@ async def serve(
                 if not offline.lane.lacks(lane):
                     wanted, lacking = offline, []
             if worker is None or not lacking:
-                await have_worker(connection.client, places, wanted, say, former=worker, hold=False)
+                await have_worker(connection.client, places, wanted, say, former=worker)
                 patient_until = time.monotonic() + WORKER_START_SECONDS
             if lacking and (runs := await open_runs(connection.client, queue)):
                 say(f"{waiting_line(runs, lacking)}; run `determinator up` with the same settings")

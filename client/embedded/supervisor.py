@@ -7,8 +7,7 @@ Invariants:
   is restarted: nobody else can be reached in its place (`client.embedded.forwarder`).
 - A server or worker that dies is started again with the same settings, `MAX_DEATHS` times within
   `DEATHS_SECONDS` at most; then the note says why it was given up.
-- The worker is replaced by one with other settings only when a command asks for that, and not while another
-  command is about to start a run.
+- The worker is replaced by one with other settings only when a command asks for that.
 - It knows a worker's settings from the command that asked for the worker, keeps them in memory only, and has
   none itself.
 
@@ -23,7 +22,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -46,6 +44,7 @@ from client.embedded.processes import (
     Locked,
     LockFile,
     WorkerSlot,
+    has_room,
     last_error,
     now,
     report,
@@ -62,7 +61,7 @@ be handed a port that is held: between finding one and listening there, a neighb
 CONNECT_SECONDS = 30.0
 """Time for which a connection waits for a server that is being restarted."""
 LINGER_SECONDS = 2.0
-"""Time for which a worker is kept for a run that has just been started: the server's list of runs lags."""
+"""Time for which a worker is kept after a command has ended: the server's list of runs lags."""
 LOOK_SECONDS = 5.0
 """Interval at which it is checked whether there is anything to do."""
 OTHERS_AFTER_SECONDS = 4.0
@@ -77,19 +76,6 @@ SPARE_SOCKETS = 8
 
 ROOM_SECONDS = 2.0
 """Interval at which it is checked whether the disk is full."""
-ROOM_BYTES = 256 * 1024
-"""Bytes that must be writable: below that the server's database cannot grow."""
-
-
-def has_room(folder: Path) -> bool:
-    """Return whether a file can be written: what is free does not say what a quota allows."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(ROOM_BYTES))
-            file.flush()
-    except OSError:
-        return False
-    return True
 
 
 class Supervisor:
@@ -115,9 +101,7 @@ class Supervisor:
         """Starts of the server at which its port was taken."""
         self._tasks: set[asyncio.Future[None]] = set()
         self._sessions: set[Session] = set()
-        """Connections through the private socket. One that holds keeps a worker as it is."""
-        self._released = float("-inf")
-        """When the last one that held a worker ended."""
+        """Connections through the private socket."""
         self._used = time.monotonic()
         self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -256,17 +240,14 @@ class Supervisor:
 
     async def _visit(self, session: Session) -> socket.socket:
         """Return a connection for a command or the worker. Raises OSError, TimeoutError."""
-        self._remember(session)
-        return await self._connect()
-
-    def _remember(self, session: Session) -> None:
         self._sessions.add(session)
         session.close = lambda: self._forget(session)
+        return await self._connect()
 
     def _forget(self, session: Session) -> None:
         self._sessions.discard(session)
-        if session.holds:
-            self._released = time.monotonic()
+        if session.pid not in self._own_pids():
+            self._used = time.monotonic()
 
     def _own_pids(self) -> set[int]:
         """Process ids of the worker, and 0 where it is not known whose a connection is."""
@@ -278,7 +259,7 @@ class Supervisor:
         pids = self._own_pids()
         if any(session.pid not in pids for session in self._sessions):
             self._used = time.monotonic()
-        return time.monotonic() - max(self._used, self._released) < LINGER_SECONDS
+        return time.monotonic() - self._used < LINGER_SECONDS
 
     def _reap(self) -> None:
         """See which process has ended. Called for SIGCHLD."""
@@ -409,48 +390,32 @@ class Supervisor:
 
     # what commands ask
 
-    async def _control(self, body: bytes, session: Session) -> bytes:
+    def _control(self, body: bytes) -> bytes:
         """Answer a command. Raises ValueError.
 
         It is `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends it.
         """
         asked = json.loads(body)
-        served = self._have_worker(asked) if asked["do"] == "worker" else False
-        if served and asked["hold"]:
-            session.holds = True
-            self._remember(session)
-        return json.dumps(
-            {
-                "server": self._server_note | {"ready": self._reached.is_set()},
-                "worker": self._worker.note if self._worker else None,
-                "served": served,
-            }
-        ).encode()
+        if asked["do"] == "worker":
+            self._have_worker(asked)
+        server = self._server_note | {"ready": self._reached.is_set()}
+        return json.dumps({"server": server, "worker": self._worker.note if self._worker else None}).encode()
 
-    def _have_worker(self, asked: dict[str, Any]) -> bool:
-        """See that the worker has the settings that a command asks for; return whether it has.
-
-        It is started where none runs, and replaced where the command names it (`over`) unless another
-        command keeps it.
-        """
+    def _have_worker(self, asked: dict[str, Any]) -> None:
+        """Start the worker that a command asks for, in place of one with other settings."""
         self._used = time.monotonic()
         note, slot = asked["note"], self._worker
         if slot is None:
             slot = self._worker = WorkerSlot(asked, Child(self._logs / "worker.log"), dict(note))
             self._later(0.0, partial(self._start_worker, slot))
-            return True
-        if slot.fingerprint == note["fingerprint"] and not asked["force"]:
-            return True
-        held = any(session.holds for session in self._sessions)
-        lingers = time.monotonic() - self._released < LINGER_SECONDS
-        if not asked["force"] and (asked["over"] != slot.fingerprint or held or lingers):
-            return False
+            return
+        if slot.note["fingerprint"] == note["fingerprint"] and not asked["force"]:
+            return
         slot.asked, slot.note = asked, dict(note)
         self._end_others(slot)
         if slot.child.process is not None:  # else it is about to be started
             slot.replaced = True
             self._begin(slot.child.stop())
-        return True
 
     async def _end_when_idle(self) -> None:
         """End a server without a worker when nobody has asked it anything for long.

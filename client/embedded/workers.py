@@ -11,7 +11,6 @@ import asyncio
 import json
 import os
 import socket
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -52,18 +51,10 @@ class Answer:
     server: ServerNote
     worker: WorkerNote | None
     """The worker that is to run; None when there is none."""
-    served: bool
-    """True when it has the settings that were asked for."""
-    hold: socket.socket | None
-    """The open connection of a request that keeps the worker as it is."""
 
 
 async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
-    """Return what runs, after what is asked for was done (`Supervisor._control`).
-
-    One that asks to `hold` the worker keeps it as it is until the answer's connection is closed. Raises
-    NoSupervisor.
-    """
+    """Return what runs, after what is asked for was done (`Supervisor._control`). Raises NoSupervisor."""
     return await asyncio.to_thread(_ask, places, asked)
 
 
@@ -73,28 +64,20 @@ async def state_of(places: Places) -> Answer:
 
 
 def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(ANSWER_SECONDS)
-        connection.connect(short_path(places.socket))
-        if peer_of(connection)[1] != os.geteuid():
-            raise NoSupervisor(f"another user serves {places.socket}")
-        body = json.dumps(asked).encode()
-        connection.sendall(b"CONTROL %d\r\n\r\n" % len(body) + body)
-        with connection.makefile("rb") as answers:
-            reply = json.loads(answers.readline())
-        answer = Answer(
-            ServerNote.model_validate(reply["server"]),
-            WorkerNote.model_validate(reply["worker"]) if reply["worker"] else None,
-            reply["served"],
-            connection if asked.get("hold") and reply.get("served") else None,
-        )
-    except (OSError, ValueError, LookupError) as error:
-        connection.close()
-        raise NoSupervisor(str(error)) from error
-    if answer.hold is None:
-        connection.close()
-    return answer
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.settimeout(ANSWER_SECONDS)
+            connection.connect(short_path(places.socket))
+            if peer_of(connection)[1] != os.geteuid():
+                raise NoSupervisor(f"another user serves {places.socket}")
+            body = json.dumps(asked).encode()
+            connection.sendall(b"CONTROL %d\r\n\r\n" % len(body) + body)
+            with connection.makefile("rb") as answers:
+                reply = json.loads(answers.readline())
+            worker = WorkerNote.model_validate(reply["worker"]) if reply["worker"] else None
+            return Answer(ServerNote.model_validate(reply["server"]), worker)
+        except (OSError, ValueError, LookupError) as error:
+            raise NoSupervisor(str(error)) from error
 
 
 IDLE_SECONDS = 1800.0
@@ -103,8 +86,6 @@ MAX_PROCESSES = 4
 """Processes of the worker; each takes 250 MB."""
 FEW_RUNS = 20
 """Runs of the list of open ones that are looked at one by one."""
-TURN_SECONDS = 30.0
-"""Time for which a command waits for others that are about to start their runs with other settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +108,10 @@ class Wanted:
         """The queue of its runs."""
         return self.lane.queue(self.settings.task_queue)
 
-    async def ask(
-        self, places: Places, former: WorkerNote | None = None, *, hold: bool = False, force: bool = False
-    ) -> Answer:
-        """Have this worker: one that runs already, or a new one where none runs.
+    async def ask(self, places: Places, *, force: bool = False) -> Answer:
+        """Have this worker, in place of one with other settings; with `force`, in place of any.
 
-        The `former` one is replaced where it has other settings, unless another command holds it;
-        with `force` in any case. To `hold` it keeps it as it is until the answer's connection is
-        closed. Raises NoConnection.
+        Raises NoConnection.
         """
         asked = {
             "do": "worker",
@@ -145,8 +122,6 @@ class Wanted:
             ],
             "processes": processes_of(self.settings),
             "environment": worker_environment(self.settings),
-            "over": former.fingerprint if former else None,
-            "hold": hold,
             "force": force,
         }
         try:
@@ -167,23 +142,16 @@ async def have_worker(
     say: Say,
     *,
     former: WorkerNote | None,
-    hold: bool,
     restart: bool = False,
-) -> Answer:
+) -> None:
     """See that the worker of the home has the wanted settings, in place of the `former` one.
 
     It is said which runs wait for others. Raises NoConnection, RPCError.
     """
-    deadline = time.monotonic() + TURN_SECONDS
-    while not (answer := await wanted.ask(places, former, hold=hold, force=restart)).served:
-        if time.monotonic() > deadline:
-            raise NoConnection("other commands keep the worker of this home with other settings; try again")
-        former = answer.worker
-        await asyncio.sleep(0.2)
-    if former is not None and answer.worker is not None and answer.worker.fingerprint != former.fingerprint:
-        waiting = await waits_for(client, places, wanted, answer.worker.lane)
+    worker = (await wanted.ask(places, force=restart)).worker
+    if former is not None and worker is not None and worker.fingerprint != former.fingerprint:
+        waiting = await waits_for(client, places, wanted, worker.lane)
         say("; ".join(["restarting the background worker: your settings have changed", *waiting]))
-    return answer
 
 
 async def waits_for(client: Client, places: Places, wanted: Wanted, has: Lane) -> list[str]:

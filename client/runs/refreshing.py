@@ -109,13 +109,10 @@ async def send(
     from client.runs.follow import why
     from client.runs.start import signing_key
 
-    connection = await client.connect(for_run=True)
-    try:
-        request = await prepare(connection)
-        key = signing_key(client.settings, embedded=client.embedded) if request.library else b""
-        handle = await start_refresh(connection.client, request, connection.task_queue, key)
-    finally:
-        connection.release()
+    connection = await client.connect()
+    request = await prepare(connection)
+    key = signing_key(client.settings, embedded=client.embedded) if request.library else b""
+    handle = await start_refresh(connection.client, request, connection.task_queue, key)
     if request.instruction is None:
         client.say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
     try:

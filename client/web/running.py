@@ -1,26 +1,33 @@
-"""A run on the page: what it does, what it waits for, and what it is told."""
+"""A run on the page: what it does, looked at once a second, what it waits for, and what it is told."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from typing import get_origin
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
-from sse_starlette import EventSourceResponse
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData
 
-from activities.contracts.evidence import ReportPlanSection
-from client.access import line_of
+from activities.contracts.evidence import ReportPlan, ReportPlanSection
+from activities.contracts.prepare import Continued
+from activities.messages import clock, counted
+from client.access import Access, line_of
 from client.api import EXPECTED
-from client.failures import BadInput
+from client.failures import BadInput, NoSuchRun
 from client.messages import MESSAGES, Verb
 from client.reports.load import NoReport
 from client.run import Run
-from client.web.frame import Frame
+from client.web.frame import Frame, drafts_of, rendered
 from client.web.home import Home
-from client.web.live import Live, steps_later, stream
 from client.web.reading import Reading
 from client.web.talking import Talking
+from workflows.event_types import AgentEvent
+from workflows.types import Progress
 
 NOTE_CHARS = 2_000
 Said = tuple[Verb, dict[str, object]]
@@ -92,9 +99,9 @@ class Running:
 def values_of(verb: Verb, form: FormData) -> dict[str, object]:
     """Return the fields of a message that a form has; what is left empty is as it would be."""
     values: dict[str, object] = {}
-    for name, field in verb.fields.items():
+    for name, info in verb.fields.items():
         texts = texts_of(form, name)
-        if get_origin(field.annotation) is tuple:
+        if get_origin(info.annotation) is tuple:
             values[name] = texts
         elif any(texts):
             values[name] = texts[-1]
@@ -107,11 +114,11 @@ def inputs_of(verb: Verb) -> tuple[str, list[dict[str, str | bool]]]:
     inputs: list[dict[str, str | bool]] = [
         {
             "name": name,
-            "label": (field.description or name).rstrip("."),
-            "number": field.annotation in (int, float) and name != "seconds",
-            "step": "any" if field.annotation is float else "1",
+            "label": (info.description or name).rstrip("."),
+            "number": info.annotation in (int, float) and name != "seconds",
+            "step": "any" if info.annotation is float else "1",
         }
-        for name, field in verb.fields.items()
+        for name, info in verb.fields.items()
         if name != whole
     ]
     return whole, inputs
@@ -159,3 +166,194 @@ async def answers(_run: Run, _user: str, form: FormData) -> Said:
 
 FORMS: Mapping[str, Callable[[Run, str, FormData], Awaitable[Said]]] = {"plan": plan, "answers": answers}
 """Forms that are more than the fields of a message."""
+
+
+LOOK_SECONDS = 1.0
+MAX_EVENTS = 2_000
+"""Events that a tab remembers, the latest."""
+PAGE_CHANGES = "run-changed"
+"""The event after which a browser loads the page again: the run is over, or its report waits for approval."""
+
+
+@dataclass
+class Live:
+    """The part that a tab has seen of a run. It can be lost: a reload reads it again."""
+
+    run: Run
+    events: list[AgentEvent] = field(default_factory=list)
+    over: bool = False
+    waits: str | None = None
+    """The gate that waits for a person."""
+    question: str = ""
+    continues: Continued | None = None
+
+    async def look(self) -> str:
+        """Return the part of the page that changes, as HTML. Raises what `Run.status` raises."""
+        status = await self.run.status()
+        now, row = status.progress, status.row
+        self.over, self.question = row.status != "running", row.question
+        if now is None:
+            return rendered("live", now=None, row=row, said="")
+        self.question = row.question or now.question
+        last = self.events[-1].seq if self.events else 0
+        if now.last_seq > last:
+            new = [event async for event in self.run.events(last, follow=False)]
+            self.events = [*self.events, *new][-MAX_EVENTS:]
+        self.waits, self.continues = now.waiting_for, now.continues
+        plan = (await self.run.plan()).plan if now.waiting_for == "plan" else None
+        return await asyncio.to_thread(partial(self._html, now, plan))
+
+    def _html(self, now: Progress, plan: ReportPlan | None) -> str:
+        titles = {section.id: section.title for section in now.sections}
+        return rendered(
+            "live",
+            now=now,
+            run_id=self.run.id,
+            plan=plan,
+            line=line_of_now(now),
+            quiet=quiet_line(now),
+            steps=steps_of(self.events, titles),
+            drafts=drafts_of(self.events, titles),
+            troubles=troubles_of(self.events),
+            link=self.run.link,
+        )
+
+
+def line_of_now(now: Progress) -> str:
+    """Return what it does now."""
+    phase = "paused" if now.paused else now.phase.replace("_", " ")
+    return f"{phase[:1].upper()}{phase[1:]}" + (f": {now.message}" if now.message else "")
+
+
+def quiet_line(now: Progress) -> str:
+    """Return `24 works · 12,300 of 250,000 tokens · $0.0123 · 1:05`."""
+    budget, used = now.budget, now.budget.used
+    limit, most = budget.limits.max_tokens, budget.limits.max_cost_microusd
+    parts = [counted(now.evidence, "work")]
+    if used.tokens:
+        parts.append(f"{used.tokens:,}{f' of {limit:,}' if limit is not None else ''} tokens")
+    if used.cost_microusd:
+        dearest = f" of ${most / 1e6:.2f}" if most is not None else ""
+        parts.append(f"${used.cost_microusd / 1e6:.4f}{dearest}")
+    waiting = now.paused or now.waiting_for or not budget.as_of
+    seconds = budget.elapsed_seconds + (0 if waiting else max(time.time() - budget.as_of, 0))
+    return " · ".join((*parts, clock(seconds)))
+
+
+async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[ServerSentEvent, None]:
+    """Yield what the page shows, each time it has changed; then that the page is another one."""
+    shown, live = "", None
+    while True:
+        try:
+            live = live or Live(await access.run(run_id, user))
+            html = await live.look()
+        except EXPECTED as error:
+            live = None
+            note = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
+            html = rendered("said", text=f"{line_of(error)}.{note}", wrong=True)
+        if html != shown:
+            shown = html
+            yield ServerSentEvent(html)
+        if live is not None and (live.over or live.waits == "report"):
+            yield ServerSentEvent("", event=PAGE_CHANGES)
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def steps_later(run: Run) -> str:
+    """Return the steps of a run that is over."""
+    live = Live(run)
+    titles: dict[str, str] = {}
+    with suppress(*EXPECTED):
+        live.events = [event async for event in run.events(0, follow=False)]
+        seen = await run.progress()
+        titles = {section.id: section.title for section in seen.sections} if seen else {}
+    return await asyncio.to_thread(
+        partial(rendered, "steps", steps=steps_of(live.events, titles), run_id=run.id, over=True)
+    )
+
+
+LINES = 60
+"""Events that are listed under a step, the latest."""
+STEPS: Mapping[str, tuple[str, ...]] = {
+    "Read the question": (
+        "started",
+        "reading",
+        "read",
+        "mode_chosen",
+        "clarification_needed",
+        "imported",
+    ),
+    "Planned": ("planned", "replanning"),
+    "Researched the sections": ("section_started", "section_complete"),
+    "Searched": ("searching", "search_complete", "source_added"),
+    "Judged": ("judging", "judge_complete", "evidence_shared"),
+    "Formed hypotheses": ("hypothesizing", "hypotheses"),
+    "Looked for what is missing": ("gap", "reflected", "looping"),
+    "Read the works for the table": ("extracting", "analyzing", "analysis_complete"),
+    "Wrote and checked": ("synthesizing", "streaming", "verifying", "refused", "editing"),
+    "Ended": ("stopping", "complete"),
+}
+"""Name of each step, and the events that begin it. Any other event belongs to the step that is open."""
+NAMES = {kind: name for name, kinds in STEPS.items() for kind in kinds}
+PERMANENT = ("auth", "insufficient_quota", "model_not_found")
+"""Failures of a model's server that only a person can mend."""
+
+
+@dataclass(slots=True)
+class Step:
+    name: str
+    key: str
+    """The same for as long as the run is looked at."""
+    note: str = ""
+    """Its end, in a few words."""
+    events: list[AgentEvent] = field(default_factory=list)
+
+    @property
+    def lines(self) -> Sequence[AgentEvent]:
+        return [event for event in self.events if event.type != "streaming"][-LINES:]
+
+
+def steps_of(events: Iterable[AgentEvent], titles: Mapping[str, str]) -> list[Step]:
+    """Return the steps in the order in which they began. The steps of a section are one, under its title."""
+    steps: dict[str, Step] = {}
+    open_step = Step("Started", "start")
+    for event in events:
+        if event.section:
+            name, key = titles.get(event.section) or event.section, f"section-{event.section}"
+        elif event.type in NAMES:
+            name = NAMES[event.type]
+            key = f"{name}-{event.iteration}"
+        else:
+            name, key = open_step.name, open_step.key
+        step = steps.setdefault(key, Step(name, key))
+        step.events.append(event)
+        if not event.section:
+            open_step = step
+    for step in steps.values():
+        step.note = note_of(step)
+    return [*steps.values()]
+
+
+def note_of(step: Step) -> str:
+    """`3 searches in pubmed, europepmc: 24 new works`, or the last message."""
+    searched = [event for event in step.events if event.type == "search_complete"]
+    if searched and step.name == "Searched":
+        sources = ", ".join(dict.fromkeys(event.text("source") for event in searched))
+        works = counted(sum(event.number("new") for event in searched), "new work")
+        return f"{counted(len(searched), 'search', 'searches')} in {sources}: {works}"
+    judged = [event for event in step.events if event.type == "judge_complete"]
+    if judged and (judged_works := judged[-1].number("works")):
+        return f"{counted(judged_works, 'work')}, {judged[-1].number('relevant')} of them answer"
+    lines = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
+    return lines[-1].message if lines else ""
+
+
+def troubles_of(events: Iterable[AgentEvent]) -> list[str]:
+    """Return what only a person can mend, such as a key that is refused; each once."""
+    failed = (
+        event.text("reason") or event.message
+        for event in events
+        if event.type == "error" and event.text("category") in PERMANENT
+    )
+    return [*dict.fromkeys(failed)]

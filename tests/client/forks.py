@@ -29,7 +29,13 @@ from client.cli.main import main
 IMPORTED = (
     *("activities.report.formats.markdown", "activities.report.formats.page"),
     *("activities.report.parts.conclusions", "activities.report.parts.readings"),
-    *("activities.report.run_folder", "client.api", "client.blocking", "client.cli.ask", "client.cli.export"),
+    *(
+        "activities.report.run_folder",
+        "client.api",
+        "client.blocking",
+        "client.cli.ask",
+        "client.cli.results",
+    ),
     *("client.cli.gate", "client.cli.results", "client.cli.review", "client.cli.runs", "client.cli.screen"),
     *("client.cli.servers", "client.cli.sources", "client.cli.steering", "client.cli.watch"),
     *("client.reports.answer_panel", "client.reports.finished", "client.reports.load"),

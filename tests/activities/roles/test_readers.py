@@ -7,7 +7,7 @@ import pytest
 
 from activities.contracts.evidence import ModelChoice, Vigilance
 from activities.roles import readers
-from client.cli.iterations import lines_of_readers
+from client.cli.runs import lines_of_readers
 from tests.activities.roles.conftest import Case
 from tests.fake_openai import claims_of, says, sensible
 from tests.replay import Asked, Reply

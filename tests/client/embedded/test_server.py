@@ -29,11 +29,11 @@ from client.embedded.processes import (
     LockFile,
     command_of,
     end_orphans,
+    has_room,
     holder,
     is_held,
 )
 from client.embedded.server import start_embedded, stop_embedded
-from client.embedded.supervisor import has_room
 from client.failures import NoConnection
 from client.run import Run
 from client.runs.display import Display

@@ -60,7 +60,7 @@ async def test_the_workflow_of_the_documents_hires_runs_under_one_budget(library
     """Its worker is ended once it has hired them, and another one takes over: no run is hired twice."""
     survey = executed(*blocks("Temporal", "python"))["Survey"]
     async with Determinator() as client:
-        connection = await client.connect(for_run=True)
+        connection = await client.connect()
 
         def worker() -> Worker:
             return Worker(
@@ -80,7 +80,6 @@ async def test_the_workflow_of_the_documents_hires_runs_under_one_budget(library
                 await asyncio.sleep(0.02)
         async with worker():
             reports = await handle.result()
-        connection.release()
         assert [report["run"] for report in reports] == ["survey-1-0", "survey-1-1"]
         hired = [row.run_id for row in await client.runs() if row.run_id.startswith("survey-1")]
         assert len(hired) == len(QUESTIONS)

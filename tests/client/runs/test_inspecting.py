@@ -1,7 +1,7 @@
 """Iterations as people look at them."""
 
 from activities.contracts.iterations import IterationRecord, IterationSearch
-from client.cli.iterations import lines_of
+from client.cli.runs import lines_of
 from client.runs.query import all_iterations
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.conftest import live as live  # the fixture

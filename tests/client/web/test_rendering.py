@@ -13,7 +13,7 @@ from client.reports.replies import cited_of
 from client.run import RunStatus
 from client.web.frame import MAX_CHARS, drafts_of, parts_of, rendered, report_body
 from client.web.home import word_of
-from client.web.live import LINES, Live, steps_of
+from client.web.running import LINES, Live, steps_of
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
 from tests.client.seen import progress
