@@ -1,7 +1,7 @@
 """Encrypts every payload that leaves a client or a worker: AES-256-GCM, with keys from the environment.
 
 `DETERMINATOR_CODEC_KEYS` holds one key or several, `id:key` separated by commas, each key 32 bytes in base64
-(`determinator codec new-key` makes one). The first encrypts; all decrypt, so a key is rotated by putting a
+(`openssl rand -base64 32` makes one). The first encrypts; all decrypt, so a key is rotated by putting a
 new one in front, and dropped when the last history that was written with it has left the server. The name of
 the key is the only thing about a payload that stays readable, and it is authenticated with it.
 

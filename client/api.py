@@ -19,7 +19,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
@@ -34,7 +34,7 @@ from client.failures import BadInput, Failure, no_such_run
 from client.listing import EVERY, Filter, Listing, Row, description, find_run, list_runs, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Awaitable, Collection
 
     from activities.contracts.evidence import Evidence, Filters, SourceOption
     from activities.refresh_activity import RefreshOutcome
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from workflows.types import ResearchRequest
 
 
+T = TypeVar("T")
 EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
 """Errors that the methods raise for a person to read; `client.failures.as_failure` words them."""
 
@@ -154,8 +155,7 @@ class Determinator:
 
         request = await self._request(question, None, options)
         connection = await self.connect()
-        planning = plan_question(connection.client, request, connection.task_queue)
-        planned = await (keep_alive(self.settings, planning) if connection.embedded else planning)
+        planned = await self._alive(plan_question(connection.client, request, connection.task_queue))
         if request.estimate is None:
             return planned
         expected = await estimated(self.settings, request, planned.outline) or request.estimate
@@ -202,7 +202,7 @@ class Determinator:
             once=once,
             address=plain_url(self.settings.openai_base_url or "") if connection.embedded else "",
         )
-        started = await (keep_alive(self.settings, starting) if connection.embedded else starting)
+        started = await self._alive(starting)
         return Run(
             self.settings,
             connection,
@@ -235,6 +235,10 @@ class Determinator:
         answer = cast("Asked | Decided", MESSAGES[message].read(content))
         return await revise(self, name, cast("Kind", message), answer, by=by, model=model, max_cost=max_cost)
 
+    async def _alive(self, work: "Awaitable[T]") -> T:
+        """Do something while the embedded server and its worker, where they serve, are started again."""
+        return await (keep_alive(self.settings, work) if self.embedded else work)
+
     async def connect(self, *, worker: bool = True) -> Connection:
         """Return a connection to the configured server, else to the embedded one.
 
@@ -259,11 +263,15 @@ class Determinator:
             raise no_such_run(name)
         connection = await self.connect(worker=False)
         run_id = await find_run(connection.client, name)
-        if worker and connection.embedded and (state := await description(connection.client, run_id)):
-            running = status_of(state) == "running"
-            queue = state.task_queue
-            connection = await serve(self.settings, connection, queue, running=running, say=self.say)
+        connection = await self._served(connection, run_id) if worker else connection
         return Run(self.settings, connection, run_id, say=self.say)
+
+    async def _served(self, connection: Connection, run_id: str) -> Connection:
+        """Return the connection, with a worker for the queue of a run where the embedded server has it."""
+        if not connection.embedded or (state := await description(connection.client, run_id)) is None:
+            return connection
+        running = status_of(state) == "running"
+        return await serve(self.settings, connection, state.task_queue, running=running, say=self.say)
 
     async def start_review(self, protocol: Path | str, *, user: str = "") -> "Review":
         """Start the systematic review of a protocol, or join it where it is under way.
@@ -286,7 +294,7 @@ class Determinator:
         self._connection = connection = await self.connect()
         request = ReviewRequest(protocol=read, protocol_key=key, files=files)
         starting = start_review(connection.client, request, connection.task_queue, user)
-        run_id = await (keep_alive(self.settings, starting) if connection.embedded else starting)
+        run_id = await self._alive(starting)
         return Review(self.settings, connection, run_id)
 
     async def review(self, name: str = "last") -> "Review":
@@ -298,12 +306,7 @@ class Determinator:
             raise no_such_run(name)
         connection = await self.connect(worker=False)
         run_id = await find_review(connection.client, name)
-        if connection.embedded and (state := await description(connection.client, run_id)):
-            running = status_of(state) == "running"
-            connection = await serve(
-                self.settings, connection, state.task_queue, running=running, say=self.say
-            )
-        return Review(self.settings, connection, run_id)
+        return Review(self.settings, await self._served(connection, run_id), run_id)
 
     async def reviews(self) -> list[str]:
         """Return the ids of all reviews, the newest first. Raises NoConnection."""

@@ -191,12 +191,10 @@ async def model_facts(settings: "Settings", model: str) -> str:
 
     As `effort small, context 4,096 tokens, 1 call at a time`.
     """
-    from activities.models.address import parse
-    from activities.models.prices import OPENAI_URL, effort_for, key_for
-    from activities.models.server_facts import ask_server
+    from activities.models.prices import effort_for, facts_of
+    from activities.settings import choice
 
-    where = parse(settings.openai_base_url or OPENAI_URL)
-    facts = await ask_server(where, model, key_for(settings, where.shown))
+    facts = await facts_of(settings, choice(model))
     context = (
         settings.context_tokens if "context_tokens" in settings.model_fields_set else facts.context_tokens
     )

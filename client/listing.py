@@ -34,8 +34,6 @@ PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
 State = Literal["running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out"]
 MAX_IDS = 20_000
 """Executions that are read in search of a part of an id."""
-BEFORE_LINES = "0.1"
-"""The line of runs that noted their user and no line."""
 UNREADABLE = "(encrypted with a key that is not here)"
 """In place of the question of a run whose payloads cannot be read."""
 
@@ -265,6 +263,6 @@ async def as_row(execution: WorkflowExecution) -> Row:
         started=execution.start_time,
         closed=execution.close_time,
         user=str(memo.get("user", "")),
-        line=str(memo.get("line", "")) or (BEFORE_LINES if memo.get("user") is not None else ""),
+        line=str(memo.get("line", "")),
         address=str(memo.get("address", "")),
     )

@@ -108,7 +108,7 @@ def main() -> None:
     except CodecError as error:
         parser.error(str(error))
     if keys is None:
-        parser.error("there are no keys: set DETERMINATOR_CODEC_KEYS (`determinator codec new-key ID`)")
+        parser.error("there are no keys: set DETERMINATOR_CODEC_KEYS")
     if not token:
         token = secrets.token_urlsafe(24)
         print(f"token: {token}", file=sys.stderr)

@@ -1,6 +1,5 @@
 """`determinator ask`: a question in, a report out."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
-from client.runs.options import KEYS, AskOptions, chosen
+from client.runs.options import KEYS, chosen
 from client.runs.request import build_request
 from client.terminal import plain
 
@@ -116,7 +115,7 @@ def ask(
                     "server run"
                 )
             if not (options.get("model") or settings.model):
-                await offer_model(settings, options, at_terminal=not as_json)
+                await offer_model(settings)
             if dry_run:
                 show_planned(await client.plan(text, **options), as_json=as_json)
                 return 0
@@ -154,11 +153,10 @@ PLANNED = ("deep", "hierarchical")
 """Modes whose report has the sections of a plan."""
 
 
-async def offer_model(settings: "Settings", options: "AskOptions", *, at_terminal: bool) -> None:
+async def offer_model(settings: "Settings") -> None:
     """Say which models there are, where none is named.
 
     They are those of the configured server, else of a server of this machine, to which nothing is sent.
-    At a terminal the person chooses for this question.
     """
     if settings.openai_base_url is None and settings.openai_api_key is None:
         for server in (await local_servers())[:1]:
@@ -169,12 +167,9 @@ async def offer_model(settings: "Settings", options: "AskOptions", *, at_termina
         f"no model is named, so none is used; {address or 'the server'} "
         + (f"offers {', '.join(names[:NAMED_MODELS])}" if names else "does not list its models")
         + (f" and {len(names) - NAMED_MODELS} more" if len(names) > NAMED_MODELS else "")
-        + ": name one with --model or DETERMINATOR_MODEL (`extractive`: none)"
+        + ": name one with --model or DETERMINATOR_MODEL, or as `name` under [model] in "
+        f"{user_config_path()} (`extractive`: none)"
     )
-    if not (at_terminal and names and sys.stdin.isatty() and sys.stderr.isatty()):
-        return
-    options["model"] = click.prompt("Model for this question", default="extractive", err=True).strip()
-    say(f"to use it for every question, write `name` under [model] in {user_config_path()}")
 
 
 NAMED_MODELS = 8

@@ -65,7 +65,6 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
         "rewind": ("client.cli.runs:rewind", "Reset a run to the beginning of an iteration."),
         "search": ("client.cli.sources:search", "Search one source, outside of any run."),
         "graph": ("client.cli.sources:graph", "List, show and check graphs."),
-        "codec": ("client.cli.servers:codec", "Make keys for encrypted payloads."),
     },
 }
 """Verb -> where it is, and its line in the help; by group."""
@@ -155,12 +154,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         print_error(error.format_message())
         return error.exit_code
-    except BadSettings as error:
-        for mistake in str(error).splitlines():
-            print_error(mistake)
-        return error.code
     except Failure as error:
-        print_error(str(error))
+        for line in str(error).splitlines() if isinstance(error, BadSettings) else [str(error)]:
+            print_error(line)
         return error.code
     except (click.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED

@@ -20,7 +20,7 @@ from client.cli.common import (
 )
 from client.cli.options import options_of
 from client.listing import Listing, count_reviews, shortest_name
-from client.terminal import TEMPORALS_VIEW, plain, shown, to_stdout
+from client.terminal import TEMPORALS_VIEW, plain, plain_table, shown, to_stdout
 
 if TYPE_CHECKING:
     from activities.contracts.evidence import Vigilance
@@ -37,8 +37,6 @@ MAX_PIPE_COLUMNS = 80
 NEEDED_BESIDE = 70
 """Columns of a list beside the id, with room for the question."""
 SHORT_ID = 20
-COLUMNS = (("status", 10), ("mode", 12), ("started", 16))
-"""Columns of a list between id and question, with their width."""
 SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no model"}
 
 
@@ -126,36 +124,24 @@ async def list_runs(client: "Determinator", as_json: bool, **asked: object) -> N
 
 def show_list(rows: "list[Row]") -> None:
     """Print runs as a table. On a narrow terminal the hash replaces the id: it names the run as well."""
-    from rich.table import Table
     from rich.text import Text
 
     console = to_stdout(MAX_PIPE_COLUMNS)
-    longest = max(len(row.run_id) for row in rows)
-    whole = console.width >= longest + NEEDED_BESIDE
-    ids = [row.run_id if whole else short_id(row.run_id) for row in rows]
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("run", no_wrap=True, min_width=max(map(len, ids)))
-    for name, width in COLUMNS:
-        table.add_column(name, no_wrap=True, min_width=width)
-    # the rest of the line: Rich would shorten all columns alike for a long question
-    room = console.width - max(map(len, ids)) - sum(width + 2 for _, width in COLUMNS) - 2
-    table.add_column("question", overflow="ellipsis", no_wrap=True, max_width=max(room, 8))
-    for row, name in zip(rows, ids, strict=True):
+    is_wide = console.width >= max(len(row.run_id) for row in rows) + NEEDED_BESIDE
+    table = plain_table()
+    for name in ("run", "status", "mode", "started"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("question", overflow="ellipsis", no_wrap=True, ratio=1)
+    for row in rows:
         state = row.status if row.status != "running" or not row.phase else row.phase.replace("_", " ")
         table.add_row(
-            Text(name),
+            Text(row.run_id if is_wide else shortest_name(row.run_id)[-SHORT_ID:]),
             SHORT_STATES.get(state, state),
             row.mode,
             f"{row.started.astimezone():%Y-%m-%d %H:%M}",
             Text(plain(row.question)),
         )
     console.print(table)
-
-
-def short_id(run_id: str) -> str:
-    """Return the shortest name of a run, of which no more than a column's width is shown."""
-    name = shortest_name(run_id)
-    return name if len(name) <= SHORT_ID else f"{name[: SHORT_ID - 3]}..."
 
 
 def as_data(row: "Row") -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`determinator serve`, `web` and `mcp`: servers, where they may listen, how they end; keys for payloads."""
+"""`determinator serve`, `web` and `mcp`: servers, where they may listen, how they end."""
 
 import logging
 import os
@@ -114,27 +114,6 @@ def shown_host(host: str) -> str:
     if host in LOOPBACK or host in WILDCARDS:
         return "[::1]" if host == "::1" else "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-@click.group()
-def codec() -> None:
-    """Payloads are encrypted where DETERMINATOR_CODEC_KEYS holds keys: `id:key`, the newest first."""
-
-
-@codec.command("new-key", short_help="Print a new key.")
-@click.argument("key_id", metavar="ID")
-def new_key(key_id: str) -> int:
-    """Print `ID:key` with a random key, to be put in front of those in DETERMINATOR_CODEC_KEYS."""
-    from activities.codec import CodecError, parse_keys
-    from activities.codec import new_key as random_key
-
-    entry = f"{key_id}:{random_key()}"
-    try:
-        parse_keys(entry)
-    except CodecError as error:
-        raise BadInput(str(error)) from error
-    click.echo(entry)
-    return 0
 
 
 @click.command()

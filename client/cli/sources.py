@@ -1,4 +1,4 @@
-"""`determinator sources`, `search`, `documents` and `graph`: what can be searched, and the graphs there are."""
+"""`determinator sources`, `search`, `documents` and `graph`: what is searched, and the graphs there are."""
 
 import asyncio
 from collections.abc import Callable, Iterator

@@ -7,14 +7,14 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from activities.contracts.evidence import Claim, Evidence, Identifiers, ReportPlan, SearchStatus
+from activities.contracts.evidence import Claim, Evidence, Identifiers, SearchStatus
 from activities.credentials import redacted
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
 from client.failures import as_failure, in_shell
 from client.messages import MESSAGES
-from client.runs.run_state import RunId, RunState
+from client.runs.run_state import RunId
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -159,10 +159,6 @@ class ReportAnswer(BaseModel):
             notes=[*notes],
             markdown=markdown,
         )
-
-
-class ResearchState(RunState):
-    plan: ReportPlan | None = Field(None, description="What waits at the gate `plan`")
 
 
 class VerifyAnswer(BaseModel):

@@ -35,7 +35,6 @@ from client.listing import Listing
 from client.mcp.answers import (
     CollectedWork,
     ReportAnswer,
-    ResearchState,
     VerifyAnswer,
     clearly,
 )
@@ -258,7 +257,7 @@ class Research:
         ] = "",
         wait_seconds: Seconds = 0,
         **options: Any,  # noqa: ANN401 - those of `SharedOptions`
-    ) -> ResearchState | InputRequiredResult:
+    ) -> RunState | InputRequiredResult:
         """Start the research of a question; its report quotes a source for every claim.
 
         The same question with the same settings joins the run that is under way. Returns at once
@@ -302,7 +301,7 @@ class Research:
 
     async def research_status(
         self, ctx: Context, run: AnyRun = "last", wait_seconds: Seconds = 0
-    ) -> ResearchState:
+    ) -> RunState:
         """Return how a run is: phase, iteration, works, money spent, and what waits for a decision.
 
         With `wait_seconds`, waits for its end or for a gate and reports progress meanwhile.
@@ -378,14 +377,12 @@ class Research:
         faults = [*checked.examination.faults(), *checked.parcel.damaged]
         return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
 
-    async def _state(self, run: Run, ctx: Context, seconds: float) -> ResearchState:
+    async def _state(self, run: Run, ctx: Context, seconds: float) -> RunState:
         """Return the state of a run, after waiting for its end or for a gate."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(follow(run, ctx), seconds)
-        state = await state_of(run)
-        plan = (await run.plan()).plan if state.waiting_for == "plan" else None
-        return ResearchState(**dict(state), plan=plan)
+        return await state_of(run)
 
 
 async def follow(run: Run, ctx: Context) -> None:

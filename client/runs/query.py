@@ -172,27 +172,16 @@ async def _stored(
     return [event for event in events if after < event.seq < before]
 
 
-class Heartbeat(BaseModel):
-    """The report of a thinking step, or of a search of a library, while it runs.
+class ModelCall(BaseModel):
+    """One model call under way, or one library being read.
 
-    See `activities.models.base` and `activities.sources.base`.
+    Its step reports it in heartbeats; see `activities.models.base` and `activities.sources.base`.
     """
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     role: str = ""
-    waiting: bool = False
-    usage: Usage = Usage()
-    files_read: int = 0
-    files: int = 0
-
-
-class ModelCall(BaseModel):
-    """One model call under way, or one library being read."""
-
-    model_config = ConfigDict(frozen=True)
-
-    role: str
+    """`library` for one that is read."""
     section: str = ""
     """Id of the section that makes it; empty for the run itself."""
     attempt: int = 1
@@ -220,34 +209,26 @@ async def _calls_of(client: Client, section: str, workflow_id: str) -> list[Mode
         described = await client.get_workflow_handle(workflow_id).describe()
     except RPCError:
         return []
-    calls = []
-    for pending in described.raw_description.pending_activities:
-        if beat := await _heartbeat(client, pending):
-            running = datetime.now(UTC) - pending.last_started_time.ToDatetime(UTC)
-            call = ModelCall(
-                role=beat.role or "library",
-                section=section,
-                attempt=pending.attempt,
-                seconds=max(running.total_seconds(), 0.0),
-                tokens=beat.usage.output_tokens,
-                waiting=beat.waiting,
-                files_read=beat.files_read,
-                files=beat.files,
-            )
-            calls.append(call)
-    return calls
+    pending = described.raw_description.pending_activities
+    calls = [await _call(client, activity, section) for activity in pending]
+    return [call for call in calls if call is not None]
 
 
-async def _heartbeat(client: Client, pending: PendingActivityInfo) -> Heartbeat | None:
+async def _call(client: Client, pending: PendingActivityInfo, section: str) -> ModelCall | None:
     """Return what a step reported last; None for one that reports nothing of the kind, or nothing yet."""
     if not pending.HasField("last_started_time") or not pending.heartbeat_details.payloads:
         return None
     try:
         (reported,) = await client.data_converter.decode(pending.heartbeat_details.payloads)
-        beat = Heartbeat.model_validate(reported)
+        call = ModelCall.model_validate(reported)
+        tokens = Usage.model_validate(reported.get("usage") or {}).output_tokens
     except (ValidationError, ValueError, RuntimeError):
         return None
-    return beat if beat.role or beat.files else None
+    if not (call.role or call.files):
+        return None
+    running = datetime.now(UTC) - pending.last_started_time.ToDatetime(UTC)
+    now = {"attempt": pending.attempt, "seconds": max(running.total_seconds(), 0.0), "tokens": tokens}
+    return call.model_copy(update={**now, "section": section, "role": call.role or "library"})
 
 
 def call_line(call: ModelCall) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from activities.contracts.evidence import ReportPlan
 from client.listing import Row
 from client.run import Run, RunStatus
 from workflows.details import progress_rows
@@ -28,6 +29,7 @@ class RunState(BaseModel):
     max_iterations: int = 0
     evidence: int = Field(0, description="Works found so far")
     waiting_for: str | None = Field(None, description="The gate that waits for a decision")
+    plan: ReportPlan | None = Field(None, description="What waits at the gate `plan`")
     paused: bool = False
     progress: list[str] = Field([], description="Its progress, line by line, as a person sees it")
     stop_reason: str | None = None
@@ -86,4 +88,7 @@ class ListedRun(BaseModel):
 
 
 async def state_of(run: Run) -> RunState:
-    return RunState.of(await run.status(), run.link)
+    """Return how a run is, with the plan that waits for approval."""
+    state = RunState.of(await run.status(), run.link)
+    plan = (await run.plan()).plan if state.waiting_for == "plan" else None
+    return state.model_copy(update={"plan": plan})

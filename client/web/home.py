@@ -185,16 +185,9 @@ class Home:
         router.post(QUESTION_FILE)(self.question_file)
         return router
 
-    async def home(
-        self,
-        request: Request,
-        q: Annotated[str, Query(max_length=4000)] = "",
-        run: Annotated[str, Query(max_length=200)] = "",
-    ) -> Response:
-        """Return the form. `run` was the address of a run in earlier versions."""
+    async def home(self, request: Request, q: Annotated[str, Query(max_length=4000)] = "") -> Response:
+        """Return the form."""
         self._frame.user(request)
-        if run:
-            return RedirectResponse(run_url(run), SEE_OTHER)
         return await self._form({"question": q})
 
     async def _form(self, fields: Fields, problem: str = "", status: int = 200) -> Response:

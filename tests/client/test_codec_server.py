@@ -11,7 +11,6 @@ from temporalio.api.common.v1 import Payload, Payloads
 
 from activities.codec import VARIABLE, AesGcmCodec, new_key, parse_keys
 from examples.codec_server import MAX_BODY_BYTES, codec_app
-from tests.client.harness import determinator
 
 UI = "http://localhost:8080"
 PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question"')
@@ -75,12 +74,6 @@ async def test_what_cannot_be_decrypted_is_an_error_and_no_crash(codec: AesGcmCo
         assert (await client.post("/decode", json=body)).status_code == 422
         assert (await client.post("/decode", content=b"<html>")).status_code == 400
         assert (await client.post("/decode", content=b"x" * (MAX_BODY_BYTES + 1))).status_code == 413
-
-
-def test_a_new_key_is_one_that_can_be_used() -> None:
-    ran = determinator("codec", "new-key", "2026b")
-    assert ran.code == 0
-    assert [key.name for key in parse_keys(ran.out)] == ["2026b"]
 
 
 @pytest.mark.parametrize(
