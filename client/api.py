@@ -122,16 +122,13 @@ class Determinator:
         *,
         follow_up: str | None = None,
         user: str = "",
-        once: str = "",
         **options: "Unpack[AskOptions]",
     ) -> "Run":
         """Start the research of a question, or join it where the same one is being researched.
 
         `follow_up` names a finished run that it begins with, and whose folder, sources, filters,
         models and limits it takes where `options` say nothing else; `user`, whom it is for, where
-        that is another one than the user of this process: only a run of the same user is joined then;
-        `once`, a key with which the same question and settings are the same run, also after it has
-        ended.
+        that is another one than the user of this process: only a run of the same user is joined then.
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
@@ -143,25 +140,22 @@ class Determinator:
             self._expected = expected.text
             for line in (f"expected: {expected.text}", *limit_doubts(expected, request)):
                 self.say(line)
-        return await self.start(request, user, once)
+        return await self.start(request, user)
 
     async def plan(self, question: str, **options: "Unpack[AskOptions]") -> "Planned":
         """Return how a question would be researched, without a run or a search.
 
         Raises BadInput, Failure, NoConnection, RPCError.
         """
-        from client.runs.estimating import estimated, limit_doubts
+        from client.runs.estimating import limit_doubts
         from client.runs.planning import plan_question
 
         request = await self._request(question, None, options)
         connection = await self.connect()
         planned = await self._alive(plan_question(connection.client, request, connection.task_queue))
-        if request.estimate is None:
-            return planned
-        expected = await estimated(self.settings, request, planned.outline) or request.estimate
-        for line in limit_doubts(expected, request):
+        for line in limit_doubts(request.estimate, request) if request.estimate else ():
             self.say(line)
-        return planned.model_copy(update={"estimate": expected})
+        return planned
 
     async def _request(
         self, question: str, follow_up: str | None, options: "AskOptions"
@@ -183,8 +177,8 @@ class Determinator:
                 self.say(await destinations(self.settings, request))
         return request
 
-    async def start(self, request: "ResearchRequest", user: str = "", once: str = "") -> "Run":
-        """Start the run of a request that was built by other means; see `ask` for `user` and `once`."""
+    async def start(self, request: "ResearchRequest", user: str = "") -> "Run":
+        """Start the run of a request that was built by other means; see `ask` for `user`."""
         from client.reports.load import has_report
         from client.run import Run
         from client.runs.start import plain_url, signing_key, start
@@ -199,7 +193,6 @@ class Determinator:
             indexed=connection.embedded,
             key=signing_key(self.settings, embedded=connection.embedded),
             user=user,
-            once=once,
             address=plain_url(self.settings.openai_base_url or "") if connection.embedded else "",
         )
         started = await self._alive(starting)

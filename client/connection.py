@@ -117,8 +117,6 @@ class Connection:
     """Base address of the Web UI, where it is known."""
     task_queue: str = "determinator"
     """The queue that serves the run in question, or on which a run is to start."""
-    served: bool = True
-    """True when a worker may answer for that queue, as far as this machine knows."""
     patient_until: float = 0.0
     """Time of the monotonic clock: a worker that was just started may need so long until it answers."""
 

@@ -144,8 +144,7 @@ class Run:
             try:
                 return await progress(self.connection.client, self.id)
             except NoAnswer as error:
-                waits = self.connection.embedded and self.connection.served
-                if not waits or time.monotonic() > deadline:
+                if not self.connection.embedded or time.monotonic() > deadline:
                     self._say(f"{error}; what follows is what the server knows")
                     return None
             await asyncio.sleep(0.2)

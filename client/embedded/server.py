@@ -141,7 +141,7 @@ async def serve(
                 say(f"{waiting_line(runs, lacking)}; run `determinator up` with the same settings")
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
-    return replace(connection, task_queue=queue, served=True, patient_until=patient_until)
+    return replace(connection, task_queue=queue, patient_until=patient_until)
 
 
 async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:

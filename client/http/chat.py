@@ -20,7 +20,7 @@ from activities.contracts.evidence import Usage
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput, Failure
-from client.http.desk import Case, Desk, Once, check_scope
+from client.http.desk import Case, Desk, check_scope
 from client.http.protocol import CHUNK_CHARS, ending
 from client.http.response_routes import Request, Turn, options_of
 from client.http.tokens import Token
@@ -80,11 +80,9 @@ def chat(desk: Desk) -> APIRouter:
     ask = Depends(desk.needs("ask"))
 
     @router.post("/chat/completions", response_model=None)
-    async def create(
-        body: Conversation, token: Token = ask, once: Once = ""
-    ) -> JSONResponse | EventSourceResponse:
+    async def create(body: Conversation, token: Token = ask) -> JSONResponse | EventSourceResponse:
         """Answer the last message of a conversation."""
-        reply = Reply(*await subject(desk, body, token, once), body.model)
+        reply = Reply(*await subject(desk, body, token), body.model)
         if body.stream:
             usage = body.stream_options is not None and body.stream_options.include_usage
             return EventSourceResponse(sent(reply, usage=usage))
@@ -93,7 +91,7 @@ def chat(desk: Desk) -> APIRouter:
     return router
 
 
-async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tuple[Run, int]:
+async def subject(desk: Desk, body: Conversation, token: Token) -> tuple[Run, int]:
     """Return the run that the last message is about, and the event after which it is new.
 
     Raises BadInput for what cannot be done.
@@ -111,12 +109,12 @@ async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tu
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
     named = RUN_LINE.findall(answers[-1]) if answers else []
     if not named:
-        return await desk.ask(token, {**options, "question": text, "follow_up": None}, once), 0
+        return await desk.ask(token, {**options, "question": text, "follow_up": None}), 0
     case = Case(await desk.run(named[-1], token), token)
     run = case.run
     seen = await run.progress() if (await run.row()).status == "running" else None
     if seen is None:
-        return await desk.ask(token, {**options, "question": text, "follow_up": run.id}, once), 0
+        return await desk.ask(token, {**options, "question": text, "follow_up": run.id}), 0
     await tell(case, text, gate=seen.waiting_for)
     return run, seen.last_seq if seen.waiting_for else 0
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from fastapi import Depends, Header, HTTPException, Security
+from fastapi import Depends, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import Field
 
@@ -25,14 +25,6 @@ HOUR = 3600.0
 MINUTE = 60.0
 AT_ONCE = 64
 """Requests of one token that are open at the same time, streams and waiting ones included."""
-Once = Annotated[
-    str,
-    Header(
-        alias="Idempotency-Key",
-        max_length=255,
-        description="The same request with the same key is the same run, also after that has ended",
-    ),
-]
 
 
 class Question(SharedOptions, total=False):
@@ -114,8 +106,8 @@ class Desk:
         """Return a run of the caller. Raises NoSuchRun."""
         return await self.access.run(name, token.user)
 
-    async def ask(self, token: Token, asked: Question, once: str = "") -> Run:
-        """Start a run within the limits of the token, or find the one of the key `once`.
+    async def ask(self, token: Token, asked: Question) -> Run:
+        """Start a run within the limits of the token.
 
         Raises what `Determinator.ask` raises.
         """
@@ -123,7 +115,7 @@ class Desk:
         if (earlier := asked.get("follow_up")) is not None:
             asked["follow_up"] = (await self.run(earlier, token)).id
         self.admit_run(token)
-        return await self.client.ask(**asked, user=token.user, once=once)
+        return await self.client.ask(**asked, user=token.user)
 
     def admit_run(self, token: Token) -> None:
         """Count what buys answers of a model. Raises HTTPException when the token has had as many."""

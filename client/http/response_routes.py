@@ -14,7 +14,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.http.desk import Case, Desk, Once, check_scope
+from client.http.desk import Case, Desk, check_scope
 from client.http.protocol import (
     APPROVAL,
     MODELS,
@@ -109,12 +109,12 @@ def responses(desk: Desk) -> APIRouter:
         return model_of(mode_of(name))
 
     @router.post("/responses", response_model=None)
-    async def create(body: Asked, token: Token = ask, once: Once = "") -> JSONResponse | EventSourceResponse:
+    async def create(body: Asked, token: Token = ask) -> JSONResponse | EventSourceResponse:
         """Start a run, build on one, or answer the request for approval of one.
 
         Without `background` and `stream` the answer comes when the run has ended or waits at a gate.
         """
-        run, after = await begin(desk, body, token, once)
+        run, after = await begin(desk, body, token)
         if body.stream:
             return EventSourceResponse(sent(run))
         if not body.background:
@@ -162,7 +162,7 @@ def mode_of(name: str) -> str:
     return mode
 
 
-async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, int]:
+async def begin(desk: Desk, body: Asked, token: Token) -> tuple[Run, int]:
     """Return the run that a request is about, and the event after which it is new.
 
     Raises BadInput for what cannot be done here.
@@ -178,7 +178,7 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
     texts = [item.text for item in body.items if item.type == "message" and item.role == "user"]
     if not texts or not texts[-1].strip():
         raise BadInput("`input` has no message of a user")
-    return await desk.ask(token, {**options, "question": texts[-1], "follow_up": before}, once), 0
+    return await desk.ask(token, {**options, "question": texts[-1], "follow_up": before}), 0
 
 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:

@@ -17,7 +17,7 @@ from activities.contracts.evidence import Length
 from activities.report.formats import FORMATS
 from client.access import line_of
 from client.api import EXPECTED
-from client.http.desk import Case, Desk, Once, Question
+from client.http.desk import Case, Desk, Question
 from client.http.tokens import Token
 from client.listing import Listing
 from client.messages import MESSAGES, Verb
@@ -34,9 +34,9 @@ def rest(desk: Desk) -> APIRouter:
     reading = Depends(desk.run_for("read"))
 
     @router.post("", status_code=201)
-    async def start(body: Question, token: Token = asker, once: Once = "") -> RunState:
+    async def start(body: Question, token: Token = asker) -> RunState:
         """Start the research of a question, or join it where it is under way."""
-        return await state_of(await desk.ask(token, body, once))
+        return await state_of(await desk.ask(token, body))
 
     @router.get("")
     async def runs(only: Annotated[Listing, Query()], token: Token = reader) -> list[ListedRun]:

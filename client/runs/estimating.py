@@ -28,9 +28,7 @@ MAX_RUNS = 12
 """Earlier runs of the home that are looked at, the latest ones."""
 
 
-async def estimated(
-    settings: Settings, request: ResearchRequest, outline: tuple[str, int] | None = None
-) -> Estimate | None:
+async def estimated(settings: Settings, request: ResearchRequest) -> Estimate | None:
     """Estimate a run of the embedded worker; None where no language model serves it."""
     chosen = {"default": settings.model_choices()["default"], **(request.models or settings.model_choices())}
     efforts = {choice: await effort_of(settings, choice) for choice in dict.fromkeys(chosen.values())}
@@ -41,7 +39,7 @@ async def estimated(
     prices = {choice.model: price_of(settings, choice) for choice in choices.values()}
     models = tuple(dict.fromkeys(f"{model.model} (effort {model.effort or 'normal'})" for model in paid))
     past = await past_runs(settings, models)
-    return estimate(request, choices, prices, past, outline).replace(models=models)
+    return estimate(request, choices, prices, past).replace(models=models)
 
 
 class PastReport(Frozen):
@@ -104,22 +102,20 @@ def estimate(
     choices: Mapping[str, ModelChoice],
     prices: Mapping[str, Price | None],
     past: Sequence[tuple[str, Amount]],
-    outline: tuple[str, int] | None = None,
 ) -> Estimate:
     """Estimate a run.
 
     `choices`: the model of each role, with `default`; `prices` by model; `past`: the mode and the amount of
-    each run of the home with the same models; `outline`: mode and number of sections that are planned.
+    each run of the home with the same models.
     """
-    mode = outline[0] if outline else ("iterative" if request.mode == "auto" else request.mode)
+    mode = "iterative" if request.mode == "auto" else request.mode
     if alike := [amount for name, amount in past if name == mode]:
         likely, least, most = (_each(how, alike) for how in (median, min, max))
         return Estimate(basis="earlier", runs=len(alike), **likely.model_dump(), least=least, most=most)
     in_sections = request.graph.has_sections if request.graph else mode in IN_SECTIONS
     limit = request.limits.max_sections if in_sections else 1
-    fewest, largest = (outline[1], outline[1]) if outline else (min(2, limit), limit)
-    least = _planned(request, mode, fewest, 1, choices, prices)
-    most = _planned(request, mode, largest, request.limits.max_iterations, choices, prices)
+    least = _planned(request, mode, min(2, limit), 1, choices, prices)
+    most = _planned(request, mode, limit, request.limits.max_iterations, choices, prices)
     calls_only = Amount(calls=least.calls, cost_microusd=None if most.cost_microusd is None else 0)
     return Estimate(**least.model_dump(), least=calls_only, most=most)
 

@@ -40,11 +40,6 @@ class Planned(BaseModel):
     by_role: dict[Role, Usage]
     """The same by the role that was asked."""
 
-    @property
-    def outline(self) -> tuple[str, int]:
-        """The mode and the number of sections, as they were planned."""
-        return self.parsed.research_mode, len(self.plan.report_outline)
-
 
 async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:
     """Read and outline a question on the workers of a queue, without a library. Raises Failure, RPCError."""

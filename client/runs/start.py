@@ -53,15 +53,13 @@ class Started:
     """Id of the latest earlier run of the same question and settings."""
 
 
-def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = False, once: str = "") -> str:
+def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = False) -> str:
     """`ask-<slug>-<hash>`: readable, and the same for the same question, settings and number.
 
-    `number` counts the runs of the same question, settings and key `once`, from 1. A `private` id has no
-    words of the question: ids are not encrypted.
+    `number` counts the runs of the same question and settings, from 1. A `private` id has no words of the
+    question: ids are not encrypted.
     """
     settings = request.model_dump_json(exclude=NOT_OF_ID)
-    if once:
-        settings += f"#once {once}"
     return readable_id("ask", "question" if private else request.question, settings, number)
 
 
@@ -106,7 +104,6 @@ async def start(
     indexed: bool = False,
     key: bytes = b"",
     user: str = "",
-    once: str = "",
     address: str = "",
 ) -> Started:
     """Join a running run of the same request on this queue, else start one with an id of its own.
@@ -115,13 +112,12 @@ async def start(
     that the search attributes are known to be registered; `key` signs what the request names (see
     `activities.permits`); `user` is whom the run is for, by default that of this process; `address` that of
     the model server that it is asked with, which questions about its report are sent to. A run of another
-    user is joined only where no user is named; with a key `once`, one that has ended is joined as well, while
-    the server knows it. Raises OlderRun, RPCError.
+    user is joined only where no user is named. Raises OlderRun, RPCError.
     """
     number, earlier = 1, ""
     private = client.data_converter.payload_codec is not None
     while True:
-        run_id = run_id_of(request, number, private=private, once=f"{user}: {once}" if once else "")
+        run_id = run_id_of(request, number, private=private)
         before = await description(client, run_id)
         if before is None and not (has_report and await has_report(run_id)):
             request = request.replace(indexed=indexed or request.indexed or await register_attributes(client))
@@ -144,7 +140,7 @@ async def start(
                 continue
             return Started(run_id, attached=False, earlier=earlier)
         if before is not None and (
-            (once or before.status == WorkflowExecutionStatus.RUNNING)
+            before.status == WorkflowExecutionStatus.RUNNING
             and before.task_queue == task_queue
             and (not user or (await as_row(before)).user == user)
         ):

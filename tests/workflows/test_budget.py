@@ -287,14 +287,3 @@ def test_earlier_runs_of_the_same_kind_say_what_a_run_takes() -> None:
     assert made.least is not None
     assert made.most is not None
     assert (made.least.calls, made.most.calls) == (8, 40)
-
-
-def test_a_plan_that_was_bought_settles_mode_and_sections() -> None:
-    auto = asked("auto")
-    before = estimate(auto, MODEL, {"m": PRICE}, [])
-    made = estimate(auto, MODEL, {"m": PRICE}, [], ("deep", 2))
-    assert made.calls > before.calls
-    assert made.most is not None
-    limit = estimate(asked("deep"), MODEL, {"m": PRICE}, []).most
-    assert limit is not None
-    assert made.most.calls < limit.calls
