@@ -5,7 +5,6 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from ipaddress import ip_address
 from typing import Any, get_origin
 from urllib.parse import urlsplit
 
@@ -17,7 +16,7 @@ from activities.configuration.declaration import declared, did_you_mean, nearest
 from activities.configuration.file import ConfigError
 from activities.configuration.question import SourceFilters
 from activities.credentials import carried_by
-from activities.proxies import proxy_fault
+from activities.proxies import is_this_machine, proxy_fault
 from activities.settings import Settings, config_path, file_settings, secret_variables
 from client.failures import BadInput, BadSettings, unknown
 
@@ -110,7 +109,7 @@ def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401 - values of any
         try:
             settings = Settings(**values)
             address = values.get("openai_base_url")
-            if address and is_loopback(address) and settings.openai_api_key is not None:
+            if address and is_local(address) and settings.openai_api_key is not None:
                 configured = Settings(**{n: v for n, v in values.items() if n != "openai_base_url"})
                 if configured.openai_base_url != settings.openai_base_url:
                     settings = settings.model_copy(update={"openai_api_key": None})
@@ -143,15 +142,12 @@ def no_json() -> str:
     return ""
 
 
-def is_loopback(url: str) -> bool:
+def is_local(url: str) -> bool:
+    """Tell whether an address is of this machine; what is no address is not."""
     try:
-        host = urlsplit(url).hostname or ""
+        return is_this_machine(urlsplit(url).hostname or "")
     except ValueError:
         return False
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def ignored_keys() -> str:

@@ -9,6 +9,7 @@ from activities.configuration.declaration import did_you_mean
 from activities.contracts.errors import ModelRefused
 from activities.credentials import without_credentials
 from activities.models.address import parse
+from activities.models.prices import OPENAI_URL
 from activities.proxies import reads_proxies
 from activities.settings import Settings
 from client.failures import BadInput
@@ -22,8 +23,6 @@ LOOK_SECONDS = 0.5
 """Time that a server on this machine may take to list its models."""
 ASK_SECONDS = 10.0
 """Time that a configured server may take to say that it does not have a model."""
-OPENAI = "https://api.openai.com/v1"
-"""The address that the OpenAI client uses when none is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def server_of(settings: Settings) -> tuple[str, dict[str, str]]:
     """Return the address of the configured server, and the headers that it is asked with."""
     key = settings.openai_api_key
     headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    return (settings.openai_base_url or OPENAI).rstrip("/"), headers
+    return (settings.openai_base_url or OPENAI_URL).rstrip("/"), headers
 
 
 async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:

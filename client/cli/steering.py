@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
     """Print the answer to a question, with its works."""
     from activities.report.formats.prose import NOT_READ
-    from client.reports.answer import with_references
+    from client.reports.answer import Told, with_references
     from client.reports.answer_panel import work_line
-    from client.reports.replies import Told
 
     report, state = answered.report, Told.of(answered)
     claims = state.claims
@@ -63,7 +62,7 @@ def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
 def show_version(answered: "Answered", *, as_json: bool) -> Exit:
     """Print what a change, a dispute or a decision made of a report."""
     from activities.report.formats.words import dispute_line
-    from client.reports.replies import Changed
+    from client.reports.answer import Changed
 
     outcome = answered.outcome
     code = Exit.DONE if outcome.made else Exit.NOT_ENOUGH_EVIDENCE

@@ -195,8 +195,6 @@ class Use:
     unused: Mapping[str, UnusedReason]
     relevance: Mapping[str, float]
     """0 to 1, by how directly a work was judged to answer."""
-    per_search: int
-    """Works that each search was asked for."""
 
     def text(self, evidence_id: str) -> str:
         """Word `cited as [3]`, or that it is not cited and why."""
@@ -216,7 +214,6 @@ async def use_in_report(settings: Settings, connection: Connection, run_id: str)
         {reference.evidence_id: reference.number for reference in report.references},
         {work.evidence_id: work.reason for work in report.unused},
         {work.evidence_id: relevance_score(work.answers) for work in report.judgements},
-        report.methodology.results_per_search,
     )
 
 

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 from activities.contracts.evidence import SourceOption
 from activities.credentials import without_credentials
+from activities.models.prices import OPENAI_URL
 from activities.private_files import write_whole
 from activities.proxies import is_here
 from activities.settings import Settings
-from client.configuration import is_loopback
+from client.configuration import is_local
 from client.embedded.home import Places, fingerprint
-from client.model_servers import OPENAI
 from workflows.types import ResearchRequest
 
 NAME_FULL_TEXTS = frozenset({"europepmc", "openalex", "semanticscholar"})
@@ -66,13 +66,13 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
         enabled = await network_sources(settings)
         online = [name for name in enabled if not request.sources or name in request.sources]
     models = models_of(settings, request)
-    address = settings.openai_base_url or OPENAI
+    address = settings.openai_base_url or OPENAI_URL
     sent = []
     if online:
         sent.append(f"search queries to {', '.join(online)}")
         if models and request.limits.full_texts and NAME_FULL_TEXTS & set(online):
             sent.append("requests for open full texts to the addresses that these name")
-    if models and not is_loopback(address):
+    if models and not is_local(address):
         sent.append(
             f"the question and found text to {', '.join(models)} at {urlsplit(address).hostname or address}"
         )

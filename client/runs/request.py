@@ -11,7 +11,7 @@ from activities.contracts.evidence import Filters, ModelChoice
 from activities.credentials import without_credentials
 from activities.proxies import is_here
 from activities.settings import Settings, choice
-from client.configuration import is_loopback, source_names
+from client.configuration import is_local, source_names
 from client.failures import BadInput, faults_of, named, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 from client.runs.options import FIELDS, KEYS, AskOptions
@@ -226,7 +226,7 @@ async def checked(
 
 def check_model(settings: Settings, request: ResearchRequest) -> None:
     """Raise BadInput when the embedded worker has no access to a model of the run, or may not use it."""
-    from client.model_servers import OPENAI
+    from activities.models.prices import OPENAI_URL
     from client.runs.destinations import models_of
 
     names = models_of(settings, request)
@@ -237,7 +237,7 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
             f"the model {names[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
             f"use {named('model')} extractive to do without a model"
         )
-    if request.limits.max_cost_microusd == 0 and not is_loopback(settings.openai_base_url or OPENAI):
+    if request.limits.max_cost_microusd == 0 and not is_local(settings.openai_base_url or OPENAI_URL):
         from activities.models.prices import price_of
 
         chosen = (*(request.models or settings.model_choices()).values(),)
@@ -248,7 +248,7 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
                 f"{named('max_cost')} 0 buys nothing, and the price of {unpriced} is not known: state it "
                 f"under [model] prices, or use {named('model')} extractive"
             )
-    if settings.offline and not is_loopback(settings.openai_base_url or OPENAI):
+    if settings.offline and not is_local(settings.openai_base_url or OPENAI_URL):
         raise BadInput(
             f"offline mode is on and the model {names[0]} is not on this machine: use {named('model')} "
             "extractive, or set OPENAI_BASE_URL to a server on this machine"

@@ -23,8 +23,7 @@ from activities.report.instructions import differences
 from activities.report.schema import Report
 from client.api import EXPECTED
 from client.messages import MESSAGES, Verb
-from client.reports.answer import answer_of, claims_of
-from client.reports.replies import cited_of
+from client.reports.answer import answer_of, cited_of, claims_of
 from client.run import Run
 from client.runs.revising import Answered
 from client.web.frame import SEE_OTHER, Frame, is_part, rendered, run_url

@@ -9,7 +9,7 @@ from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSectio
 from activities.contracts.step import Reading
 from activities.report.assemble import build_report
 from client.listing import Row
-from client.reports.replies import cited_of
+from client.reports.answer import cited_of
 from client.run import RunStatus
 from client.web.frame import MAX_CHARS, drafts_of, parts_of, rendered, report_body
 from client.web.home import word_of
