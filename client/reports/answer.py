@@ -1,4 +1,4 @@
-"""The answer of a report as data: bottom line, first claims, what was searched; and replies about a report."""
+"""The answer of a report as data: bottom line, first claims, what was searched; replies about a report."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
