@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from client.reports.verify import Verification
     from client.reviews.review import Review
     from client.run import BlockingRun, Run
+    from client.runs.fleet import Planned
     from client.runs.options import AskOptions
-    from client.runs.planning import Planned
     from client.runs.revising import Answered, Asked, Decided, Kind
     from workflows.types import ResearchRequest
 
@@ -148,7 +148,7 @@ class Determinator:
         Raises BadInput, Failure, NoConnection, RPCError.
         """
         from client.runs.estimating import limit_doubts
-        from client.runs.planning import plan_question
+        from client.runs.fleet import plan_question
 
         request = await self._request(question, None, options)
         connection = await self.connect()
@@ -161,8 +161,7 @@ class Determinator:
         self, question: str, follow_up: str | None, options: "AskOptions"
     ) -> "ResearchRequest":
         """Return the request of a question, which the embedded worker can run where that one serves."""
-        from client.runs.destinations import destinations
-        from client.runs.estimating import estimated
+        from client.runs.estimating import destinations, estimated
         from client.runs.request import build_request, checked
 
         if follow_up is None:
@@ -408,7 +407,7 @@ class Determinator:
 
     async def sources(self) -> "tuple[SourceOption, ...]":
         """Return the sources, which of them are enabled, and how to enable the others."""
-        from client.runs.destinations import available
+        from client.runs.estimating import available
 
         return await available(self.settings)
 

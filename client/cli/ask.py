@@ -1,5 +1,8 @@
-"""`determinator ask`: a question in, a report out."""
+"""`determinator ask` and `watch`: a question in, followed to its end, a report out."""
 
+import asyncio
+import gc
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +15,26 @@ from client.cli.common import (
     address_option,
     json_option,
     load_settings,
+    on_client,
     print_json,
+    print_json_line,
     print_text,
+    run_argument,
     run_async,
     say,
 )
 from client.cli.options import FILTERS, GroupedCommand, question_options
-from client.cli.watch import follow_run, show_detached, show_started
-from client.failures import BadInput
+from client.failures import BadInput, Exit, NoSuchRun
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
 from client.runs.options import KEYS, chosen
 from client.runs.request import build_request
-from client.terminal import plain
+from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from client.runs.planning import Planned
+    from client.runs.fleet import Planned
+
 
 GROUPS = {
     "What to search": ["sources", "library", "also_web", "offline", *FILTERS, "follow_up"],
@@ -200,3 +206,182 @@ def with_files(
     if not interactive():
         raise BadInput("what a file says is not asked unseen: repeat with --yes, or type it as QUESTION")
     return str(click.prompt("Enter asks this; or type the question", default=whole, err=True)).strip()
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from activities.report.schema import Report
+    from client.api import Determinator
+    from client.run import Run
+    from client.runs.follow import Ended
+
+    Put = Callable[[object], None]
+    """Prints data to stdout."""
+
+
+@click.command()
+@run_argument
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
+@json_option
+@on_client
+async def watch(client: "Determinator", run: str, output: Path | None, as_json: bool) -> int:
+    """Follow a run to its end; Ctrl-C stops following, not the run.
+
+    --json prints each event as one line of JSON while it happens, from the first, and the outcome as the last
+    line."""
+    if output is not None:
+        check_output(output)
+    return await follow_run(await client.run(run), output=output, as_json=as_json, event_lines=as_json)
+
+
+def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
+    link = run.link
+    if run.attached:
+        say(f"the same question is being researched already; joining the run {run.id}")
+    elif run.earlier:
+        from client.listing import shortest_name
+
+        earlier = shortest_name(run.earlier)
+        say(f"the same question was researched before ({earlier}); this run has an id of its own")
+    if as_json:
+        if detach:
+            print_json(
+                {
+                    "run_id": run.id,
+                    "status": "running",
+                    "attached": run.attached,
+                    "earlier": run.earlier or None,
+                    "ui": link,
+                    "address": run.connection.address,
+                }
+            )
+        return
+    print_text(f"Run  {run.id}")
+    if link:
+        click.echo(f"{TEMPORALS_VIEW}{link}")
+
+
+def show_detached(run_id: str, *, as_json: bool) -> None:
+    from client.listing import shortest_name
+
+    name = shortest_name(run_id)
+    (say if as_json else print_text)(
+        f"The run continues in the background. Return to it with `determinator watch {name}`; "
+        f"have it write what it has by now with `determinator finish {name}`; "
+        f"stop it with `determinator cancel {name}`."
+    )
+
+
+async def follow_run(
+    run: "Run",
+    *,
+    output: Path | None,
+    as_json: bool,
+    event_lines: bool = False,
+) -> int:
+    """Follow to the end, save the report and print where; return the exit code.
+
+    With `event_lines`, every event goes to stdout as a line of JSON, and so does the outcome.
+    """
+    from client.cli.gate import Detached, ask_at_gate
+    from client.runs.display import EventLines, open_display
+
+    # `main` disabled it; what was imported stays, and need not be looked through
+    gc.freeze()
+    gc.enable()
+    dialog = ask_at_gate if interactive() and not as_json else None
+    ending = asyncio.create_task(asyncio.to_thread(import_for_the_end, writes=output is not None))
+    try:
+        with EventLines(print_json_line) if event_lines else open_display(run.id) as display:
+            ended = await run.follow(display, at_gate=dialog)
+    except Detached:
+        show_detached(run.id, as_json=as_json)
+        return Exit.DONE
+    except asyncio.CancelledError:
+        say("Detached.")
+        show_detached(run.id, as_json=True)
+        raise
+    await ending
+    put = print_json_line if event_lines else print_json
+    return await show_ended(run, ended, output=output, put=put if as_json else None)
+
+
+def import_for_the_end(*, writes: bool) -> None:
+    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more.
+
+    The formats of reports take as long again; the run itself leaves the report in the home folder, so
+    they are imported only where the command `writes` another one.
+    """
+    formats = ("activities.report.formats.markdown",) if writes else ()
+    for module in ("client.reports.load", "client.reports.answer_panel", *formats):
+        importlib.import_module(module)
+
+
+async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") -> bool:
+    """Save and print the report of a run that was cancelled; False when it has none."""
+    from client.reports.answer import answer_of
+    from client.reports.answer_panel import show_answer
+    from client.reports.load import load_report, save_report
+
+    try:
+        report = await load_report(run.settings, run.connection, run.id)
+    except NoSuchRun:
+        return False
+    if report.draft and report.stop_reason != "cancelled":
+        return False
+    path = save_report(run.settings, report, output, say=say)
+    if put is not None:
+        put({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
+    else:
+        show_answer(report, "cancelled", path)
+    return True
+
+
+async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "Put | None") -> int:
+    """Save the report, and print the answer and where the report is."""
+    from activities.report.formats.prose import model_fault
+    from client.reports.answer import answer_of, claims_of
+    from client.reports.load import NoReport, load_report, save_report
+
+    outcome = ended.outcome
+    if outcome is None:
+        if await _show_cancelled(run, output, put):
+            return Exit.FAILED
+        if put is not None:
+            put({"run_id": run.id, "status": "failed", "error": ended.reason, "ui": run.link})
+        print_error(f"the run {run.id} failed: {plain(ended.reason)}")
+        return Exit.FAILED
+    code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
+    path: Path | None = None
+    report: Report | None = None
+    try:
+        report = await load_report(run.settings, run.connection, outcome.run_id, outcome)
+        path = save_report(run.settings, report, output, say=say)
+    except (NoReport, OSError) as error:
+        print_error(f"the report could not be saved: {error}")
+        code = Exit.FAILED
+    if fault := model_fault(report) if report else "":
+        code = Exit.FAILED
+    if put is not None:
+        put(
+            {
+                **{name: value for name, value in outcome if name != "events"},
+                "status": "completed",
+                # without a model nothing says whether what is quoted answers
+                "answered": None if report and report.written_by == "extractive" else outcome.answered,
+                "answer": answer_of(report) if report else None,
+                "claims": claims_of(report) if report else [],
+                "report": path,
+                "ui": run.link,
+                "exit_code": int(code),
+                **({"error": fault} if fault else {}),
+            }
+        )
+    elif report is not None:
+        from client.reports.answer_panel import show_answer
+
+        show_answer(report, outcome.stop_reason, path)
+    if fault:
+        print_error(f"the language model could not be used: {fault}")
+    return code

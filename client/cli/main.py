@@ -24,7 +24,7 @@ MESSAGE = "client.cli.steering:command_of"
 GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
     "Ask and follow": {
         "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
-        "watch": ("client.cli.watch:watch", "Follow a run again."),
+        "watch": ("client.cli.ask:watch", "Follow a run again."),
         "status": ("client.cli.runs:status", "Show the state of a run."),
         "list": ("client.cli.runs:list_runs", "List runs, the newest first."),
         "events": ("client.cli.runs:events", "Print what happened in a run."),

@@ -41,8 +41,8 @@ from client.mcp.answers import (
 from client.messages import MESSAGES, Verb
 from client.reports.verify import is_file_name
 from client.run import Run
+from client.runs.fleet import Planned
 from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
-from client.runs.planning import Planned
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
 

@@ -1,8 +1,9 @@
-"""Asking sources outside of any run, also a strictly limited API that a fleet may be asking too.
+"""Asking workers outside of any run: a source, also a strictly limited API, or the plan of a question.
 
 Of such an API each search is an activity of its own, without a workflow, on the API's task queue: the
 process that holds the API's gate makes it, so the rate holds however many people search by hand. The
-documents come back through the evidence store, as in a run.
+documents come back through the evidence store, as in a run. A question is read and outlined in the same way,
+and nothing is searched for it.
 """
 
 import uuid
@@ -10,15 +11,22 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
 from temporalio.client import ActivityFailureError, Client
 from temporalio.exceptions import ApplicationError
 from temporalio.exceptions import TimeoutError as NotTaken
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, StoreError, Unavailable
-from activities.contracts.evidence import ANSWERED, Frozen, Query, SourceInfo
+from activities.contracts.evidence import ANSWERED, Frozen, Query, ReportPlan, SourceInfo, Usage
+from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
+from activities.contracts.prepare import Prepared, PrepareInput
+from activities.contracts.publish import Estimate
 from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
+from activities.contracts.step import Role, StepAnswer
 from activities.evidence_store import EvidenceStore
+from activities.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
+from activities.roles.allowances import allowance_of
 from activities.search_activity import activity_name, narrowed
 from activities.settings import Settings
 from activities.sources.base import Exchange, SearchResult
@@ -27,8 +35,11 @@ from activities.sources.http.client import Http, open_http
 from activities.sources.registry import Sources, why_closed
 from client.connection import configured, open_client
 from client.failures import BadInput, Failure
+from workflows.context import number_sections
+from workflows.modes import AUTO, Available, offered
 from workflows.steps import policy
 from workflows.steps.policy import first_detail
+from workflows.types import ResearchRequest
 
 T = TypeVar("T")
 
@@ -155,3 +166,87 @@ def _failure(error: ActivityFailureError, info: SourceInfo) -> SourceError:
     if not isinstance(cause, ApplicationError):
         return Unavailable(f"{info.title} was not searched: {cause}")
     return _FAILURES.get(first_detail(cause).get("status"), Unavailable)(cause.message)
+
+
+Output = TypeVar("Output")
+UNNAMED = "plan"
+"""Stands for the id of a run in what a step is given."""
+
+
+class Planned(BaseModel):
+    """Plan of how a question would be researched."""
+
+    parsed: ParsedQuery
+    plan: ReportPlan
+    sources: tuple[str, ...]
+    estimate: Estimate | None
+    """Estimate of what a run of it is expected to take; None where no language model serves it."""
+    usage: Usage
+    """Usage of the plan itself."""
+    by_role: dict[Role, Usage]
+    """The same by the role that was asked."""
+
+
+async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:
+    """Read and outline a question on the workers of a queue, without a library. Raises Failure, RPCError."""
+
+    async def act(name: str, kind: type[Output], step: object, options: policy.Options) -> Output:
+        try:
+            return await alone(client, name, step, kind, task_queue, options)
+        except ActivityFailureError as error:
+            raise Failure(f"the question could not be planned: {error.cause}") from error
+
+    auto = request.profile == AUTO
+    prepared = await act(
+        "prepare",
+        Prepared,
+        PrepareInput(
+            profile="general" if auto else request.profile,
+            sources=tuple(name for name in request.sources if name != "library"),
+            models=request.models,
+            fallbacks=request.fallbacks,
+            chooses_profile=auto,
+        ),
+        policy.internal_step("what this worker offers"),
+    )
+
+    async def think(kind: RoleStep[I, O], step: I) -> "StepAnswer[O]":
+        model = served(prepared, kind.role)
+        asked = equipped(step, prepared, model, allowance_of(kind.role, model))
+        options = policy.model_call(None, kind.role.replace("_", " "), streams=model.backend != "extractive")
+        return await act(kind.activity, kind.answer, asked, options)
+
+    enabled = tuple(source for source in prepared.sources if source.enabled and source.info.role == "search")
+    manager = served(prepared, "manager").backend != "extractive"
+    has = Available(sources=bool(enabled), model=manager, manager_model=manager)
+    mode = None if request.mode == AUTO else request.mode
+    common = {"run_id": UNNAMED, "question": request.question}
+    reading = ParseQueryInput(
+        **common,
+        profile=prepared.profile,
+        profiles=prepared.profiles if auto else {},
+        mode=mode,
+        modes={} if mode else offered(has),
+        sources=() if request.sources else enabled,
+        preferences=prepared.preferences,
+    )
+    read = await think(PARSE, reading)
+    parsed = read.output
+    profile = prepared.alternatives.get(parsed.profile, prepared.profile)
+    wanted = request.sources or parsed.sources or profile.sources
+    outlining = PlanInput(
+        **common,
+        profile=profile,
+        parsed=parsed,
+        sources=tuple(option for option in enabled if option.info.name in wanted) or enabled,
+        max_sections=request.limits.max_sections,
+    )
+    outlined = await think(PLAN, outlining)
+    return Planned(
+        parsed=parsed,
+        plan=number_sections(outlined.output),
+        sources=tuple(source.info.name for source in outlining.sources),
+        estimate=request.estimate,
+        usage=read.usage + outlined.usage,
+        by_role={PARSE.role: read.usage, PLAN.role: outlined.usage},
+    )

@@ -227,7 +227,7 @@ async def checked(
 def check_model(settings: Settings, request: ResearchRequest) -> None:
     """Raise BadInput when the embedded worker has no access to a model of the run, or may not use it."""
     from activities.models.prices import OPENAI_URL
-    from client.runs.destinations import models_of
+    from client.runs.estimating import models_of
 
     names = models_of(settings, request)
     if not names:
@@ -274,7 +274,7 @@ async def with_enabled_sources(
     """
     if not request.sources or (request.sources == ("library",) and not settings.disabled_sources):
         return request
-    from client.runs.destinations import available
+    from client.runs.estimating import available
 
     offered = {option.info.name: option for option in await available(settings)}
     closed = {}

@@ -24,8 +24,7 @@ from client.reports.load import NoReport
 from client.run import Run
 from client.web.frame import Frame, drafts_of, rendered
 from client.web.home import Home
-from client.web.reading import Reading
-from client.web.talking import Talking
+from client.web.reading import Reading, Talking
 from workflows.event_types import AgentEvent
 from workflows.types import Progress
 

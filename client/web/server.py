@@ -18,10 +18,9 @@ from client.guard import Guard
 from client.sign_in.signing_in import SESSION_SECONDS, SignIn
 from client.web.frame import HANDLED, STATIC, Frame, rendered, stylesheet
 from client.web.home import Home
-from client.web.reading import Reading
+from client.web.reading import Reading, Talking
 from client.web.running import Running
 from client.web.screening import Screening
-from client.web.talking import Talking
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}

@@ -7,7 +7,7 @@ from typing import cast
 from activities.settings import Settings
 from client.web.frame import Frame
 from client.web.home import Home
-from client.web.talking import MAX_TURNS, Talking
+from client.web.reading import MAX_TURNS, Talking
 
 
 def talking(home: Path) -> Talking:
