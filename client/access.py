@@ -42,10 +42,9 @@ class Access:
         """
         if not self.shared:
             return await self.client.run(run_id)
+        name = await self._own_id(run_id, user)
         try:
-            handle = await self.client.run(await self._own_id(run_id, user))
-        except SeveralRuns:
-            raise
+            handle = await self.client.run(name)
         except NoSuchRun as error:  # its words may name runs of others
             raise unknown_run(run_id) from error
         if (await handle.row()).user != user:
