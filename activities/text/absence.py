@@ -1,8 +1,9 @@
 """The words of a question that occur literally in none of some documents.
 
 A word occurs where a text has it in any form: folded, stemmed by the language, or within a longer word. A
-name of several words, as the vocabularies hold it, occurs where its words stand side by side. Nothing is said
-of meaning. How rare a word is in general is told by `wordfreq`."""
+short one in English only at its beginning: `statins` are no part of somatostatin. A name of several words,
+as the vocabularies hold it, occurs where its words stand side by side. Nothing is said of meaning. How rare a
+word is in general is told by `wordfreq`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
-from activities.text.language import ENGLISH, STEMMERS, language_of_question, stop_words
+from activities.text.language import AGGLUTINATIVE, ENGLISH, STEMMERS, language_of_question, stop_words
 from activities.text.normal_form import is_unspaced
 from activities.text.sentences import language_in
 from activities.text.tokens import MARKS, fold, is_function, stem, terms, without_markup
@@ -19,6 +20,8 @@ MAX_ABSENT = 6
 """Words that are named, the rarest first."""
 MIN_WITHIN = 4
 """Characters of a term from which a longer term that holds it counts as one of its forms."""
+MIN_WITHIN_ENGLISH = 8
+"""The same where the longer term does not begin with it and is English, which joins no words."""
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
 MAX_OF_TOPIC = 5.0
@@ -37,14 +40,22 @@ class TermsOf:
         rows = (terms(f"{document.title} {document.text}", language_in(document)) for document in documents)
         self._texts = [f" {' '.join(row)} " for row in rows]
 
-    def holds(self, row: Sequence[str]) -> bool:
+    def holds(self, row: Sequence[str], language: str) -> bool:
         """Tell whether a document has a term, alone or within a longer one, or several side by side."""
-        wanted = row[0] if len(row) == 1 and len(row[0]) >= MIN_WITHIN else f" {' '.join(row)} "
+        wanted = pattern(row, language, " ")
         return any(wanted in text for text in self._texts)
 
     def has(self, text: str) -> bool:
         """Tell whether a document has these letters in a row, in any case."""
         return text.casefold() in self._plain
+
+
+def pattern(row: Sequence[str], language: str, between: str) -> str:
+    """Return what a text of terms has where it has these, alone or one of them within a longer one."""
+    text = " ".join(row)
+    length = len(text) if len(row) == 1 else 0
+    before = "" if length >= (MIN_WITHIN_ENGLISH if language == ENGLISH else MIN_WITHIN) else between
+    return f"{before}{text}{'' if length >= MIN_WITHIN else between}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +81,7 @@ def rarest_name(question: str) -> tuple[str, ...]:
 def absent(
     question: str,
     languages: Sequence[str],
-    holds: Callable[[Sequence[str]], bool],
+    holds: Callable[[Sequence[str], str], bool],
     has: Callable[[str], bool],
 ) -> tuple[AbsentWord, ...]:
     """List the words of a question that occur in no document, the rarest first.
@@ -88,9 +99,10 @@ def absent(
         rows = [terms(text, language) for language in every]
         joined = fold(re.sub(r"[-\s.']", "", text))
         # an index has no function words of its language
-        if not all(rows) or any(map(holds, (*rows, [joined]))):
+        if not all(rows) or any(map(holds, (*rows, [joined]), (*every, ENGLISH))):
             return True
-        return len(text) >= MIN_WITHIN and has(text)
+        is_short = text.isalpha() and every.keys() == {ENGLISH} and len(text) < MIN_WITHIN_ENGLISH
+        return len(text) >= MIN_WITHIN and not is_short and has(text)
 
     asked = sorted(_asked(question, asked_in), key=lambda word: word.rarity)
     if languages and asked_in not in languages:  # rare names alone are the same in another language
@@ -132,7 +144,8 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
             continue
         leads = False
         marked = any(c.isdigit() or c.isupper() for c in word[1:])
-        yield _Asked(word, rare, marked or rare < MAX_OF_NAME)
+        may_be_form = language in AGGLUTINATIVE and word.islower()
+        yield _Asked(word, rare, marked or (rare < MAX_OF_NAME and not may_be_form))
 
 
 def rarest_words(question: str) -> tuple[str, ...]:

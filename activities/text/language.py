@@ -40,6 +40,8 @@ STEMMERS = frozenset({
 """Languages whose words PyStemmer reduces."""
 OTHERS = frozenset({"bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh"})
 """Further languages that are told apart; their words are compared as they stand."""
+AGGLUTINATIVE = frozenset({"et", "eu", "fi", "hu", "tr"})
+"""Languages whose words take so many endings that most forms of a common word are rare."""
 SAME = {"wuu": "zh", "yue": "zh", "nb": "no", "nn": "no"}
 
 
@@ -59,15 +61,15 @@ def language_of_question(question: str) -> str:
     """Tell the language of a question.
 
     One that is too short for `language_of` is in its likeliest language where that is `SURE`, or where it has
-    a function word of it that English has not; else the answer is empty. Function words of English alone tell
-    English, whatever the names in a question look like."""
+    a function word of it that English has not, or two of English; else the answer is empty. More function
+    words of English than of that language tell English, whatever the names in a question look like."""
     language, sure = _classified(question)
-    words = re.findall(r"\w+", question.casefold())
-    has_own = not (stop_words(language) - stop_words(ENGLISH)).isdisjoint(words)
-    has_english = not (stop_words(ENGLISH) - stop_words(language)).isdisjoint(words)
-    if has_english and not has_own and not any(map(is_unspaced, question)):
+    words = set(re.findall(r"\w+", question.casefold()))
+    own = words & stop_words(language) - (stop_words(ENGLISH) if language != ENGLISH else frozenset())
+    english = words & stop_words(ENGLISH) - stop_words(language)
+    if len(english) > len(own) and not any(map(is_unspaced, question)):
         return ENGLISH
-    return language_of(question) or (language if sure >= SURE or has_own else "")
+    return language_of(question) or (language if sure >= SURE or len(own) > (language == ENGLISH) else "")
 
 
 def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:

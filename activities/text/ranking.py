@@ -231,10 +231,14 @@ def standardised(scores: Scores) -> Scores:
     return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros(len(scores))
 
 
-def encoded_texts(document: Evidence) -> list[str]:
-    """Return what the encoder may read of a document: its title and its sentences; never nothing."""
-    quotes = [sentence.quote for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
+def encoded_texts(document: Evidence, model: Embedder) -> list[str]:
+    """Return what an encoder may read of a document: its title and its sentences; never nothing."""
+    quotes = [_encoded(sentence, model) for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
     return [document.title, *quotes] if document.title or not quotes else quotes
+
+
+def _encoded(sentence: Sentence, model: Embedder) -> str:
+    return f"{sentence.quote}\n\n{sentence.paragraph}" if model.context else sentence.quote
 
 
 class _Corpus:
@@ -286,7 +290,8 @@ class _Corpus:
         model = self.encoder(*texts)
         if model is None:
             return grid
-        cache = model.remembered([sentence.quote for row in self.rows for sentence in row])
+        texts_of = [[_encoded(sentence, model) for sentence in row] for row in self.rows]
+        cache = model.remembered([*chain.from_iterable(texts_of)])
         likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
         chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
         titles = [self._documents[n].title for n in chosen]
@@ -297,14 +302,14 @@ class _Corpus:
         for n, title in zip(chosen, titles, strict=True):
             if title:
                 places[title].append((n, -1))
-        for n, row in enumerate(self.rows):
-            wanted = {place for place, sentence in enumerate(row) if sentence.quote in cache}
+        for n, row in enumerate(texts_of):
+            wanted = {place for place, text in enumerate(row) if text in cache}
             if n in further:
                 span = slice(self.bounds[n], self.bounds[n + 1])
                 nearest = fuse([scores[span] for scores in by_sentence])
                 wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
             for place in wanted:
-                places[row[place].quote].append((n, place))
+                places[row[place]].append((n, place))
         vectors = model.encode([*texts, *places])
         cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
         for own_found, own_cosines in zip(grid, cosines, strict=True):

@@ -21,6 +21,8 @@ from activities.text.tokens import terms
 
 MAX_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
+MAX_PARAGRAPH = 1_500
+"""Characters of a paragraph that are encoded with each of its sentences."""
 NOT_STUDIES: frozenset[EvidenceType] = frozenset(
     {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record", "knowledge_graph"}
 )
@@ -56,6 +58,9 @@ _CAPTION = re.compile(
     r" [A-Z]?\d{1,2}(?:\.\d{1,2})*[A-Za-z]?[.:] |[\u56fe\u8868] ?\d{1,2}[\uff1a:. ]"
 )
 """The label of a table's or a figure's caption, which says nothing alone."""
+_QUOTATION = re.compile('["\u00ab\u00bb\u2018-\u201f\u300c-\u300f]')
+_THAI = re.compile(r"\S++(?:\s++[^\s\u0e00-\u0e7f]\S*+(?:\s++\S++)?+)*+")
+"""A statement of Thai with its numbers and names in other letters."""
 _CLOSES = re.compile(r"[^()]*\)")
 _JUNK = re.compile(
     r"https?://|www\.|\bISBN\b|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
@@ -82,6 +87,8 @@ class Sentence:
     before_findings: bool = False
     """It stands under the aim, the background or the methods of a study."""
     language: str = ENGLISH
+    paragraph: str = ""
+    """What it stands in, with other sentences; empty of a row."""
     is_short: bool = False
     """It has few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
 
@@ -111,7 +118,7 @@ def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = "
         and plain[0] not in ",;)]}"
         and not (_ORDER if own else _JUNK).search(plain)
         and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
-        and not plain.isupper()
+        and any(c.isalpha() and not c.isupper() for c in plain)  # a heading is in capitals alone
         and (_open(plain) <= 0 or not _CLOSES.match(after))  # cut within a bracket
     )
 
@@ -154,10 +161,19 @@ def split(
                     is_row=run.is_row,
                     before_findings=kind not in NOT_STUDIES and not holds_findings(label),
                     language=language,
+                    paragraph="" if run.is_row else _around(text, run),
                     is_short=not (own or quotable(plain, row=run.is_row, after="")),
                 )
             )
     return tuple(result)
+
+
+def _around(text: str, run: Unit) -> str:
+    """Return the paragraph in which a run begins; of a long one the part, which its sentences share."""
+    start = text.rfind("\n\n", 0, run.start) + 1
+    start += (run.start - start) // MAX_PARAGRAPH * MAX_PARAGRAPH
+    end = text.find("\n\n", run.end, start + MAX_PARAGRAPH)
+    return text[start : end if end >= 0 else start + MAX_PARAGRAPH].strip()
 
 
 def _runs(text: str, start: int, end: int, label: str, language: str, *, by_user: bool) -> Iterator[Unit]:
@@ -218,8 +234,7 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
     (`b.i.d. lowered`) was mistaken for an end; so do the rest of a bracket (`(P<0. 001)`) and what follows an
     initial (`M. Diallo`) or an ordinal (`das 12. Lebensjahr`)."""
     spans: list[tuple[int, int]] = []
-    for boundary in sentencex.get_sentence_boundaries(language, text):
-        start, end = boundary["start_index"], boundary["end_index"]
+    for start, end in _ends(text, language):
         closing = _CLOSING.match(text, start, end) if spans else None
         if closing:
             spans[-1], start = (spans[-1][0], closing.end()), closing.end()
@@ -232,6 +247,21 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
     return spans
+
+
+def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
+    """Return the sentences of the library; one of too many characters once more without its quotation marks.
+
+    It parts nothing within these, and of `\u201eAnfang" Ende` it misses the second."""
+    for boundary in sentencex.get_sentence_boundaries(language, text):
+        start, end = boundary["start_index"], boundary["end_index"]
+        piece = text[start:end]
+        if end - start > MAX_SENTENCE and (plain := _QUOTATION.sub(" ", piece)) != piece:
+            yield from ((start + first, start + last) for first, last in _ends(plain, language))
+        elif language == "th":
+            yield from ((start + part.start(), start + part.end()) for part in _THAI.finditer(piece))
+        else:
+            yield start, end
 
 
 def _open(text: str) -> int:

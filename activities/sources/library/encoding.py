@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from activities.contracts.evidence import Evidence
 from activities.logs import log
 from activities.sources.library.store import Changed, Store
-from activities.text.embeddings import MODEL, Embedder, Vectors
+from activities.text.embeddings import Embedder, Vectors
 from activities.text.ranking import encoded_texts
 
 MIN_LIKENESS = 0.3
@@ -39,9 +39,9 @@ MAX_TITLES = 600
 MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
 """Documents, and letters of their texts, that are encoded before an answer: four seconds."""
 MAX_LETTERS_ACROSS = 150_000
-"""The letters before a question in another language, which shares no words with them: a minute, once."""
-SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors.npz"
-"""Vectors of the bundled sample (`python -m benchmarks.sample_vectors`)."""
+"""The letters before a question in another language, which shares no words with them."""
+SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors"
+"""Vectors of the bundled sample by each encoder (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
 """Priority of the thread, where a thread has one (Linux)."""
 
@@ -67,8 +67,11 @@ class Encoding:
         most = MAX_LETTERS_ACROSS if across else MAX_LETTERS_BEFORE
         with self._lock:
             missing = self._missing() if self._thread is None else []
-            if missing and self._is_sample and self._model.name == MODEL:
-                vectors, digests = sample_vectors(), self._store.rows("SELECT number, digest FROM documents")
+            if missing and self._is_sample:
+                vectors, digests = (
+                    sample_vectors(self._model),
+                    self._store.rows("SELECT number, digest FROM documents"),
+                )
                 self._keep(
                     {n: vectors[digest] for n, digest in digests if n in missing and digest in vectors}
                 )
@@ -121,7 +124,7 @@ class Encoding:
         counts = self._stored(numbers)
         documents = self._store.documents(list(counts))
         for rows, document in zip(counts.values(), documents, strict=True):
-            self._model.remember(dict(zip(encoded_texts(document), rows, strict=True)))
+            self._model.remember(dict(zip(encoded_texts(document, self._model), rows, strict=True)))
 
     def _stored(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         """Return the vectors of documents that have theirs, in this order. Raises sqlite3.Error."""
@@ -156,7 +159,7 @@ class Encoding:
             log.info("library_encoding", documents=len(missing))
         for number in missing:
             (document,) = self._store.documents([number])
-            texts = encoded_texts(document)
+            texts = encoded_texts(document, self._model)
             starts = range(0, len(texts), ENCODED_AT_ONCE)
             self._keep({number: np.concatenate([encode(texts[n : n + ENCODED_AT_ONCE]) for n in starts])})
 
@@ -184,14 +187,15 @@ def _letters(document: Evidence) -> int:
     return len(document.text)
 
 
-def sample_vectors() -> Mapping[bytes, Vectors]:
+def sample_vectors(model: Embedder) -> Mapping[bytes, Vectors]:
     """Return the vectors of each document of the bundled sample, by the digest of its text.
 
     Empty where the file cannot be read, which costs time only."""
+    path = SAMPLE_VECTORS / f"{model.name}.npz"
     try:
-        with np.load(SAMPLE_VECTORS) as file:
+        with np.load(path) as file:
             rows = np.split(file["rows"] * file["scales"], np.cumsum(file["counts"])[:-1])
             return dict(zip(map(bytes, file["documents"]), rows, strict=True))
     except (OSError, ValueError, KeyError) as error:
-        log.warning("sample_vectors_not_read", path=str(SAMPLE_VECTORS), error=str(error))
+        log.warning("sample_vectors_not_read", path=str(path), error=str(error))
         return {}

@@ -33,9 +33,9 @@ from activities.sources.base import Report
 from activities.sources.library.encoding import MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
-from activities.text.absence import MIN_WITHIN, absent
-from activities.text.embeddings import embedder, encoder_name
-from activities.text.language import language_of_question
+from activities.text.absence import absent, pattern
+from activities.text.embeddings import MULTILINGUAL, embedder, encoder_name
+from activities.text.language import ENGLISH, language_of_question
 from activities.text.ranking import (
     OTHER_NAMES,
     TITLE_TIMES,
@@ -93,6 +93,10 @@ class LibraryIndex:
         stored = self.store.rows("SELECT number FROM vectors WHERE model = ?", (name,))
         return len(set(self.numbers).difference(number for (number,) in stored)) if name else 0
 
+    def not_encoded(self, query: str) -> list[str]:
+        """List the languages of the documents and of a query that no encoder knows."""
+        return sorted({*self.languages, language_of_question(query)} - {"", ENGLISH, *MULTILINGUAL})
+
     def wait(self, seconds: float) -> bool:
         """Wait until the vectors that questions asked for so far are made; whether they are."""
         return all(encoding.wait(seconds) for encoding in self._encodings.values() if encoding.is_asked)
@@ -145,12 +149,12 @@ class LibraryIndex:
         """List the words of a query that no document has. Raises sqlite3.Error."""
         return absent(query, self.languages, self.holds, self.has) if self.numbers else ()
 
-    def holds(self, row: Sequence[str]) -> bool:
+    def holds(self, row: Sequence[str], language: str) -> bool:
         """See `activities.text.absence.TermsOf`. Raises sqlite3.Error."""
         if len(row) > 1:
             asked = '"{}"'.format(" ".join(row))
             return bool(self.store.rows("SELECT 1 FROM terms WHERE terms MATCH ? LIMIT 1", (asked,)))
-        return (row[0] if len(row[0]) >= MIN_WITHIN else f"\n{row[0]}\n") in self._every_term
+        return pattern(row, language, "\n") in self._every_term
 
     def has(self, text: str) -> bool:
         """See `TermsOf`. Raises sqlite3.Error."""

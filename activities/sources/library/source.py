@@ -100,6 +100,8 @@ class LibrarySource:
             details.append(
                 f"{waiting:,} of {index.count:,} documents are not encoded yet and were chosen by words"
             )
+        if others := index.not_encoded(query.text):
+            details.append(f"no encoder knows the language {', '.join(others)}: words alone chose documents")
         if not index.count:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(

@@ -28,6 +28,7 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
     [
         ("Is warfarin safe after a stroke?", "Strokes were rare and treatment was safe.", ["warfarin"]),
         ("Does tonsillectomy help my son snore?", "Adenotonsillectomy stopped the snores.", []),
+        ("Do statins lower the risk of dementia?", "Somatostatin in dementia.", ["statins"]),
         ("Do mice get tumours?", "A tumor grew in one mouse.", []),
         ("Are \u03b2-blockers safe?", "Beta blockers were safe.", []),
         ("Is Gentiana verna protected?", "Gentiana pneumonanthe is protected.", ["verna"]),
@@ -114,6 +115,14 @@ def test_a_word_with_vowel_signs_is_one_word_and_a_frequent_one_of_a_language_ca
 
 def test_a_number_with_an_ending_is_not_called_absent() -> None:
     assert absences("Hips of men in their 80s on April 5th", "Hips of men in April.") == []
+
+
+def test_a_rare_form_of_a_common_word_is_no_name() -> None:
+    """Of a language whose words take many endings."""
+    text = "Evcil hayvanlara izin verilir. E18 hatas\u0131 t\u0131kal\u0131 hortumu g\u00f6sterir."
+    (word, *_), *_ = rows = absences("Evde k\u00f6pek besleyebilir miyim?", text)
+    assert (word, any(decides for *_, decides in rows)) == ("besleyebilir", False)
+    assert absences("What does error E18 mean?", text) == []
 
 
 def test_a_common_word_that_is_absent_leaves_a_question_open_for_its_passages() -> None:

@@ -68,6 +68,7 @@ def test_names_of_drugs_and_diseases_do_not_tell_the_language_of_a_question(
         ("Does aspirin help?", ""),
         ("metformin and cancer", ""),
         ("Who won the cup?", ""),
+        ("What does error E18 mean?", "en"),
     ],
 )
 def test_a_short_question_tells_its_language_by_function_words_that_english_has_not(

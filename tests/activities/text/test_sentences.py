@@ -49,6 +49,34 @@ def test_an_ordinal_or_an_initial_ends_no_sentence(language: str, text: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("zh", "细胞毒性药物通过杀死活化的T细胞来抑制免疫反应。"),
+        ("ar", "يعني الخطأ E18 أن خرطوم التصريف مسدود."),
+        ("hi", "त्रुटि E18 का अर्थ है कि निकास नली बंद है।"),
+    ],
+)
+def test_a_letter_in_another_script_makes_no_heading_of_a_sentence(language: str, text: str) -> None:
+    assert [sentence.quote for sentence in split("x", text, kind="document", language=language)] == [text]
+    assert not quotable("REPORT OF THE MEETING IN THE SCHOOL HALL", own=True)
+
+
+def test_a_statement_of_thai_ends_at_a_blank() -> None:
+    text = "ต้องชำระค่าเช่าเดือนละ 8,500 บาท เงินประกันเท่ากับค่าเช่าสามเดือน ผู้เช่าต้องแจ้งล่วงหน้าสามเดือนก่อนย้ายออก"
+    first, *others = [one.quote for one in split("x", text, kind="document", language="th")]
+    assert [first, *others] == [text[:31], *text[32:].split(" ")]
+
+
+def test_a_quotation_mark_that_nothing_closes_hides_no_sentence() -> None:
+    text = (
+        "The office wrote of \u201ethe bills of the applicant for television and sport in all these years. "
+    )
+    sentence = "The member of the house proposed a card for the payment of allowances and of tax credits. "
+    every = [one.quote for one in split("x", text + 7 * sentence, kind="document")]
+    assert every == [text.strip(), *7 * [sentence.strip()]]
+
+
+@pytest.mark.parametrize(
     "glued", [".CONCLUSION: ", ").CONCLUSIONS: ", ")CONCLUSIONS: ", ".Conclusion: ", "%.Conclusions: "]
 )
 def test_a_heading_glued_to_a_sentence_begins_a_part(glued: str) -> None:

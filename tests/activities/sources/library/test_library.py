@@ -203,6 +203,16 @@ async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(
     assert result.detail == ""
 
 
+async def test_a_language_that_no_encoder_knows_is_named(tmp_path: Path) -> None:
+    text = "मकान छोड़ने से तीन महीने पहले सूचना देनी होगी और किराया तीसरे दिन तक देना होता है।"
+    own = tmp_path / "hindi"
+    own.mkdir()
+    (own / "rent.txt").write_text(text, "utf-8")
+    assert (await ask(source(tmp_path, own), "When is the rent due?")).detail == (
+        "no encoder knows the language hi: words alone chose documents"
+    )
+
+
 async def test_the_languages_of_a_new_folder_are_told_before_it_is_searched(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
