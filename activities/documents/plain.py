@@ -1,4 +1,4 @@
-"""Text files, Markdown, notebooks, messages and mailboxes.
+"""Text files, Markdown, notebooks, messages and mailboxes; a page of the web by its media type.
 
 The head of a letter says who wrote it when, also in a text file. Markdown stays as it is, so that a quote of
 it is what the file says; text, code and output of a notebook become Markdown.
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from activities.documents.encodings import decode, decoded
-from activities.documents.html_page import html_text
+from activities.documents.html_page import html_text, read_html
+from activities.documents.pdf import read_pdf
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
 from activities.messages import counted
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 NOTE_CHARS = 600
 """Text below the first line up to which a file is a note: its first line may be its first sentence."""
+PLAIN_TYPES = ("text/plain", "text/markdown")
+PDF_TYPES = ("application/pdf", "application/x-pdf")
 _MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 MAX_HEAD = 4_000
 """Characters of a text that may be headers of a message, or have its title."""
@@ -40,6 +43,14 @@ def read_plain(data: bytes, charset: str = "") -> Text:
         title = ""  # it says something; titles of articles may end with a stop too
     sent = letter_head(text)
     return Text(not_empty(text), sent.title or title, sent.authors, sent.meta, cut)
+
+
+def read_page(body: bytes, kind: str, url: str) -> Text:
+    """Read a page by its media type, which may name an encoding (`text/html;gbk`). Raises Unreadable."""
+    media, _, charset = kind.partition(";")
+    if media in PDF_TYPES or body.startswith(b"%PDF-"):
+        return read_pdf(body)
+    return read_plain(body, charset) if media in PLAIN_TYPES else read_html(body, url, charset)
 
 
 def read_mail(data: bytes) -> Text:

@@ -126,7 +126,7 @@ def test_no_malicious_document_succeeds(kind: str, tmp_path: Path) -> None:
 
     def read(number: int, body: bytes) -> None:
         if way == "page":
-            function = "activities.documents.read:read_page"
+            function = "activities.documents.plain:read_page"
             asked = pool.read(Text, function, what, "http://x/", body=body, seconds=SECONDS)
             asyncio.run(asked).text.encode()
             return

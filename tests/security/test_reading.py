@@ -16,7 +16,7 @@ from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library.source import LibrarySource
 
-READ_PAGE = "activities.documents.read:read_page"
+READ_PAGE = "activities.documents.plain:read_page"
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 
 from activities.contracts.bounds import digits
 from activities.contracts.errors import Malformed, Refused, Unavailable
-from activities.documents.read import PDF_TYPES, PLAIN_TYPES
+from activities.documents.plain import PDF_TYPES, PLAIN_TYPES
 from activities.documents.readers import readers
 from activities.documents.text import Text, Unreadable
 from activities.settings import Settings
@@ -226,7 +226,7 @@ class SafePages:
     async def _read(self, address: str, kind: str, body: bytes) -> Page:
         try:
             text = await readers().read(
-                Text, "activities.documents.read:read_page", kind, address, body=body, seconds=PARSE_SECONDS
+                Text, "activities.documents.plain:read_page", kind, address, body=body, seconds=PARSE_SECONDS
             )
         except Unreadable as error:
             raise Malformed(f"{address[:200]}: {error}") from error
