@@ -1,5 +1,5 @@
-"""Makes `activities/sources/sample/vectors`: the vectors of the bundled sample library by each encoder, so
-that a new home answers its first question in any language without computing them (some three minutes).
+"""Makes `activities/sources/sample/vectors`: the vectors of the bundled sample library by the encoder of
+English, so that a new home answers its first question without computing them (some three minutes).
 
     python -m benchmarks.sample_vectors
 
@@ -16,7 +16,7 @@ from activities.contracts.evidence import Evidence
 from activities.sources.library.encoding import SAMPLE_VECTORS
 from activities.sources.library.reading import read_file
 from activities.sources.library.source import SAMPLE
-from activities.text.embeddings import Embedder, english, multilingual
+from activities.text.embeddings import Embedder, english
 from activities.text.ranking import encoded_texts
 
 
@@ -49,5 +49,4 @@ def write(model: Embedder) -> str:
 
 
 if __name__ == "__main__":
-    for opened in (english, multilingual):
-        print(write(opened()), flush=True)
+    print(write(english()))

@@ -41,7 +41,7 @@ MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
 MAX_LETTERS_ACROSS = 150_000
 """The letters before a question in another language, which shares no words with them."""
 SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors"
-"""Vectors of the bundled sample by each encoder (`python -m benchmarks.sample_vectors`)."""
+"""Vectors of the bundled sample by its encoder (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
 """Priority of the thread, where a thread has one (Linux)."""
 
@@ -190,8 +190,10 @@ def _letters(document: Evidence) -> int:
 def sample_vectors(model: Embedder) -> Mapping[bytes, Vectors]:
     """Return the vectors of each document of the bundled sample, by the digest of its text.
 
-    Empty where the file cannot be read, which costs time only."""
+    Empty without a file of this encoder, and where it cannot be read, which costs time only."""
     path = SAMPLE_VECTORS / f"{model.name}.npz"
+    if not path.exists():
+        return {}
     try:
         with np.load(path) as file:
             rows = np.split(file["rows"] * file["scales"], np.cumsum(file["counts"])[:-1])
