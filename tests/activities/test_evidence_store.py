@@ -65,11 +65,6 @@ def test_a_path_that_cannot_be_opened_is_reported_in_one_line(tmp_path: Path) ->
             EvidenceStore.at(url)
 
 
-def test_a_folder_that_an_address_names_is_made(tmp_path: Path) -> None:
-    EvidenceStore.at((tmp_path / "of us" / "store").as_uri())
-    assert (tmp_path / "of us" / "store").is_dir()
-
-
 async def test_a_merged_work_is_read_under_the_id_the_run_knows_it_by(store: EvidenceStore) -> None:
     ref = await store.put(paper())
     merged = ref.model_copy(update={"evidence_id": "doi:10.1/a", "standing": "retracted"})

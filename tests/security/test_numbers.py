@@ -136,7 +136,7 @@ def test_contracts_hold_no_number_that_a_workflow_cannot() -> None:
 def test_brackets_without_end_are_an_unreadable_answer(
     opening: str, reader: Callable[[str, type[Answer]], object]
 ) -> None:
-    for text in (opening * 60_000, "x " + opening * 900 + "1", f"<think>{opening * 60_000}"):
+    for text in (opening * 20_000, "x " + opening * 900 + "1", f"<think>{opening * 20_000}"):
         try:
             assert reader(text, Answer) is None
         except Unreadable:

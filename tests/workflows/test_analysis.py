@@ -136,25 +136,6 @@ async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage
     assert len([e for e in await run.events() if e.type == "analysis_complete"]) == 1
 
 
-@pytest.mark.usefixtures("sandbox")
-@pytest.mark.parametrize(
-    "program",
-    [
-        "print('SUPPORTED')\nresult = {'verdict': 'SUPPORTED'}",
-        "result = {'estimate': 0.5, 'low': 0.4, 'high': 0.6, 'null': 1}",
-        "raise SystemExit('SUPPORTED')",
-    ],
-)
-async def test_no_word_and_no_number_that_a_program_made_up_is_a_verdict(stage: Stage, program: str) -> None:
-    trials(stage, different)
-    stage.script.program = program
-    _, report, _ = await stage.play(a_request(analyse=True, expected="lower"))
-    analysis = analysis_of(report)
-    assert analysis.verdict == "INCONCLUSIVE"
-    assert analysis.generated is not None
-    assert analysis.generated.code == program
-
-
 async def test_without_bubblewrap_no_program_is_paid_for_and_the_fixed_analysis_stands(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,14 +39,6 @@ def test_a_chain_of_shared_identifiers_is_one_work() -> None:
         assert merged.duplicates == 2
 
 
-def test_what_sources_know_of_one_text_is_joined_in_any_order() -> None:
-    one = ref("doi:b", blob="same", identifiers=Identifiers(doi="b"), first_author="zed")
-    other = ref("doi:b", blob="same", identifiers=Identifiers(doi="b"), first_author="ott", fingerprint="t")
-    nameless = ref("doc:m", first_author="ott", fingerprint="t")
-    ways = [merge([], order, "").refs for order in permutations([one, other, nameless])]
-    assert len({tuple(sorted(r.evidence_id for r in refs)) for refs in ways}) == 1
-
-
 def test_every_kind_of_identifier_is_enough() -> None:
     for kind in ("pmid", "pmcid", "doi", "arxiv", "openalex", "s2", "url"):
         ids = Identifiers(**{kind: "same"})

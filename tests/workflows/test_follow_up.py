@@ -20,7 +20,7 @@ async def evidence_of(stage: Stage, run: Run) -> FollowUp:
     return FollowUp(run_id=run.handle.id, blob=await known_items(stage.fakes.store, index.items))
 
 
-@pytest.mark.parametrize("mode", ["iterative", "deep"])
+@pytest.mark.parametrize("mode", ["deep"])
 async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode: str) -> None:
     _, before, earlier = await stage.play(a_request())
     stage.script.search = lambda _: ()

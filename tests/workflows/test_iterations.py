@@ -6,7 +6,6 @@ import pytest
 
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.evidence import EvidenceRef, SearchRecord, SearchStatus, Statement, Support, Usage
-from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import (
     Hypotheses,
     JudgeAssessment,
@@ -22,8 +21,7 @@ from activities.report.formats.words import used_rows
 from client.runs.query import iterations
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request
 from tests.workflows.script import PROFILE, document, option
-from workflows.memory import RECORDS_KEPT, TEXT_CHARS, LoopMemory
-from workflows.rules.payload_limits import rows
+from workflows.memory import TEXT_CHARS, LoopMemory
 from workflows.sections.types import SharedEvidence
 
 
@@ -48,18 +46,6 @@ def test_a_record_holds_what_its_iteration_brought_and_is_bounded() -> None:
     assert {search.query for search in record.searches} == {"as asked"}
     assert len(record.thought) <= TEXT_CHARS
     assert len(record.model_dump_json()) < 16_000
-
-
-def test_a_memory_without_end_is_cut_to_its_latest_records() -> None:
-    memory = LoopMemory()
-    for number in range(1, RECORDS_KEPT + 50):
-        memory.begin(IterationRecord(iteration=number), "", Usage())
-    assert [memory.records[0].iteration, memory.records[-1].iteration] == [50, RECORDS_KEPT + 49]
-
-
-def test_what_was_asked_travels_where_something_else_was_sent() -> None:
-    sent = rows([a_search(1), a_search(1, asked="as sent")])
-    assert [row.asked for row in sent] == ["as asked", ""]
 
 
 async def test_each_iteration_is_remembered_and_shown_to_the_next(stage: Stage) -> None:

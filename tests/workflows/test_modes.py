@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from typing import get_args
 
 import pytest
 from temporalio.client import WorkflowFailureError
@@ -10,13 +9,11 @@ from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import (
     MODE_ALIASES,
-    BuiltInMode,
     Effort,
     ModelChoice,
 )
 from activities.contracts.plan import ParseQueryInput
 from activities.settings import Settings
-from tests.registered import workflow_name
 from tests.workflows.conftest import Stage, a_request
 from workflows.amounts import Limits
 from workflows.auto import REASON_GRAPH
@@ -32,18 +29,11 @@ from workflows.modes import (
     left_out,
     offered,
     refusal,
-    workflow_classes,
 )
 from workflows.types import ResearchRequest
 
 EVERYTHING = Available(sources=True, model=True, manager_model=True, graph=True)
 NEEDS_MODEL = ModeInfo(name="x", workflow="X", location="m:X", good_for="y", needs=("sources", "model"))
-
-
-def test_every_row_names_a_mode_and_a_workflow_that_exists() -> None:
-    assert set(MODES) <= set(get_args(BuiltInMode))
-    registered = {workflow_name(cls) for cls in workflow_classes()}
-    assert {info.workflow for info in TABLE} < registered
 
 
 def test_every_name_and_alias_means_one_mode() -> None:

@@ -67,7 +67,7 @@ async def test_own_documents_are_asked_about_only_where_other_sources_are_search
     assert (published.pubmed is None) is alone
 
 
-@pytest.mark.parametrize("mode", ["iterative", "deep"])
+@pytest.mark.parametrize("mode", ["deep"])
 async def test_pubmed_is_asked_once_about_everything_cited(stage: Stage, mode: str) -> None:
     stage.script.pubmed_queue, stage.script.search, authority = NCBI, numbered, Authority()
     async with Worker(stage.client, task_queue=NCBI, activities=[authority.check]):

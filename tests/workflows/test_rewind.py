@@ -98,7 +98,7 @@ async def test_later_decisions_of_people_are_discarded(live: Stage) -> None:
     assert progress.budget.elapsed_seconds < passed.total_seconds() - APART / 2
 
 
-@pytest.mark.parametrize("mode", ["simple", "team", "graph"])
+@pytest.mark.parametrize("mode", ["simple", "graph"])
 async def test_a_run_of_any_mode_with_one_loop_goes_back(live: Stage, mode: str) -> None:
     live.script.sufficient_at = 2
     _, before, run = await live.play(a_request(mode), f"{live.queue}-{mode}")

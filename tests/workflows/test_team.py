@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from activities.contracts.evidence import ModelChoice, StopReason
-from activities.contracts.judge import JudgeAssessment, JudgeInput
+from activities.contracts.judge import JudgeAssessment
 from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
 from activities.contracts.step import Member, Role
 from activities.extractive.planning import ROTATION
@@ -173,18 +173,6 @@ async def test_the_facts_are_kept_and_the_plan_made_again(stage: Stage) -> None:
     assert shown[1] == (("kept",), ("plan of round 1",), False)
     again = [number for number, (_, _, replan) in enumerate(shown) if replan][1]
     assert shown[again][:2] == (("kept",), ())
-
-
-async def test_ten_rounds_are_the_most_by_default(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    found = iter(range(100))
-    works_by(lambda _: ledger("searcher", instruction=f"look at {next(found)}"), stage)
-    outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
-    assert outcome.stop_reason == "max_iterations_reached"
-    assert len(stage.fakes.of("manager")) == 10
-    # the last round judges what has no judgement yet
-    judged = [call.step for call in stage.fakes.of("judge")]
-    assert {step.iteration for step in judged if isinstance(step, JudgeInput)} == {10}
 
 
 async def test_each_member_has_its_own_temperature_and_may_have_a_model_of_its_own(stage: Stage) -> None:

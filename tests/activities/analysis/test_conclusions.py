@@ -178,12 +178,6 @@ def test_trials_count_alone_where_there_are_trials() -> None:
     assert made.pooled.works == ("a", "b", "c")
 
 
-def test_a_sentence_of_the_work_makes_it_a_trial() -> None:
-    said = StudyEffect.model_validate({**LOWER[0].model_dump(), "randomised": True})
-    made = one(said, facts=COHORT.model_copy(update={"design": "article"}))
-    assert made.starts == "high"
-
-
 def test_what_has_less_than_half_of_the_people_is_not_pooled() -> None:
     small = (counted("a", 10, 100, 20, 100), counted("b", 12, 110, 22, 110))
     large = read("c", "no_difference", figures={"n": "9000"}, quote="9000 people.")
@@ -225,14 +219,6 @@ def test_effects_of_two_directions_are_not_pooled_together() -> None:
     made = one(died, lived)
     assert made.pooled is None
     assert made.direction == "higher"
-
-
-def test_a_conclusion_on_another_thing_than_was_asked_is_marked() -> None:
-    other = Proposed(outcome="weight", direction="lower", certainty="low", asked=False)
-    effects = (*LOWER, read("a", outcome="weight"))
-    works = dict.fromkeys("abc", TRIAL)
-    made = conclude(Appraisal(effects=effects, proposed=(*proposes("lower", "low"), other)), works)
-    assert [(one.outcome, one.asked) for one in made] == [("Mortality", True), ("weight", False)]
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,6 @@ def effect(quote: str, figures: dict[str, str], *, clustered: bool = False) -> E
     return read_effect(figures, [quote], "a", "death", clustered=clustered).effect
 
 
-def test_a_second_group_in_a_sentence_is_no_other_outcome() -> None:
-    quote = (
-        "For the drug the hazard of death was HR 0.44 (95% CI 0.30 to 0.64) (for patients < 70) and HR 0.64 "
-        "(95% CI 0.45 to 0.91) (for patients >= 70)."
-    )
-    for estimate, low, high in (("0.44", "0.30", "0.64"), ("0.64", "0.45", "0.91")):
-        made = effect(quote, {"measure": "HR", "estimate": estimate, "low": low, "high": high})
-        assert made is not None
-        assert made.estimate == float(estimate)
-
-
 @pytest.mark.parametrize(
     ("quote", "figures", "arms"),
     [

@@ -28,11 +28,6 @@ def test_a_quote_that_speaks_for_a_candidate_is_no_counter_evidence() -> None:
     assert metformin.support == (LOWER,)
 
 
-def test_a_work_that_was_judged_to_answer_with_yes_is_no_counter_evidence() -> None:
-    (_, metformin), left_out = with_verdicts(CANDIDATES, Verdicts(), {"pmid:1"})
-    assert (metformin.against, left_out["against"]) == ((FAILED,), 1)
-
-
 def test_a_null_result_does_not_speak_for_a_candidate() -> None:
     offered = (Candidate(name="Metformin", support=(FAILED, LOWER)),)
     first, _ = to_read(offered)

@@ -85,12 +85,6 @@ async def test_a_source_that_is_down_costs_only_what_it_alone_has(
     assert {f.name for f in answered.findings.fields if f.status == "unreachable"} == gone
 
 
-async def test_pathways_cannot_be_known_while_what_names_the_proteins_is_down(server: ReplayServer) -> None:
-    answering(server).on("/molecule/search.json", DOWN).on("/graphql", DOWN)
-    answered = await found(server)
-    assert field(answered, "pathways").status == "unreachable"
-
-
 async def test_what_registers_have_of_another_drug_is_not_the_candidates(server: ReplayServer) -> None:
     answered = await found(answering(server), name="bosentan")
     nothing = {f.name for f in answered.findings.fields if f.status == "not_found"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import make_ref
 from activities.review.archive import flow
-from activities.review.decisions import Decision, Marks, resting_on
+from activities.review.decisions import Marks
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
 from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
@@ -55,18 +55,6 @@ def test_the_numbers_of_the_flow_always_add_up(rows: list[tuple[str, str, str, s
         assert flow(records, state).faults() == ()
 
 
-def test_an_amended_criterion_opens_what_rests_on_it_alone() -> None:
-    log = [
-        Decision(record=0, by="a", verdict="exclude", criterion="E1"),
-        Decision(record=1, by="a", verdict="exclude", criterion="E2"),
-        Decision(record=2, by="a", verdict="include", criterion="I1"),
-        Decision(record=3, by="a", verdict="exclude"),
-        Decision(record=1, by="a", verdict="exclude", criterion="E1"),
-    ]
-    assert [decision.record for decision in resting_on(log, ["E2"])] == [2, 3]
-    assert [decision.record for decision in resting_on(log, ["E1"])] == [0, 1, 2, 3]
-
-
 def a_work(name: str, **more: object) -> Evidence:
     return Evidence.model_validate(
         {
@@ -95,13 +83,6 @@ def test_copies_are_merged_listed_and_parted_and_numbers_stay() -> None:
     assert added(apart, refs[2:], "third.ris", merge).records == apart.records
     with pytest.raises(UnreadableRecords):
         part(apart, "blobs/2")
-
-
-def test_a_search_that_is_made_again_adds_what_is_new() -> None:
-    refs = [make_ref(a_work(name), f"blobs/{name}") for name in "abc"]
-    records = added(Records(), refs[:2], "pubmed: x", merge)
-    again = added(records, refs, "pubmed: x", merge)
-    assert (len(again.records), again.by_origin, again.copies) == (3, {"pubmed: x": 3}, ())
 
 
 def test_files_of_records_keep_what_has_no_abstract(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from activities.contracts.evidence import Evidence, Identifiers
 from activities.review.files import provided_by
 from activities.review.steps import RecordDecision, ScreenInput
 from activities.roles.full_texts import WHOLE_CHARS
-from activities.roles.screener import FULL_TEXT_SCREENER, VerdictAnswer, accept_full_text, render_full_text
+from activities.roles.screener import VerdictAnswer, accept_full_text, render_full_text
 from tests.activities.review.studies import OTHER, PROTOCOL, STEP, TRIAL
 
 RULES = PROTOCOL.criteria
@@ -40,11 +40,6 @@ def test_an_exclusion_stands_with_its_criterion_and_words_of_the_work() -> None:
 )
 def test_an_exclusion_without_either_is_unsure(answer: dict[str, object]) -> None:
     assert verdict(answer).verdict == "unsure"
-
-
-def test_without_a_model_nothing_is_excluded() -> None:
-    step = ScreenInput.model_validate({**STEP, "criteria": RULES})
-    assert FULL_TEXT_SCREENER.fallback(step, [OTHER]).decisions == ()
 
 
 def test_of_a_long_text_the_passages_near_the_criteria_are_shown() -> None:

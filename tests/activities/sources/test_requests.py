@@ -144,14 +144,6 @@ def test_whatever_is_typed_parentheses_and_quotes_are_balanced(typed: str) -> No
     assert not set(outside) & set("+-!{}[]^~*?/\\")
 
 
-@given(st.integers(1, 200))
-def test_the_shares_of_openfdas_endpoints_add_up_to_the_limit(limit: int) -> None:
-    shares = shares_of(Query(text="x", limit=limit))
-    assert sum(shares.values()) == limit
-    assert all(share > 0 for share in shares.values())
-    assert next(iter(shares)) == "label"
-
-
 def test_openfdas_endpoints_share_the_limit_and_an_unknown_one_is_refused() -> None:
     with pytest.raises(Refused, match="label, drugsfda or event"):
         shares_of(Query(text="x", filters=Filters(options={"endpoint": "device"})))

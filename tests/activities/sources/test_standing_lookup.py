@@ -186,11 +186,6 @@ async def test_offline_and_the_library_are_left_as_they_are(server: ReplayServer
     assert (own.standing, own.asked) == ("retracted", ())
 
 
-async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
-    verdict = await verdict_on(ref(standing="none", source="web"))
-    assert (verdict.standing, verdict.asked) == ("unknown", ())
-
-
 async def test_many_works_need_few_requests(server: ReplayServer, http: Http) -> None:
     pmids = [str(n) for n in range(1, 61)]
     refs = [ref(pmid, "10.1000/same" if pmid in ("1", "2") else None) for pmid in pmids]

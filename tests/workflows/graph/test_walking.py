@@ -54,14 +54,6 @@ async def steps_of(folder: Path, script: Script, mode: str, **more: Any) -> tupl
         return steps, searches, outcome.stop_reason, cited, tokens
 
 
-def second(stage: Stage) -> None:
-    stage.script.sufficient_at = 2
-
-
-def never(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-
-
 def nothing_found(stage: Stage) -> None:
     stage.script.search = lambda _: ()
 
@@ -77,9 +69,7 @@ def judge_down_twice(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("mode", "script", "rounds"),
     [
-        ("iterative", never, 3),
         ("iterative", judge_down_twice, 3),
-        ("deep", second, 2),
         ("deep", no_source, 2),
     ],
 )

@@ -185,12 +185,6 @@ def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path, name: str)
     assert name in str(raised.value)
 
 
-def test_the_same_document_twice_is_one(tmp_path: Path) -> None:
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("The same text in two files.")
-    assert len(read(tmp_path).documents) == 1
-
-
 def test_a_windows_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("caf\u00e9 \u2013 r\u00e9sum\u00e9".encode("cp1252"))
     (tmp_path / "b.txt").write_bytes("na\u00efve text".encode("utf-16"))
