@@ -1,7 +1,6 @@
 """Files that people give to a review: records of other databases, and full texts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from lxml import etree
@@ -90,45 +89,34 @@ def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
         yield read if read.text else read.replace(text=read.title, facts={**read.facts, NO_ABSTRACT: "yes"})
 
 
-@dataclass(frozen=True, slots=True)
-class Provided:
-    """Full texts from a person's files."""
+def provided_by(
+    path: Path, works: Sequence[Evidence], *, sure: bool = False
+) -> tuple[dict[str, Evidence], list[str]]:
+    """Read the full texts of works from a folder, or from one file of a folder: id -> the work with its text.
 
-    texts: dict[str, Evidence] = field(default_factory=dict)
-    """Id of the work -> the work with its full text."""
-    unmatched: tuple[str, ...] = ()
-    """Files that are none of the works, or fit several of them."""
-    unread: tuple[str, ...] = ()
-    """Files that cannot be read, each with the reason."""
-
-
-def provided_by(path: Path, works: Sequence[Evidence], *, sure: bool = False) -> Provided:
-    """Read the full texts of works from a folder, or from one file of a folder.
-
-    A file is that of a work by its name (`pmid_123.pdf`, or the DOI with `_` for `/`), by the identifiers in
-    it, or by the title near its beginning; `sure`: a person says that the file is that of the one work.
-    Raises Refused where the folder cannot be read.
+    Also the files of which none was made, a line each. A file is that of a work by its name (`pmid_123.pdf`,
+    or the DOI with `_` for `/`), by the identifiers in it, or by the title near its beginning; `sure`: a
+    person says that the file is that of the one work. Raises Refused where the folder cannot be read.
     """
     listing = list_folder(path if path.is_dir() else path.parent)
     files = [entry for entry in listing.files if path.is_dir() or entry.path == path.resolve()]
     texts: dict[str, Evidence] = {}
-    unmatched: list[str] = []
-    unread = [f"{entry.name}: {entry.reason}" for entry in listing.set_aside if path.is_dir()]
+    lines = [f"{entry.name}: {entry.reason}" for entry in listing.set_aside if path.is_dir()]
     for file in files:
         parts: list[Evidence] = []
         for item in documents_of(file):
             if isinstance(item, Evidence):
                 parts.append(item)
             else:
-                unread.append(f"{item.name}: {item.reason}")
+                lines.append(f"{item.name}: {item.reason}")
         if not parts:
             continue
         work = works[0] if sure and len(works) == 1 else work_of(file.name, parts[0], works)
         if work is None:
-            unmatched.append(file.name)
+            lines.append(f"{file.name} is the text of no awaited record, or of several: say of which")
         else:
             texts[work.evidence_id] = with_text(work, parts, file.name)
-    return Provided(texts, tuple(unmatched), tuple(unread))
+    return texts, lines
 
 
 def work_of(name: str, document: Evidence, works: Sequence[Evidence]) -> Evidence | None:

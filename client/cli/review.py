@@ -28,7 +28,6 @@ ANY_REVIEW = click.argument("name", metavar="REVIEW", default="last")
 CHANGED_REVIEW = click.argument("name", metavar="REVIEW")
 PERSON = click.option("--by", type=Filled(), required=True, metavar="NAME", help="Who decides.")
 BY = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
-NEEDED_REASON = click.option("--reason", type=Filled(), required=True, metavar="TEXT")
 NAMES = click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
 
 
@@ -67,6 +66,10 @@ def command_of(act: Act) -> None:
         flag, text = f"--{name.replace('_', '-')}", about.description if about else ""
         if name == "by":
             options.append(PERSON if needed else BY)
+        elif name in act.files:
+            options.append(click.argument(name, required=needed, type=click.Path(path_type=Path)))
+        elif name == "record" and not needed:
+            options.append(click.option(flag, type=click.IntRange(min=0), metavar="N", help=text))
         elif name == "record":
             options.append(click.argument("record", type=click.IntRange(min=0)))
         elif about and about.title and parameter.kind is parameter.KEYWORD_ONLY:
@@ -89,7 +92,8 @@ def command_of(act: Act) -> None:
         from client.run import named
 
         values |= {name: _pairs(values[name]) for name in pairs}
-        print_text(await act.do(target, values, named(values.get("by"))))
+        for line in (await act.do(target, values, named(values.get("by")))).splitlines():
+            print_text(plain(line))
 
     do.__name__, do.__doc__ = act.name, act.method.__doc__
     verb(*options, changes=True)(do)
@@ -203,40 +207,6 @@ def shown(task: "Task") -> Iterator[tuple[int, str]]:
                     yield 6, ground
             elif field.id in open_:
                 yield 2, f"{field.id} {field.label} open"
-
-
-@verb(click.argument("protocol", type=click.Path(path_type=Path)), NEEDED_REASON, BY, changes=True)
-async def amend(target: "Review", protocol: Path, reason: str, by: str | None) -> None:
-    """Change the protocol to that of a file: a new version; only what rests on the change is made again."""
-    print_text(await target.amend(protocol, by=by, reason=reason))
-
-
-@verb(
-    click.argument("path", type=click.Path(path_type=Path), required=False),
-    click.option(
-        "--record", type=click.IntRange(min=0), metavar="N", help="The file is the text of this one."
-    ),
-    click.option("--none", is_flag=True, help="With --record: its full text cannot be retrieved."),
-    BY,
-    changes=True,
-)
-async def provide(
-    target: "Review", path: Path | None, record: int | None, none: bool, by: str | None
-) -> None:
-    """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a DOI
-    with - for /), by the identifiers in them, or by their title."""
-    if none and record is not None:
-        await target.provide(record, None, by=by)
-        print_text(f"record {record}: not retrieved")
-        return
-    if path is None:
-        raise BadInput("name a folder or a file, or --record N --none")
-    made = await target.provide_texts(path, by=by, record=record)
-    print_text(f"{counted(len(made.texts), 'full text')} provided")
-    for file in made.unmatched:
-        say(plain(f"{file} is the text of no awaited record, or of several: name it with --record"))
-    for line in made.unread:
-        say(plain(line))
 
 
 def _pairs(texts: Iterable[str]) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from activities.review.protocol import MAX_BYTES
 from client.access import unknown_run
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
-from client.reviews.acts import ACTS, Act, Body
+from client.reviews.acts import REMOTE, Act, Body
 from client.reviews.review import Review, ReviewStatus
 from client.reviews.start import check_text
 
@@ -75,7 +75,7 @@ def reviews(desk: Desk) -> APIRouter:
         route.__annotations__ = {"body": act.form, "review": Review, "token": Token}
         return route
 
-    for name, act in ACTS.items():
+    for name, act in REMOTE.items():
         router.post(f"/{{review_id}}/{name}", summary=act.method.__doc__)(route_of(act))
 
     @router.get("/{review_id}/report", response_class=Response)

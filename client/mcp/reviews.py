@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from client.api import Determinator
 from client.mcp.answers import clearly
 from client.mcp.research import CHANGES, READS
-from client.reviews.acts import ACTS, act_of
+from client.reviews.acts import REMOTE, act_of
 from client.reviews.review import ReviewStatus
 
 AnyReview = Annotated[str, Field(min_length=1, max_length=200, description="A review's id, or `last`")]
@@ -18,7 +18,7 @@ Person = Annotated[str, Field(min_length=1, max_length=80, description="Who deci
 
 ACTIONS = "; ".join(
     f"{act.name} ({', '.join(fields)})"
-    for act in ACTS.values()
+    for act in REMOTE.values()
     if (fields := [name for name in act.arguments if name != "by"])
 )
 """The actions that have a content, each with its fields."""
@@ -44,7 +44,7 @@ class Reviews:
     async def review_change(
         self,
         review: AnyReview,
-        action: Annotated[str, Field(description=ACTIONS, json_schema_extra={"enum": [*ACTS]})],
+        action: Annotated[str, Field(description=ACTIONS, json_schema_extra={"enum": [*REMOTE]})],
         by: Person,
         content: Annotated[dict[str, JsonValue] | None, Field(description="Fields of the action")] = None,
     ) -> ReviewStatus:

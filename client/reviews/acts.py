@@ -1,6 +1,7 @@
 """The acts of people on a review, each declared once.
 
-A row makes a command, a route over HTTP, an action of the tool over MCP and what a form of the page may send.
+A row makes a command and, where it reads no file, a route over HTTP, an action of the tool over MCP and what
+a form of the page may send.
 An act is a method of `Review`: its arguments are the fields of its form, but for `by`, who acts.
 """
 
@@ -8,7 +9,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -68,6 +70,12 @@ class Act:
         return get_type_hints(self.method, include_extras=True)
 
     @cached_property
+    def files(self) -> frozenset[str]:
+        """Its arguments that are files of its user, which a command alone reads."""
+        kinds = get_type_hints(self.method)
+        return frozenset(name for name in self.arguments if Path in (kinds[name], *get_args(kinds[name])))
+
+    @cached_property
     def form(self) -> type[Body]:
         """Its arguments as a model; who acts may be left out where callers are known."""
         fields: dict[str, Any] = {
@@ -107,6 +115,8 @@ ACTS: Mapping[str, Act] = {
         Act("approve", Review.approve, "approved: the {made} of {review}"),
         Act("decide", Review.decide, "record {record}: {made}"),
         Act("overrule", Review.overrule, "record {record} is {made} by the word of {by}"),
+        Act("amend", Review.amend, "{made}"),
+        Act("provide", Review.provide, "\n".join),
         Act("part", Review.part, "it becomes a record of its own at the next step"),
         Act("field", Review.decide_field, "record {record}, {field}: {value}"),
         Act("extract", Review.extract, "record {record}: {made}"),
@@ -119,8 +129,11 @@ ACTS: Mapping[str, Act] = {
 }
 
 
+REMOTE = {name: act for name, act in ACTS.items() if not act.files}
+
+
 def act_of(name: str) -> Act:
     """Return an act by its name. Raises BadInput."""
-    if name not in ACTS:
-        raise BadInput(f"there is no act {name[:40]}; there are {', '.join(ACTS)}")
-    return ACTS[name]
+    if name not in REMOTE:
+        raise BadInput(f"there is no act {name[:40]}; there are {', '.join(REMOTE)}")
+    return REMOTE[name]

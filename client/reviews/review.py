@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, computed_field
 from temporalio.client import WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
@@ -39,9 +39,6 @@ from client.run import named
 from client.runs.query import query
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
 
-if TYPE_CHECKING:
-    from activities.review.files import Provided
-
 UPDATE_SECONDS = 60.0
 STARTS, START_SECONDS = 10, 2.0
 """How often, and after how long, a review is asked again whose worker is being started."""
@@ -57,6 +54,9 @@ Values = Annotated[Mapping[str, str], Field(title="FIELD=VALUE")]
 Quotes = Annotated[
     Mapping[str, str], Field(title="FIELD=WORDS", description="Words of the full text that state a value.")
 ]
+Texts = Annotated[Path | None, Field(description="Their folder, or a file.")]
+OneRecord = Annotated[int | None, Field(ge=0, description="The file is the text of this record.")]
+NoText = Annotated[bool, Field(description="With --record: its full text cannot be retrieved.")]
 Answers = Annotated[Mapping[str, str], Field(title="QUESTION=ANSWER")]
 NONE: Mapping[str, str] = {}
 Outcome = Annotated[str, Field(description="Which outcome; needed where there are several.")]
@@ -276,12 +276,14 @@ class Review:
         made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
         return await self.send("decide", Decision, **made, stage=stage, part="word")
 
-    async def amend(self, path: Path, *, by: str | None = None, reason: str) -> str:
-        """Change the protocol to that of a file; return what was changed."""
+    async def amend(
+        self, protocol: Path, *, by: str | None = None, reason: Annotated[str, Field(min_length=1)]
+    ) -> str:
+        """Change the protocol to that of a file: a new version; what rests on the change is made again."""
         from client.reviews.start import read_all
 
-        protocol, key, files = await read_all(self.archive, path)
-        values = {"protocol": protocol, "protocol_key": key, "files": files}
+        read, key, files = await read_all(self.archive, protocol)
+        values = {"protocol": read, "protocol_key": key, "files": files}
         return await self.send("amend", Amend, by=named(by), reason=reason, **values)
 
     async def part(self, key: str, *, by: str) -> None:
@@ -296,17 +298,23 @@ class Review:
 
     # full texts and studies
 
-    async def provide(self, number: int, document: Evidence | None, *, by: str | None = None) -> None:
-        """Provide the full text of a record, or say that it cannot be retrieved."""
-        ref = await self.archive.store.put(document) if document else None
-        await self.send("provide_full_text", ProvideFullText, by=named(by), record=number, ref=ref)
-
-    async def provide_texts(
-        self, path: Path, *, by: str | None = None, record: int | None = None
-    ) -> "Provided":
-        """Provide full texts from a folder or a file; `record`: the file is that of this record."""
+    async def provide(
+        self,
+        path: Texts = None,
+        *,
+        by: str | None = None,
+        record: OneRecord = None,
+        none: NoText = False,
+    ) -> list[str]:
+        """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a
+        DOI with - for /), by the identifiers in them, or by their title."""
         from activities.review.files import provided_by
 
+        if none and record is not None:
+            await self.send("provide_full_text", ProvideFullText, by=named(by), record=record)
+            return [f"record {record}: not retrieved"]
+        if path is None:
+            raise BadInput("name a folder or a file, or --record N --none")
         view = await self.view()
         waiting = [n for n in view.sought() if not view.got.get(n) and record in (None, n)]
         if record is not None and not waiting:
@@ -314,11 +322,12 @@ class Review:
         refs = (await self.records(view)).records
         works = await self.archive.store.get_many([refs[number] for number in waiting])
         with refusals():
-            made = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
-        numbers = {work.evidence_id: number for number, work in zip(waiting, works, strict=True)}
-        for name, text in made.texts.items():
-            await self.provide(numbers[name], text, by=by)
-        return made
+            texts, lines = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
+        for number, work in zip(waiting, works, strict=True):
+            if text := texts.get(work.evidence_id):
+                ref = await self.archive.store.put(text)
+                await self.send("provide_full_text", ProvideFullText, by=named(by), record=number, ref=ref)
+        return [f"{counted(len(texts), 'full text')} provided", *lines]
 
     async def decide_field(
         self, record: Number, field: str, value: str, *, by: str, quote: Quote = "", reason: Why = ""

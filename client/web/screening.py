@@ -92,9 +92,7 @@ class Screening:
                 path = Path(folder, plain_name(file.filename or ""))
                 await asyncio.to_thread(path.write_bytes, await file.read())
             await form.close()
-            made = await review.provide_texts(Path(folder), by=by)
-        notes = [f"Full texts provided: {len(made.texts)}", *made.unread]
-        notes += [f"{name} is the text of no awaited work, or of several" for name in made.unmatched]
+            notes = await review.provide(Path(folder), by=by)
         return await self._shown(request, await self._values(review, by) | {"notes": notes})
 
     async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:

@@ -153,7 +153,7 @@ async def begun(desk: Desk, protocol: Protocol = PROTOCOL, **more: Any) -> Revie
 
 async def texts_provided(review: Review, folder: Path, numbers: range = range(TRIALS)) -> None:
     write_texts(folder, numbers)
-    await review.provide_texts(folder, by="Ada")
+    await review.provide(folder, by="Ada")
 
 
 def write_texts(folder: Path, numbers: range) -> None:
@@ -317,7 +317,7 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     assert [text.record for text in await review.tasks()] == [2, 3]
     write_texts(tmp_path / "more", range(2, 3))
     write_texts(tmp_path / "more", range(4, 5))
-    await review.provide_texts(tmp_path / "more", by="Ada")
+    await review.provide(tmp_path / "more", by="Ada")
     await decided(desk, review)
     # one call of each model for both titles, then each full text by both
     assert asked_since(desk, calls) == {
@@ -364,8 +364,8 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
         texts |= {"../..": "Of none.", "a/other.txt": "Of none."}
         files = [("files", (name, text.encode())) for name, text in texts.items()]
         answer = await http.post(f"{at}/texts", data={"by": "Ada"}, files=files)
-        assert "other.txt is the text of no awaited work" in answer.text
-        assert "Full texts provided: 2" in answer.text, "no name leads out of the folder"
+        assert "other.txt is the text of no awaited record" in answer.text
+        assert "2 full texts provided" in answer.text, "no name leads out of the folder"
         await review.approve(by="Ada")
         await desk.until(review, lambda seen: seen.gate == "decisions")
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/decide']")
