@@ -40,7 +40,7 @@ from client.runs.query import query
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
 
 UPDATE_SECONDS = 60.0
-STARTS, START_SECONDS = 10, 2.0
+STARTS, START_SECONDS = 30, 2.0
 """How often, and after how long, a review is asked again whose worker is being started."""
 M = TypeVar("M", bound=BaseModel)
 Number = Annotated[int, Field(ge=0)]
