@@ -1,9 +1,9 @@
 """The words of a question that occur literally in none of some documents.
 
 A word occurs where a text has it in any form: folded, stemmed by the language, or within a longer word. A
-short one in English only at its beginning: `statins` are no part of somatostatin. A name of several words,
-as the vocabularies hold it, occurs where its words stand side by side. Nothing is said of meaning. How rare a
-word is in general is told by `wordfreq`."""
+short one in English as it is written or at its beginning: `statins` are no part of somatostatin. A name of
+several words, as the vocabularies hold it, occurs where its words stand side by side. Nothing is said of
+meaning. How rare a word is in general is told by `wordfreq`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -101,8 +101,7 @@ def absent(
         # an index has no function words of its language
         if not all(rows) or any(map(holds, (*rows, [joined]), (*every, ENGLISH))):
             return True
-        is_short = text.isalpha() and every.keys() == {ENGLISH} and len(text) < MIN_WITHIN_ENGLISH
-        return len(text) >= MIN_WITHIN and not is_short and has(text)
+        return len(text) >= MIN_WITHIN and has(text)
 
     asked = sorted(_asked(question, asked_in), key=lambda word: word.rarity)
     if languages and asked_in not in languages:  # rare names alone are the same in another language
