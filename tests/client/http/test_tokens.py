@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import HTTPException, Request
+from fastapi import HTTPException
 from fastapi.security import HTTPAuthorizationCredentials
 
 from activities.settings import Settings
@@ -40,15 +40,14 @@ def test_a_token_is_kept_as_its_hash_and_a_changed_file_counts_at_once(tmp_path:
 async def test_a_token_has_so_many_requests_open_at_once() -> None:
     desk = Desk(Determinator(Settings()), TokenFile.of_owner("t"), Folders(()))
     given = HTTPAuthorizationCredentials(scheme="Bearer", credentials="t")
-    asked = Request({"type": "http"})
-    requests = [desk.needs("read")(asked, given) for _ in range(AT_ONCE + 1)]
+    requests = [desk.needs("read")(given) for _ in range(AT_ONCE + 1)]
     for request in requests[:-1]:
         await anext(request)
     with pytest.raises(HTTPException) as refused:
         await anext(requests[-1])
     assert refused.value.status_code == 429
     await requests[0].aclose()
-    await anext(desk.needs("read")(asked, given))
+    await anext(desk.needs("read")(given))
 
 
 @pytest.mark.parametrize(
