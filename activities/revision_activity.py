@@ -230,11 +230,7 @@ def _meant(report: Report, text: str) -> list[str]:
 def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
     """Return the sentences that the page shows in their own words."""
     shown = {claim.id for claim in report.sentences()}
-    return [
-        sentence
-        for sentence in sentences
-        if sentence.state == "stands" and (sentence.id in shown or sentence.kind == "reservation")
-    ]
+    return [sentence for sentence in sentences if sentence.state == "stands" and sentence.id in shown]
 
 
 def _to_revise(

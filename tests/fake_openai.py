@@ -216,14 +216,25 @@ def question_of(asked: Asked) -> str:
     return match.group(1) if match else ""
 
 
-_SECTIONS = re.compile(r"^- (s\d+): ", re.MULTILINE)
+_SECTIONS = re.compile(r"^- (.+?): ", re.MULTILINE)
 
 
-def _blocks(claims: list[dict[str, Any]], sections: list[str]) -> list[dict[str, Any]]:
-    """Paragraphs of four sentences, or one for each section where all are written in one call."""
-    size = max(1, -(-len(claims) // len(sections))) if sections else 4
-    blocks = [claims[at : at + size] for at in range(0, len(claims), size)]
-    return [{"claims": block, "section": name} for block, name in zip_longest(blocks, sections) if block]
+def _report(rows: list[tuple[str, str]], sections: list[str]) -> str:
+    """An answer of two sentences and paragraphs of four, or one for each section where all are written."""
+    sentences = [cited(text, work) for text, work in rows]
+    size = max(1, -(-len(sentences) // len(sections))) if sections else 4
+    blocks = [sentences[at : at + size] for at in range(0, len(sentences), size)]
+    titled = zip_longest(blocks, sections or ["Findings"], fillvalue="")
+    parts = [
+        f"## {title}\n\n{' '.join(block)}" if title else " ".join(block) for block, title in titled if block
+    ]
+    return "\n\n".join([" ".join(sentences[:2]), *parts])
+
+
+def cited(text: str, *works: str) -> str:
+    """A sentence of a writer's Markdown that cites works."""
+    plain = re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
+    return f"{plain.rstrip('.')} [{', '.join(works)}]."
 
 
 def sensible(asked: Asked) -> Reply:
@@ -295,11 +306,10 @@ def sensible(asked: Asked) -> Reply:
         "reflector": {"served": bool(items), "reason": "New items.", "better_searches": []},
         "hypothesis_generator": {"hypotheses": []},
         "writer": {
-            "answer": copied[:2],
-            "blocks": _blocks(
-                copied, _SECTIONS.findall(text.partition("\nSections:\n")[2].partition("\n\n")[0])
+            "report": _report(
+                [(sentences[labels[0]], work) for work, labels in works.items() if labels],
+                _SECTIONS.findall(text.partition("\nSections:\n")[2].partition("\n\n")[0]),
             ),
-            "reservations": ["No full text was read."],
             "sentences": [],
         },
         "verifier": {

@@ -417,10 +417,9 @@ class Support(Frozen):
     quote: str
 
 
-ClaimKind = Literal["finding", "synthesis", "computed", "missing", "reservation"]
-"""What a sentence is, as its writer says: a finding of the works it quotes; one that puts several works
-together; a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two
-quote nothing."""
+ClaimKind = Literal["finding", "synthesis", "computed", "inference"]
+"""What a sentence is: a finding of the work it quotes; one that rests on several works; a figure that follows
+from quoted numbers; what follows from the sentences around it, or what no work has, and quotes nothing."""
 StandsBy = Literal["quote", "computation", "reader"]
 """Who let a sentence stand: code, as it is its quote; or a second reader, whom code asked. `computation` is
 in reports of earlier versions."""
@@ -456,6 +455,14 @@ class Vigilance(Frozen):
         )
 
 
+class CiteMark(Frozen):
+    """A place within a sentence at which works are cited."""
+
+    at: int
+    """Characters of the sentence before it; of an item with a lead, those behind the lead."""
+    works: tuple[str, ...]
+
+
 class Sentence(Frozen):
     """A sentence with what supports it. One on several works has a support for each."""
 
@@ -463,22 +470,36 @@ class Sentence(Frozen):
     """Given once it is written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1` and `m1`
     in the answer and mechanism of the report."""
     text: str
-    """All that it says; of a row of a table `heading: field; heading: field`, of an item of a list
+    """All that it says; of a row of a table `heading: field; heading: field`, of a sentence with a lead
     `lead: words`."""
     cells: tuple[tuple[str, str], ...] = ()
-    """Headings and fields of a row; one pair, of its lead and its words, for an item of a list."""
+    """Headings and fields of a row; one pair, of its lead and its words, for a sentence with a lead."""
+    item: bool = False
+    """It stands in an item of a list, which it begins where `begins` says so."""
     support: tuple[Support, ...] = ()
     stands_by: StandsBy = "quote"
+    marks: tuple[CiteMark, ...] = ()
+    """Where it cites which of its works, in order; a work without a mark is cited at its end."""
     computed: tuple[str, ...] = ()
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     leans: bool = False
     """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
     begins: bool = False
-    """It begins another paragraph of the answer."""
+    """It begins another paragraph of the answer, or an item."""
 
     @property
     def is_row(self) -> bool:
         return len(self.cells) > 1
+
+    @property
+    def lead(self) -> str:
+        """Return the words in front of it, in bold print; empty without any."""
+        return self.cells[0][0] if len(self.cells) == 1 else ""
+
+    @property
+    def body(self) -> str:
+        """Return what it says behind its lead."""
+        return self.cells[0][1] if len(self.cells) == 1 else self.text
 
     def worded(self, text: str, fields: Sequence[str] = ()) -> Self:
         """Return it in other words, in its shape; as it is where these do not fill its row."""
@@ -487,9 +508,8 @@ class Sentence(Frozen):
                 return self
             return self.shaped((head, field) for (head, _), field in zip(self.cells, fields, strict=True))
         if self.cells:
-            lead = self.cells[0][0]
-            return self.shaped([(lead, text.removeprefix(f"{lead}: "))])
-        return self.replace(text=text)
+            return self.shaped([(self.lead, text.removeprefix(f"{self.lead}: "))]).replace(marks=())
+        return self.replace(text=text, marks=())
 
     def shaped(self, cells: Iterable[tuple[str, str]]) -> Self:
         """Return it as a row or an item of these fields."""

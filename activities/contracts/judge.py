@@ -58,13 +58,10 @@ BACKGROUND = "background"
 """The role of a work that contributes nothing that the profile names."""
 
 
-RefusedKind = Literal[
-    "claim", "wording", "reworded", "reservation", "summary", "cell", "judgement", "hypothesis", "effect"
-]
-"""What a check refused: a claim; a wording, in whose place its quote stands; a wording that
-the writer replaced by another one; a reservation; a sentence of the
-editor; a cell of the table; a field of a judgement; a field of a hypothesis; an effect that a
-work reports."""
+RefusedKind = Literal["claim", "wording", "reworded", "summary", "cell", "judgement", "hypothesis", "effect"]
+"""What a check refused: a claim; a wording, in whose place its quote stands; a wording that its writer
+replaced; a sentence of the editor; a cell of the table; a field of a judgement or of a hypothesis; an effect
+that a work reports."""
 
 
 class Refused(Frozen):

@@ -52,6 +52,8 @@ class DraftClaim(Sentence):
     """One sentence of a model, with what the gate decided of it (`activities.verification.gate`)."""
 
     kind: SentenceKind = "finding"
+    cites: tuple[str, ...] = ()
+    """Ids of the works that its writer cites; those that its quotes are of carry it."""
     state: SentenceState = "stands"
     problem: Statement | None = None
     """Why it does not stand; of a row that does, why it lost fields."""
@@ -59,7 +61,7 @@ class DraftClaim(Sentence):
     """Why somebody who read the report says that it is wrong; the second reader is asked about that."""
     reworded: bool = False
     after: str = ""
-    """That sentence and those that it leans on, for a second reader."""
+    """The sentences of its paragraph before it, for a second reader."""
 
 
 class DraftParagraph(Frozen):
@@ -81,16 +83,16 @@ class SectionDraft(Frozen):
     answer: tuple[DraftClaim, ...] = ()
     """The direct answer to the question of the section, or of the report where its sections were written in
     one call, in the model's order."""
-    reservations: tuple[DraftClaim, ...] = ()
-    """What the model says that the evidence cannot show."""
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     settled: tuple[str, ...] = ()
-    """The entries of `WriteInput.left_open` that it gives or its reservations name."""
+    """The entries of `WriteInput.left_open` that it gives or says to be missing."""
     works_room: int = 0
     """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
     vigilance: Vigilance = Vigilance()
     """How well the second reader read it, in all calls."""
+    untranslated: tuple[Support, ...] = ()
+    """See `Verdicts.untranslated`."""
     translations: tuple[DraftClaim, ...] = ()
     """Quotes in the language of the report, by the writer; printed beside them where the second reader
     confirmed it."""
@@ -119,7 +121,7 @@ class SectionDraft(Frozen):
 
     @property
     def sentences(self) -> tuple[DraftClaim, ...]:
-        return (*self.claims, *self.reservations, *self.translations)
+        return (*self.claims, *self.translations)
 
     @property
     def headings(self) -> Iterator[DraftClaim]:
@@ -129,7 +131,7 @@ class SectionDraft(Frozen):
     def texts(self) -> tuple[str, ...]:
         """Return each paragraph as text; items and rows on lines of their own."""
         return tuple(
-            ("\n" if paragraph.claims[0].cells else " ").join(claim.text for claim in paragraph.claims)
+            ("\n" if paragraph.claims[0].is_row else " ").join(claim.text for claim in paragraph.claims)
             for paragraph in self.paragraphs
         )
 
@@ -149,7 +151,6 @@ class SectionDraft(Frozen):
         return self.replace(
             answer=each(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-            reservations=each(self.reservations),
             translations=each(self.translations),
         )
 
@@ -157,8 +158,8 @@ class SectionDraft(Frozen):
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     """Return the draft with the ids of its sentences.
 
-    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.r1` of a reservation, `s1.t1`
-    of a translation. One that has an id keeps it.
+    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.t1` of a translation. One
+    that has an id keeps it.
     """
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
 
@@ -175,7 +176,6 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     return draft.replace(
         answer=give(draft.answer, "a"),
         paragraphs=tuple(map(headed, draft.paragraphs)),
-        reservations=give(draft.reservations, "r"),
         translations=give(draft.translations, "t"),
     )
 
@@ -221,6 +221,8 @@ class WriteInput(StepContext):
     """Paragraphs with sentences that were refused: these, and those that lean on them, are to be written once
     more, under their ids, and nothing else. The answer has them in one paragraph; refused ones that the
     writer leaves out are `out`."""
+    untranslated: tuple[Support, ...] = ()
+    """Quotes in another language than the report, which are translated in the same call."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
     report_to: str = ""
@@ -252,10 +254,14 @@ class SentenceVerdict(Frozen):
     """Why the sentence does not stand; None where it does."""
     support: tuple[Support, ...] = ()
     """The quotes that carry a sentence which stands; empty where its own do."""
+    leans: bool = False
+    """See `Sentence.leans`."""
 
 
 class Verdicts(Frozen):
     verdicts: tuple[SentenceVerdict, ...] = ()
+    untranslated: tuple[Support, ...] = ()
+    """The quotes of sentences that stand which are in another language than the report."""
     vigilance: Vigilance = Vigilance()
     """How well the reader read, by the control sentences of this call."""
 

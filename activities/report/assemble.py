@@ -108,7 +108,6 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         **head,
         executive_summary="",
         mechanism=edit.mechanism,
-        reservations=tuple(checks.reservations.values()),
         sections=tuple(
             section.replace(
                 answer=section.answer if several else (),
@@ -163,7 +162,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
     if step.written_by == "extractive":
         return ()
     written = [section for section in checks.sections if section.answer]
-    not_confirmed = Claim(id="a0", text=sentence(Statement.of("answer_not_confirmed")), kind="missing")
+    not_confirmed = Claim(id="a0", text=sentence(Statement.of("answer_not_confirmed")), kind="inference")
     if len(written) == 1 and not edit.answer:
         (section,) = written
         answer = (not_confirmed, *section.answer) if section.id in checks.without_lead else section.answer

@@ -47,7 +47,7 @@ MAX_REASON_WORDS = 20
 """Words of a judgement's reason that are shown."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
-WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation", "transition"})
+WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"inference", "transition"})
 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
@@ -79,7 +79,6 @@ class Checks:
         self._said: dict[str, str] = {}
         """Text of a claim -> its id: a claim that another section has made already is left out."""
         self.sections: list[ReportSection] = []
-        self.reservations: dict[str, str] = {}
         self.written: dict[str, int] = {}
         """Id of a section -> sentences that were written for it."""
         self.lost: dict[str, int] = {}
@@ -149,7 +148,6 @@ class Checks:
             self.without_lead.add(name)
         first = {claim.id: claim.text for claim in draft.claims}
         self.replaced += sum(first.get(claim.id) != claim.text for claim in shown.claims)
-        reservations = self._reservations(shown.reservations)
         self.sections.append(
             ReportSection(
                 id=name,
@@ -164,16 +162,8 @@ class Checks:
                 headings=tuple(heading for heading, _ in blocks),
                 answer=tuple(map(as_claim, shown.answer)),
                 passages=passages,
-                reservations=reservations,
             )
         )
-
-    def _reservations(self, written: Iterable[DraftClaim]) -> tuple[str, ...]:
-        """Return the reservations that no section before has."""
-        texts = {text.casefold(): text for text in (as_claim(claim).text for claim in written)}
-        new = {key: text for key, text in texts.items() if key not in self.reservations}
-        self.reservations |= new
-        return tuple(new.values())
 
     def _with_quotes(self, draft: DraftClaim) -> DraftClaim:
         """Keep the quotes of a sentence that stand; without one of them it falls."""

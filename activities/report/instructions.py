@@ -160,7 +160,6 @@ def _with_text(
     claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
     draft = draft.replace(
         paragraphs=(*draft.paragraphs, *claims),
-        reservations=(*draft.reservations, *more.reservations),
         passages=(*draft.passages, *more.passages),
     )
     return [*sections[:place], sections[place].replace(draft=draft), *sections[place + 1 :]]

@@ -112,8 +112,6 @@ class ReportSection(Frozen):
     """The heading above each of `paragraphs`; empty for one without."""
     passages: tuple[QuotedPassage, ...] = ()
     """Without a model: the passages nearest to the question, best first."""
-    reservations: tuple[str, ...] = ()
-    """Those of `Report.reservations` that its writer has and no section before."""
     empty_because: Statement | None = None
 
     def changed(self, change: Callable[[Claim], Claim]) -> Self:
@@ -181,8 +179,6 @@ class Report(Head, ReportParts):
     executive_summary: str
     mechanism: tuple[Claim, ...] = ()
     """The mechanism of the disease, where the profile asks for it."""
-    reservations: tuple[str, ...] = ()
-    """What the model says that the evidence cannot show, in its words."""
     sections: tuple[ReportSection, ...]
     references: tuple[Reference, ...] = ()
     judgements: tuple[JudgedWork, ...] = ()

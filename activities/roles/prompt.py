@@ -204,12 +204,10 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
 
 
 _FOLLOW = (
-    "Nothing of this stands above your answer. For the same outcome and comparison the answer goes no other "
-    "way and is no surer (high: does; moderate: probably; low: may; very low: very uncertain), and says why "
-    "it is not surer. A pooled effect stands with its interval, with the figures of the works that it was "
-    "computed from and that it was computed from these. Where a line puts together what differs (times, "
-    "comparators, definitions of the outcome, reports of the same people), say what each work found instead, "
-    "leave the pooled effect out and say why."
+    "Code made this beside your reading, and none of it stands above your answer. Use a pooled effect where "
+    "it answers what is asked, with its interval and what it was computed from; where a line puts together "
+    "what differs (times, comparators, outcomes, reports of the same people), leave it out. Where you go "
+    "another way for the same outcome and comparison, or are surer, say why."
 )
 
 

@@ -18,6 +18,7 @@ from activities.roles.prompt import compose, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, sentence_text
 from activities.verification import gate
+from activities.verification.computed import Computations
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
 from activities.verification.verdicts import in_place, refused
 
@@ -110,14 +111,16 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         answering = set()  # of the sections, each with its own: that of the report stays with none of them
     gone |= {s.id for s in step.sentences if s.id.partition(".")[0] in sections and s.id not in answering}
 
+    works_at_hand = [*map(gate.whole, documents.values()), step.question]
+
     def decide(claim: DraftClaim) -> Decision:
         return gate.sentence(
             claim.text,
-            claim.kind,
-            claim.support,
+            gate.works_of(claim),
             documents,
             step.question,
-            shown=claim.computed,
+            quotes=[support.quote for support in claim.support],
+            computations=Computations(claim.computed, works_at_hand, works_at_hand),
             is_row=claim.is_row,
         )
 

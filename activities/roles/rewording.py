@@ -1,41 +1,62 @@
-"""The sentences of a draft that a check refused, which its writer writes once more."""
+"""The sentences of a draft that a check refused, which its writer writes once more; and translated quotes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.messages import english_name
 from activities.report.formats.statements import sentence as in_words
-from activities.roles.claims import MAX_LABELS, MAX_PASSES, Written, checked, results_of
-from activities.roles.fields import Loose, OneClaim
-from activities.roles.prompt import fenced, listed
+from activities.roles.claims import Checks, shaped_as, works_shown
+from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
+from activities.roles.prompt import fenced, listed, one_line
+from activities.roles.prose import row, sentence
 from activities.roles.role import Prompt, prompt_text
-from activities.roles.validation import cited, sentence_text, supports
+from activities.roles.validation import sentence_text
 from activities.roles.works import compose_works
+from activities.text.numbers import missing_numbers
+from activities.verification import gate
+from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.verdicts import is_rewordable, leaning_on_refused
 
-MAX_REWORDING_CHARS = 1_500
-"""Characters of a work that are shown: what the sentences quote, its neighbours, and what is nearest."""
+MAX_REWORDING_CHARS = 6_000
+"""Characters of a work that are shown."""
+MAX_COLUMNS = 8
+MAX_FIELD_CHARS = 300
+MAX_EXPRESSIONS = 40
+MAX_TRANSLATION_CHARS = 900
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
+TRANSLATIONS = (
+    "`translations`: each quote listed above (`quote`, its label) in {language} (`text`), as a translator "
+    "would write it; it is printed beside the quote as a translation. "
+)
 
 
-class WrittenAgain(Written):
+class WrittenAgain(Loose):
     claim: OneClaim = ""
+    text: Text = limits(length=gate.MAX_CLAIM_CHARS, default="")
+    cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
+
+
+class Translated(Loose):
+    quote: Text = limits(length=8, default="")
+    text: Text = limits(length=MAX_TRANSLATION_CHARS, default="")
 
 
 class AgainAnswer(Loose):
-    sentences: list[WrittenAgain]
+    sentences: list[WrittenAgain] = limits(default_factory=list)
+    computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    translations: list[Translated] = limits(default_factory=list)
 
 
 def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     """Show the paragraphs with refused sentences, the reason of each, and the works they cite."""
-    named: dict[str, list[str]] = {}
     labels: dict[str, str] = {}
-    rows: list[str] = []
+    blocks: list[list[str]] = []
+    ids = {document.evidence_id: f"E{n}" for n, document in enumerate(documents, 1)}
     for paragraph in step.failed:
-        if rows:
-            rows.append("")
         leaning = leaning_on_refused(paragraph.claims)
+        blocks.append([])
         for claim in paragraph.claims:
             labels[label := f"C{len(labels) + 1}"] = claim.id
             why = in_words(claim.problem) if claim.problem else "not verified"
@@ -44,34 +65,35 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             shape = " (a row: `cells`)" if claim.is_row else ""
             leans = " (leans on it)" if claim.id in leaning else ""
             fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
-            text = fields if claim.is_row else claim.text
-            rows.append(f"{label}{shape}: {text}{refused}{leans}")
-            if refused or claim.id in leaning:
-                for support in claim.support:
-                    named.setdefault(support.evidence_id, []).append(support.quote)
+            cites = ", ".join(ids[name] for name in gate.works_of(claim) if name in ids)
+            text = f"{one_line(fields if claim.is_row else claim.text)} [{cites}]"
+            blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")
+    rows = "\n\n".join("\n".join(block) for block in blocks)
+    quotes = [f"T{n}: {one_line(support.quote)}" for n, support in enumerate(step.untranslated, 1)]
+    translating = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
     prompt = compose_works(
         "writer",
         step.replace(prompt=prompt_text("rewording")),
-        [document for document in documents if document.evidence_id in named],
+        documents if rows else (),
         room=room,
         inputs=[
             listed("Computed in the same text", step.computed, 40, 160),
-            "Paragraphs:\n" + fenced("claims", "\n".join(rows)),
+            "Paragraphs:\n" + fenced("claims", rows) if rows else "",
+            "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
-        named=named,
-        task=TASK_AGAIN,
+        named={s.evidence_id: [s.quote] for p in step.failed for c in p.claims for s in c.support},
+        task=f"{translating}{TASK_AGAIN if rows else 'Answer with JSON.'}",
         chars=MAX_REWORDING_CHARS,
     )
-    unasked = dict.fromkeys(("sentences.kind", "sentences.lead", "sentences.begins"), ())
-    choices = {**prompt.choices, **unasked, "ClaimLabel": tuple(labels)}
+    unasked = {"translations": quotes, "sentences": rows, "computed": rows}
+    choices = {name: () for name, wanted in unasked.items() if not wanted}
     return replace(
         prompt,
-        choices=choices,
+        choices={**prompt.choices, **choices, "ClaimLabel": tuple(labels)},
         claims=labels,
         notes=(),
         answer=AgainAnswer,
         stated=step.concluded,
-        results=step.computed,
     )
 
 
@@ -80,37 +102,47 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
 
     A refused sentence that the model did not write again is left out.
     """
-    rows = [sentence for paragraph in step.failed for sentence in paragraph.claims]
+    rows = [claim for paragraph in step.failed for claim in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
-    first = {row.id: row for row in rows if is_rewordable(row) or row.id in leaning}
+    first = {claim.id: claim for claim in rows if is_rewordable(claim) or claim.id in leaning}
+    checks, works = Checks(prompt, [*answer.computed, *step.computed]), works_shown(prompt)
     again: dict[str, DraftClaim] = {}
-    for _ in range(MAX_PASSES):
-        again.clear()
-        for written in answer.sentences:
-            name = prompt.claims.get(written.claim)
-            if name is None or name not in first or name in again:
-                continue
-            claim = first[name].worded(sentence_text(written.text), [*map(sentence_text, written.cells)])
-            if not claim.text or (claim.is_row and not written.cells):
-                continue
-            sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-            support = supports(sentences) or (first[name].support if name in leaning else ())
-            claim = checked(claim.replace(kind="finding"), support, prompt, written.computed, unknown)
-            again[name] = claim.replace(reworded=True, leans=written.leans is True and not claim.cells)
-        results = (*step.computed, *results_of(again.values()))
-        if results == prompt.results:
-            break
-        prompt = replace(prompt, results=results)
+    for one in answer.sentences:
+        before = first.get(prompt.claims.get(one.claim, ""))
+        if before is None or before.id in again:
+            continue
+        heads = [head for head, _ in before.cells]
+        if before.is_row and len(one.cells) != len(heads):
+            continue
+        written = row(one.cells, heads, works) if before.is_row else sentence(one.text, works)
+        if written is None or not written.claim.text:
+            continue
+        if not written.claim.cites:  # as its first wording
+            written = replace(written, claim=written.claim.replace(cites=before.cites))
+        again[before.id] = checks.claim(shaped_as(before, written)).replace(reworded=True)
 
-    def second(draft_claim: DraftClaim) -> Iterator[DraftClaim]:
-        claim = again.get(draft_claim.id)
-        if claim is not None and claim.state != "refused":
-            if draft_claim.state == "refused" or claim.problem is None:  # else the first row stands
-                yield claim
-        elif claim is not None and draft_claim.state == "refused":  # its first quotes stand in its place
-            yield draft_claim.replace(problem=claim.problem, reworded=True)
-        elif claim is None and draft_claim.state == "refused":
-            yield draft_claim.replace(state="out")
+    def second(claim: DraftClaim) -> Iterator[DraftClaim]:
+        new = again.get(claim.id)
+        if new is not None and new.state != "refused":
+            if claim.state == "refused" or new.problem is None:  # else the first row stands
+                yield new
+        elif new is not None and claim.state == "refused":
+            yield claim.replace(problem=new.problem, reworded=True)
+        elif new is None and claim.state == "refused":
+            yield claim.replace(state="out")
 
-    claims = tuple(new for draft_claim in first.values() for new in second(draft_claim))
-    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),) if claims else ())
+    claims = tuple(new for claim in first.values() for new in second(claim))
+    return SectionDraft(
+        paragraphs=(DraftParagraph(claims=claims),) if claims else (),
+        translations=tuple(_translations(step, answer)),
+    )
+
+
+def _translations(step: WriteInput, answer: AgainAnswer) -> Iterator[DraftClaim]:
+    """Yield the translations of quotes, each once, with their numbers, for the second reader."""
+    quotes = {f"T{n}": support for n, support in enumerate(step.untranslated, 1)}
+    for translation in answer.translations:
+        text = sentence_text(translation.text)
+        support = quotes.pop(translation.quote.strip().upper(), None)
+        if text and support and not any(missing_numbers(text, [support.quote])):
+            yield DraftClaim(text=text, kind="translation", support=(support,), state="ask")

@@ -1,23 +1,23 @@
 """Verifier: the second reader. It says whether the works say what a sentence says, and by which sentences.
 
 Its prompt begins as the writer's does, with the same works in the same order and under the same labels; the
-sentences follow, each with the labels it rests on, and among them control sentences by which the reader is
+sentences follow, each with the works that it cites, and among them control sentences by which the reader is
 measured (`activities.verification.controls`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
 from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.base import BYTES_PER_TOKEN, estimate
-from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, limits
+from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
 from activities.roles.prompt import clip, fenced, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
-from activities.text.sentences import Sentence
+from activities.text.sentences import Sentence, language_in
 from activities.verification import gate
 from activities.verification.controls import Control, controls, mixed
 
@@ -31,12 +31,12 @@ ROUNDING = 8
 """Tokens by which estimates of parts may fall short of that of the whole."""
 MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
+MAX_TRANSLATIONS = 24
+"""Quotes in another language than the report that are translated."""
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
 MARKS: dict[SentenceKind, str] = {
-    "missing": " (says what no work has)",
-    "reservation": " (a reservation)",
     "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
 }
@@ -47,6 +47,7 @@ class VerdictAnswer(Loose):
     claim: OneClaim = ""
     supported: Text = ""
     sentences: SentenceLabels = limits(items=MAX_CARRYING, default_factory=list)
+    leans: Truth = None
     reason: Text = limits(length=120, default="")
 
 
@@ -57,7 +58,9 @@ class VerdictsAnswer(Loose):
 class _Rows:
     """The sentences as lines, as many as there is room for."""
 
-    def __init__(self, shown: Mapping[str, Sentence], room: int) -> None:
+    def __init__(self, works: Prompt, room: int) -> None:
+        shown = works.sentences
+        self._works = {document.evidence_id: label for label, document in works.shown.items()}
         self.labels = dict(shown)
         """The sentences that a verdict may name: those of the works, and quotes that were cut off these."""
         self.lines: list[str] = []
@@ -89,8 +92,12 @@ class _Rows:
             self._written[one_line(sentence.text)] = label
         return True
 
+    def _follows(self, label: str) -> bool:
+        """Tell whether the sentence with a label is the last line."""
+        return bool(self.lines) and self.lines[-1].startswith((f"{label} ", f"{label}:"))
+
     def _text(self, label: str, sentence: DraftClaim) -> str:
-        marks: list[str] = []
+        marks = [self._works[name] for name in gate.works_of(sentence) if name in self._works]
         quotes: list[str] = []
         for support in sentence.support:
             mark = self._label_of.get((support.evidence_id, support.quote))
@@ -101,12 +108,10 @@ class _Rows:
                 self._label_of[support.evidence_id, support.quote] = mark
                 self.labels[mark] = Sentence(support.evidence_id, support.quote, 0.0)
                 quotes.append(f'   {mark} is "{clip(one_line(support.quote), MAX_SENTENCE_CHARS)}"')
-            marks.append(mark)
         rests = f" [{', '.join(marks)}]" if marks else ""
         before = one_line(sentence.after)
-        if any(before.endswith(text) for text in self._written):
-            before = ", ".join(label for text, label in self._written.items() if text in before)
-        after = [f"   after: {before}"] if before else []
+        above = next((name for text, name in self._written.items() if before.endswith(text)), before)
+        after = [f"   after: {above}"] if before and not self._follows(above) else []
         computed = (f"   computed: {one_line(expression)}" for expression in sentence.computed)
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
         first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
@@ -140,7 +145,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
     most = min(step.works_room or int(room * (1 - SHARE_OF_SENTENCES)), beside)
     for attempt in range(MAX_LAYOUTS):
         works = laid_out((), max(most, 1))
-        rows = _Rows(works.sentences, own_room)
+        rows = _Rows(works, own_room)
         made = controls(
             step.sentences, tuple(works.sentences.values()), tuple(works.shown.values()), step.near_misses
         )
@@ -186,7 +191,8 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         carrying = supports(cited(verdict.sentences, prompt)[0])
         control = prompt.controls.get(label)
         sentence = control.sentence if control else sentences[prompt.claims[label]]
-        problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, line(verdict.reason, 160))
+        reason = line(verdict.reason, 160)
+        problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, reason, step.question)
         if control is not None:
             # a yes that names nothing was said without looking
             blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
@@ -199,8 +205,23 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             continue
         quotes: tuple[Support, ...] = gate.carried_by(sentence, carrying) if problem is None else ()
         changed = quotes if quotes != sentence.support else ()
-        verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed))
-    return Accepted(Verdicts(verdicts=tuple(verdicts), vigilance=vigilance))
+        leans = verdict.leans is True and not sentence.is_row
+        verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed, leans=leans))
+    foreign = {d.evidence_id for d in prompt.shown.values() if language_in(d) != step.language}
+    untranslated = [
+        quote
+        for verdict in verdicts
+        if verdict.problem is None
+        for quote in verdict.support or sentences[verdict.id].support
+        if quote.evidence_id in foreign
+    ]
+    return Accepted(
+        Verdicts(
+            verdicts=tuple(verdicts),
+            untranslated=tuple(dict.fromkeys(untranslated))[:MAX_TRANSLATIONS],
+            vigilance=vigilance,
+        )
+    )
 
 
 VERIFIER = RoleSpec(

@@ -1,72 +1,63 @@
-"""Writer: the direct answer and the paragraphs of a section.
+"""Writer: the report, or a section of it, as Markdown that cites works.
 
-Each sentence has the labels of all sentences it rests on. Code fills in the quotes, and the gate decides of
-every sentence (`activities.verification.gate`). Those that were refused come back once (`WriteInput.failed`).
+Code divides it into sentences (`activities.roles.prose`), and the gate decides of each
+(`activities.verification.gate`). The second reader names the sentences of the works that carry it. Those that
+were refused come back once (`WriteInput.failed`).
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from activities.contracts.evidence import Evidence, Statement
-from activities.contracts.judge import Refused
+from rapidfuzz import fuzz
+
+from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
-from activities.messages import N_, english_name, plural
-from activities.models.base import Review
+from activities.messages import N_
 from activities.models.structured import read_so_far
-from activities.roles.claims import (
-    MAX_CLAIMS,
-    MAX_HEADING_CHARS,
-    MAX_PASSES,
-    Rested,
-    Written,
-    WrittenBlock,
-    checked,
-    claims_of,
-    results_of,
-)
-from activities.roles.fields import Loose, OneSentence, Text, Texts, limits
+from activities.roles.claims import Checks, works_shown
+from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import concluded, listed
+from activities.roles.prose import Block, WrittenText, read, sentence
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, sentence_text, supports
+from activities.roles.validation import line
 from activities.roles.works import compose_works
-from activities.text.numbers import missing_numbers
-from activities.text.sentences import language_in
 from activities.verification import gate
+from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.verdicts import printed
 
-MAX_ANSWER_SENTENCES = 9
-MAX_BLOCKS = 12
+MAX_REPORT_CHARS = 16_000
 MAX_TITLE_CHARS = 120
-MAX_RESERVATIONS = 4
-MAX_TRANSLATIONS = 24
-MAX_TRANSLATION_CHARS = 600
+MAX_HEADING_CHARS = 100
+MAX_EXPRESSIONS = 80
 MAX_NEAR_MISSES = 2
 MAX_LEFT_OPEN = 8
 MIN_ROOM_FOR_NEAR_MISSES = 16_000
 """Tokens of a prompt from which a writer is large enough to be asked for near misses."""
-MAX_UNKNOWN_SHARE = 0.34
-"""The share of sentences that name a label which was not shown from which an answer is asked for again."""
+MIN_SAME_HEADING = 85
+"""Likeness (0 to 100) from which a heading is that of a section."""
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
-TASK = "Write the answer, the blocks and the reservations. Answer with JSON."
+WHOLE = (
+    "Write the whole report: the answer first, without a heading, then under `## ` headings what its reader "
+    "needs to check it and to act on it; 700 to 1,400 words, fewer where the question is narrow."
+)
+ONE_SECTION = (
+    "You write one section of a report whose other sections are written apart: first its answer in one or "
+    "two sentences, then under `## ` headings or none what is behind it; 150 to 400 words."
+)
+SECTIONS = (
+    "The report has the sections listed, each under its title as `## ` heading, word for word and in their "
+    "order; the answer stands before the first."
+)
+TASK = "Write. Answer with JSON."
 NEAR_MISSES = (
     "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
     "your own sentences, with their labels, and make each false by one small change: leave out its `may`, "
     "name a group, a cause or a time that its works do not have. "
 )
-SECTIONS = (
-    "You write all sections of the report in this one text. `section` of a block: the label of its section; "
-    "each section has a block, the blocks of a section follow each other, and its title stands above them. "
-    "Where the works have nothing to a section its block is one `missing` sentence."
-)
-TRANSLATIONS = (
-    "Write in {language}. `translations`: each `sentence` (its label) that yours rest on and that is not in "
-    "{language} once in {language} (`text`), word for word as a translator would; it is printed beside the "
-    "quote as a translation. "
-)
 SETTLED = (
-    "`settled`: the labels (G1) of what was left open that your text gives or your reservations name: it is "
+    "`settled`: the labels (G1) of what was left open that your text gives or says to be missing: it is "
     "not printed as open. "
 )
 BESIDE_OTHERS = (
@@ -75,47 +66,30 @@ BESIDE_OTHERS = (
 )
 
 
-class Translated(Loose):
-    sentence: OneSentence = None
-    text: Text = limits(length=MAX_TRANSLATION_CHARS, default="")
-
-
 class DraftAnswer(Loose):
-    title: Text = limits(length=MAX_TITLE_CHARS, default="")
-    answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
-    blocks: list[WrittenBlock] = limits(items=MAX_BLOCKS)
-    reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
-    near_misses: list[Rested] = limits(items=MAX_NEAR_MISSES, default_factory=list)
+    report: Text = limits(length=MAX_REPORT_CHARS, default="")
+    computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    near_misses: Texts = limits(items=MAX_NEAR_MISSES, length=400, default_factory=list)
     settled: Texts = limits(items=MAX_LEFT_OPEN, length=8, default_factory=list)
-    translations: list[Translated] = limits(items=MAX_TRANSLATIONS, default_factory=list)
-    """Where works are in another language than the report."""
 
 
 AnyDraft = DraftAnswer | AgainAnswer
 
 
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    if step.failed:
+    if step.failed or step.untranslated:
         return render_again(step, documents, room)
-    foreign = any(language_in(document) != step.language for document in documents)
     tested, left_open = room >= MIN_ROOM_FOR_NEAR_MISSES, _left_open(step)
-    sections = {section.id: f"{section.title}: {section.key_question}" for section in step.outline}
-    task = "".join(
-        (
-            TRANSLATIONS.format(language=english_name(step.language)) if foreign else "",
-            NEAR_MISSES if tested else "",
-            SETTLED if left_open else "",
-            TASK,
-        )
-    )
+    sections = [f"{section.title}: {section.key_question}" for section in step.outline]
     prompt = compose_works(
         "writer",
         step,
         documents,
         room=room,
         inputs=[
-            f"Section: {line(step.title, 160)}" if step.title and not sections else "",
-            listed("Sections", [f"{name}: {about}" for name, about in sections.items()], 20, 300),
+            ONE_SECTION if step.other_sections else WHOLE,
+            f"Section: {line(step.title, 160)}" if step.other_sections else "",
+            listed("Sections", sections, 20, 300),
             SECTIONS if sections else "",
             concluded(step.concluded),
             listed("Hypotheses so far", [hypothesis.line for hypothesis in step.hypotheses], limit=6),
@@ -125,12 +99,10 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Left open", [f"{label}: {gap}" for label, gap in left_open.items()]),
         ],
         judged=step.judgements,
-        task=task,
+        task="".join((NEAR_MISSES if tested else "", SETTLED if left_open else "", TASK)),
     )
-    asked = {"translations": foreign, "near_misses": tested, "settled": bool(left_open)}
-    asked["title"] = not step.other_sections
+    asked = {"near_misses": tested, "settled": bool(left_open)}
     choices: dict[str, tuple[str, ...]] = {name: () for name, wanted in asked.items() if not wanted}
-    choices["blocks.section"] = tuple(sections)
     return replace(prompt, choices={**prompt.choices, **choices}, stated=step.concluded)
 
 
@@ -139,60 +111,51 @@ def _left_open(step: WriteInput) -> dict[str, str]:
     return {f"G{number}": gap for number, gap in enumerate(step.left_open[:MAX_LEFT_OPEN], 1)}
 
 
-def _translations(step: WriteInput, answer: DraftAnswer, prompt: Prompt) -> tuple[DraftClaim, ...]:
-    """Accept translations of sentences in another language than the answer, each once, with their numbers."""
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
-    made: dict[str, DraftClaim] = {}
-    for translation in answer.translations:
-        text, support = sentence_text(translation.text), supports(cited([translation.sentence], prompt)[0])
-        if not text or not support or language_in(documents[support[0].evidence_id]) == step.language:
-            continue
-        if any(missing_numbers(text, [support[0].quote])):
-            continue
-        claim = DraftClaim(text=text, kind="translation", support=support)
-        claim = checked(claim, support, prompt)
-        if claim.state == "ask":
-            made.setdefault(support[0].quote, claim)
-    return tuple(made.values())
-
-
 def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[SectionDraft]:
-    """Accept the draft: every sentence with its quotes and with what the gate decides of it."""
+    """Accept the draft: every sentence with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
-    refused: list[Refused] = []
-    for _ in range(MAX_PASSES):  # a total is computed of rows, and a sentence of the total
-        draft = _draft(step, prompt, answer, refused := [])
-        if (results := results_of(draft.claims)) == prompt.results:
-            break
-        prompt = replace(prompt, results=results)
-    lost = sum(entry.kind == "claim" for entry in refused)
-    notes = (Statement.of("uncited", sentences=lost),) if lost else ()
-    return Accepted(draft.replace(refused=tuple(refused)), notes)
-
-
-def _draft(step: WriteInput, prompt: Prompt, answer: DraftAnswer, refused: list[Refused]) -> SectionDraft:
-    direct = claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
-    paragraphs: list[DraftParagraph] = []
-    names = [section.id for section in step.outline]
-    section = next(iter(names), "")
-    for block in answer.blocks[:MAX_BLOCKS]:
-        section = block.section if block.section in names else section
-        if claims := claims_of(block.claims[:MAX_CLAIMS], prompt, refused, block):
-            heading = _heading(block.heading, step, prompt)
-            paragraphs.append(DraftParagraph(claims=claims, heading=heading, section=section))
-    reservations = _reservations(answer.reservations, prompt)
-    return SectionDraft(
-        title=_title(answer.title, step, prompt),
-        answer=direct,
-        paragraphs=tuple(paragraphs),
-        reservations=reservations,
-        limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
-        settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
-        works_room=prompt.works_room,
-        translations=_translations(step, answer, prompt),
-        near_misses=_near_misses(answer.near_misses, prompt),
+    text = read(answer.report[: 2 * MAX_REPORT_CHARS], works_shown(prompt), step.language)
+    checks = Checks(prompt, answer.computed)
+    direct = tuple(
+        claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
+        for place, block in enumerate(text.answer)
+        for number, claim in enumerate(checks.claims(block.rows))
     )
+    paragraphs = tuple(_paragraphs(step, prompt, text, checks))
+    return Accepted(
+        SectionDraft(
+            title=_title(text.title, step, prompt),
+            answer=direct,
+            paragraphs=paragraphs,
+            limitations=() if direct or paragraphs else (NOTHING_FOUND,),
+            settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
+            works_room=prompt.works_room,
+            near_misses=_near_misses(answer.near_misses, prompt),
+            refused=tuple(checks.refused),
+        )
+    )
+
+
+def _paragraphs(
+    step: WriteInput, prompt: Prompt, text: WrittenText, checks: Checks
+) -> Iterable[DraftParagraph]:
+    """Yield the blocks below the answer, each with its section where all sections are written at once."""
+    titles = {section.id: section.title for section in step.outline}
+    section = next(iter(titles), "")
+    for block in text.blocks:
+        named = _section_of(block, titles)
+        section = named or section
+        if claims := checks.claims(block.rows):
+            heading = "" if named and block.heading == block.section else block.heading
+            yield DraftParagraph(claims=claims, heading=_heading(heading, step, prompt), section=section)
+
+
+def _section_of(block: Block, titles: dict[str, str]) -> str:
+    """Return the id of the section that begins with a block; empty for none."""
+    alike = {name: fuzz.ratio(block.section.casefold(), title.casefold()) for name, title in titles.items()}
+    best = max(alike, key=alike.__getitem__, default="")
+    return best if block.section and best and alike[best] >= MIN_SAME_HEADING else ""
 
 
 def _title(text: str, step: WriteInput, prompt: Prompt) -> str:
@@ -210,39 +173,11 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     return gate.decided(claim, gate.heading(words, [prompt.question, step.title]))
 
 
-def _near_misses(written: Iterable[Rested], prompt: Prompt) -> tuple[DraftClaim, ...]:
-    """Return the errors that the model planted on request and that rest on sentences shown."""
-    rows = ((sentence_text(rested.text), supports(cited(rested.rests_on, prompt)[0])) for rested in written)
-    made = [DraftClaim(text=text, support=support, state="ask") for text, support in rows if text and support]
+def _near_misses(texts: Iterable[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
+    """Return the errors that the model planted on request and that cite works shown."""
+    written = (sentence(text, works_shown(prompt)) for text in texts)
+    made = [row.claim.replace(state="ask") for row in written if row is not None and row.claim.cites]
     return tuple(made[:MAX_NEAR_MISSES])
-
-
-def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
-    """Accept what the model says that the evidence cannot show, each once."""
-    lines = dict.fromkeys(filter(None, map(sentence_text, texts)))
-    claims = (DraftClaim(text=text, kind="reservation") for text in list(lines)[:MAX_RESERVATIONS])
-    return tuple(checked(claim, (), prompt) for claim in claims)
-
-
-def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
-    """Ask once more for an answer many of whose sentences name labels that were not shown."""
-    if not isinstance(answer, DraftAnswer):
-        return Review()
-    written = [*answer.answer, *(claim for block in answer.blocks for claim in block.claims)]
-    wrong = [
-        claim
-        for claim in written
-        if (not claim.rests_on and claim.kind != "missing") or cited(claim.rests_on, prompt)[1]
-    ]
-    if not wrong or len(wrong) <= MAX_UNKNOWN_SHARE * len(written):
-        return Review()
-    named = ", ".join(dict.fromkeys(line(label, 12) for claim in wrong for label in claim.rests_on[:2]))
-    return Review(
-        problem=f"{plural(len(wrong), 'sentence')} rest on labels that were not shown ({line(named, 120)}). "
-        "Name sentences by their labels (S1, S2); leave out what none says",
-        usable=True,
-        failures=len(wrong),
-    )
 
 
 def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
@@ -253,12 +188,12 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     if prompt.answer is AgainAnswer:
         return ()
     answer = read_so_far(text, DraftAnswer)
-    if answer is None or len(answer.blocks) <= least:
+    if answer is None or answer.report.count("\n\n") <= least:
         return ()
-    unprinted: dict[str, object] = {"reservations": [], "answer": [], "near_misses": []}
-    whole = answer.model_copy(update={"blocks": answer.blocks[:-1], **unprinted})
-    draft = printed(accept(step, prompt, whole).output)
-    return draft.texts if len(draft.paragraphs) >= least else ()
+    whole = answer.model_copy(update={"report": answer.report.rpartition("\n\n")[0], "near_misses": []})
+    draft = accept(step, prompt, whole).output
+    shown = printed(draft.replace(answer=()))
+    return shown.texts if len(shown.paragraphs) >= least else ()
 
 
 WRITER = RoleSpec(
@@ -269,6 +204,5 @@ WRITER = RoleSpec(
     accept,
     passages.write,
     reads=True,
-    review=review,
     paragraphs=paragraphs_so_far,
 )

@@ -2,13 +2,13 @@
 
 The expression has numbers, `+ - * /`, parentheses and `days(first, last)`, the days from one date to another;
 or it is a statistic of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval.
-Each of its numbers is a figure of a cited sentence, or a constant that has a name; each of its dates stands
-in a cited work or in the question, and days may be added to it. Code evaluates it, and what it gives has to
+Each of its numbers is a figure of a work, or a constant that has a name; each of its dates stands
+in a work or in the question, and days may be added to it. Code evaluates it, and what it gives has to
 be what the sentence prints, as it is rounded. Nothing is searched for: what no expression gives does not
 follow.
 
-Each expression is parsed once. Those whose numbers and dates are known are evaluated, what they give is known
-to the others, and so on in rounds; then each number of the sentence is looked up among it (`_Table`).
+The expressions of a text are parsed once. Those whose numbers and dates are known are evaluated, what they
+give is known to the others, and so on in rounds; then each number of a sentence is looked up among it.
 """
 
 import ast
@@ -75,52 +75,6 @@ class Computed:
     """The computation that gives another number, with what it gives."""
     unknown: str = ""
     """The number of that computation that no cited sentence has."""
-
-
-def computed_from(
-    text: str,
-    expressions: Sequence[str],
-    quotes: Sequence[str],
-    works: Sequence[str],
-    results: Sequence[str] = (),
-) -> Computed:
-    """Return the computations by which numbers that no work states follow, and the numbers that do not.
-
-    `quotes`: the cited sentences, whose figures are computed with; so is what another expression gives, as it
-    is rounded. `works`: all that the cited works say, and the question. `results`: computations that other
-    sentences of the text show, which are computed with as well."""
-    missing = [*missing_numbers(text, works)]
-    if not any(number.role == "level" for work in works for number in read(work).numbers):
-        missing = [number for number in missing if not _is_usual_level(number)]
-    if not missing or not (expressions or results):
-        return Computed(missing=tuple(number.shown for number in missing))
-    parsed = [*map(_parsed, expressions)]
-    here = {expression.text for expression in parsed}
-    results = [line for line in results if line.rpartition(" = ")[0] not in here]
-    table = _Table(missing, quotes, works, results)
-    table.resolve(parsed)
-    if any(map(STATISTIC.fullmatch, results)) or any(result.of.statistic for result in table.results):
-        missing = [number for number in missing if not _is_usual_level(number)]
-    row = [None, *figures(text), None]
-    beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
-    rows: dict[str, None] = {}
-    failed: list[Number] = []
-    used: set[Expression] = set()
-    for number in missing:
-        made = next((r for r in table.results if r.prints(number, *beside.get(number, ()))), None)
-        if made:  # a statistic once, in as many decimals as any of its figures has
-            same = [n for n in missing if made.of.statistic and made.prints(n, *beside.get(n, ()))]
-            rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))
-            used.add(made.of)
-        elif line := next(filter(None, map(table.lines.get, number.values)), ""):
-            rows[line] = None
-        else:
-            failed.append(number)
-    if not failed:
-        return Computed(tuple(rows))
-    nearest = [expression for expression in parsed if expression not in used or expression.statistic]
-    failure, unknown = table.failure(failed[0], nearest)
-    return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
 
 
 def _is_usual_level(number: Number) -> bool:
@@ -236,23 +190,51 @@ def _decimals(number: Number) -> list[Decimal]:
     return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
 
 
-class _Table:
-    """The figures and dates that are computed with: those of works, and what expressions give of them."""
+class Computations:
+    """The computations that a writer shows for a text, with what they give."""
 
-    def __init__(
-        self, missing: Sequence[Number], quotes: Sequence[str], works: Sequence[str], lines: Sequence[str]
-    ) -> None:
+    def __init__(self, expressions: Sequence[str], sources: Sequence[str], works: Sequence[str]) -> None:
+        """Evaluate expressions.
+
+        `sources`: texts with the figures that are computed with. `works`: those with the dates."""
         self.results: list[Result] = []
-        figures_of = {line: figures(line.rpartition("=")[2]) for line in reversed(lines)}
-        self.lines = {v: line for line, numbers in figures_of.items() for n in numbers for v in n.values}
-        quoted = [number for quote in quotes for number in figures(quote) if not number.is_year]
-        self._stated = {value for number in quoted for value in number.values}
-        self._signed = {value for number in quoted for value in number.signed}
-        languages = {language_of_question(work) or ENGLISH for work in works}
-        self._days = {day for language in languages for day in days_of(works, language)}
-        self._missing = {str(number.value): number for number in reversed(missing)}
+        self._parsed = [*map(_parsed, dict.fromkeys(expressions))]
+        stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
+        self._stated = {value for number in stated for value in number.values}
+        self._signed = {value for number in stated for value in number.signed}
+        dated = works if expressions else ()
+        languages = {language_of_question(work) or ENGLISH for work in dated}
+        self._days = {day for language in languages for day in days_of(dated, language)}
+        self._resolve(self._parsed)
 
-    def resolve(self, expressions: Sequence[Expression]) -> None:
+    def of(self, text: str, works: Sequence[str]) -> Computed:
+        """Return the computations by which numbers of a text follow that no work states; those that do not.
+
+        `works`: all that the works which it cites say, and the question."""
+        missing = [*missing_numbers(text, works)]
+        if not any(number.role == "level" for work in works for number in read(work).numbers):
+            missing = [number for number in missing if not _is_usual_level(number)]
+        if not missing or not self._parsed:
+            return Computed(missing=tuple(number.shown for number in missing))
+        if any(result.of.statistic for result in self.results):
+            missing = [number for number in missing if not _is_usual_level(number)]
+        row = [None, *figures(text), None]
+        beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
+        rows: dict[str, None] = {}
+        failed: list[Number] = []
+        for number in missing:
+            made = next((r for r in self.results if r.prints(number, *beside.get(number, ()))), None)
+            if made:  # a statistic once, in as many decimals as any of its figures has
+                same = [n for n in missing if made.of.statistic and made.prints(n, *beside.get(n, ()))]
+                rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))
+            else:
+                failed.append(number)
+        if not failed:
+            return Computed(tuple(rows))
+        failure, unknown = self._failure(failed[0])
+        return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
+
+    def _resolve(self, expressions: Sequence[Expression]) -> None:
         """Evaluate in rounds: what an expression gives may be a number or a date of others."""
         waiting = [*expressions]
         while made := [result for expression in waiting for result in self._evaluated(expression)]:
@@ -266,11 +248,9 @@ class _Table:
             days = {r.day: (*r.steps, f"{r.shown} = {r.day}") for r in reversed(self.results) if r.day}
             days |= dict.fromkeys(self._days, ())
             return {mention.day: days[mention.day]} if mention.day in days else {}
-        as_printed = self._missing.get(str(mention.value), mention)
-        known: dict[Decimal | date, tuple[str, ...]]
-        known = {value: (self.lines[value],) for value in mention.values & self.lines.keys()}
+        known: dict[Decimal | date, tuple[str, ...]] = {}
         for result in reversed(self.results):
-            known |= dict.fromkeys(result.readings(mention), (*result.steps, result.row(as_printed)))
+            known |= dict.fromkeys(result.readings(mention), (*result.steps, result.row(mention)))
         if stated := mention.values & self._stated:
             known = dict.fromkeys((*stated, *known), ())
         return known or dict.fromkeys(mention.values.intersection(operand.constants), ())
@@ -322,7 +302,7 @@ class _Table:
             return [*dict.fromkeys(rounded_to(value, Decimal(1)) for value in values)]
         return [value for value in values if value in self._signed or abs(value) not in self._stated]
 
-    def failure(self, number: Number, expressions: Sequence[Expression]) -> tuple[str, str]:
+    def _failure(self, number: Number) -> tuple[str, str]:
         """Return the expression that is nearest to a number, with what it gives.
 
         Where none gives anything the first is returned as it is, with its number or date that is unknown."""
@@ -331,11 +311,13 @@ class _Table:
         def distance(result: Result) -> Decimal:
             return min((abs(abs(value) - printed) for value in result.values), default=printed)
 
-        if gives := [result for result in self.results if result.of in expressions]:
-            return min(gives, key=distance).row(number, holds=False), ""
-        for expression in expressions[:1]:
+        resolved = {id(result.of) for result in self.results}
+        for expression in self._parsed:
             unknown = (operand.mention.shown for operand in expression.operands if not self._known(operand))
-            return expression.text, next(unknown, "")
+            if id(expression) not in resolved and (operand := next(unknown, "")):
+                return expression.text, operand
+        if self.results:
+            return min(self.results, key=distance).row(number, holds=False), ""
         return "", ""
 
 

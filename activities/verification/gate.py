@@ -15,11 +15,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from rapidfuzz import fuzz
-
 from activities.analysis.cells import MEASURED, cell_reason
-from activities.contracts.evidence import Claim, Evidence, Sentence, StandsBy, Statement, Support
-from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
+from activities.contracts.evidence import Claim, ClaimKind, Evidence, StandsBy, Statement, Support
+from activities.contracts.write import DraftClaim, SentenceState
 from activities.dates import dates_in, days_in, days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
@@ -28,7 +26,7 @@ from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import is_function, terms
-from activities.verification.computed import computed_from
+from activities.verification.computed import Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -57,8 +55,10 @@ STEM_CHARS = 5
 """Characters of a stem by which words match: `inhibits`, `inhibition`."""
 MIN_DIGITS = 4
 """Digits of a number from which on two places that have it mean the same."""
-MAX_QUOTES = 12
+MAX_QUOTES = 8
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
+MAX_COUNTED = 20
+"""Works up to which a number may count works."""
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
 """Codes of why a figure does not stand."""
 MAX_CLAIM_CHARS = 600
@@ -94,40 +94,34 @@ def refused(code: str, **values: str) -> Decision:
 
 def sentence(
     text: str,
-    kind: SentenceKind,
-    support: Sequence[Support],
+    cites: Collection[str],
     documents: Mapping[str, Evidence],
     about: str = "",
     *,
-    shown: Sequence[str] = (),
-    results: Sequence[str] = (),
+    quotes: Sequence[str] = (),
+    computations: Computations | None = None,
     is_row: bool = False,
 ) -> Decision:
     """Decide on a sentence of a draft, an item of a list or a row of a table.
 
-    `documents`: what its writer was shown. `about`: question and plan, whose names and numbers it may have.
-    `shown`: the computations that its writer shows; `results`: those of its other sentences. `is_row`: it may
-    be longer, and ends without a stop."""
+    `cites`: ids of the works that it cites; one that cites none may have what all `documents` say, which its
+    writer was shown. `about`: question and plan, whose names and numbers it may have. `quotes`: those that it
+    has already. `computations`: those that its writer shows. `is_row`: it may be longer, and ends without a
+    stop."""
     plain = normalise(text)
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")
     if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_STOPS) and not is_row:
         return refused("text_cut")
-    if kind in ("missing", "reservation"):
-        works = [*map(whole, documents.values()), about]
-        return _exact(plain, works, works, len(documents)) or ASK
-    if not support:
-        return refused("cites_nothing")
-    quotes = [quote.quote for quote in support]
-    cited = dict.fromkeys(quote.evidence_id for quote in support)
-    if len(cited) == 1 and is_quote(text, quotes):
+    if len({*cites}) == 1 and is_quote(text, quotes):
         return STANDS
-    works = [*quotes, *(whole(documents[name]) for name in cited if name in documents), about]
-    if (problem := _exact(plain, works, works, len(cited), numbers=False)) is not None:
-        return problem
-    made = computed_from(plain, shown, quotes, works, results)
-    if number := _uncounted(made.missing, len(cited)):
+    names = dict.fromkeys(cites) or documents
+    works = [*quotes, *(whole(documents[name]) for name in names if name in documents), about]
+    if code := missing_code(plain, works):
+        return refused("name_missing", name=code)
+    made = (computations or Computations((), (), ())).of(plain, works)
+    if number := _uncounted(made.missing, len(documents) if not cites else len({*cites})):
         code = "number_not_computed" if made.failure else "number_missing"
         code = "operand_missing" if made.unknown else code
         values = {"number": number, "computation": made.failure, "operand": made.unknown}
@@ -136,16 +130,18 @@ def sentence(
     return Decision("ask", computed=made.rows)
 
 
-def _exact(
-    plain: str, works: Sequence[str], names: Sequence[str], items: int, *, numbers: bool = True
-) -> Decision | None:
-    """Return the refusal of a text with a code that none of `names` has, or a number that no work has.
+def states_figures(text: str, about: str) -> bool:
+    """Tell whether a sentence has a figure that the question has not, a count of works aside."""
+    return bool(_uncounted((number.shown for number in missing_numbers(text, [about])), MAX_COUNTED))
+
+
+def _exact(plain: str, works: Sequence[str], items: int) -> Decision | None:
+    """Return the refusal of a text with a code or a number that no work has.
 
     None where code finds nothing. `items`: how many works it may count."""
-    if code := missing_code(plain, names):
+    if code := missing_code(plain, works):
         return refused("name_missing", name=code)
-    missing = (number.shown for number in missing_numbers(plain, works)) if numbers else ()
-    number = _uncounted(missing, items)
+    number = _uncounted((number.shown for number in missing_numbers(plain, works)), items)
     return refused("number_missing", number=number) if number else None
 
 
@@ -178,11 +174,10 @@ def _bare(text: str) -> str:
 def decided(claim: C, decision: Decision) -> C:
     """Return a sentence with what was decided of it.
 
-    What it is its writer says, but for what its quotes show."""
+    What it is follows from the works that it cites and from what was computed."""
     kind = claim.kind
-    if kind not in ("missing", "reservation", "transition", "translation"):
-        works = {support.evidence_id for support in claim.support}
-        kind = "computed" if decision.computed else "synthesis" if len(works) > 1 else "finding"
+    if kind not in ("transition", "translation"):
+        kind = kind_of(works_of(claim), decision.computed)
     return claim.replace(
         kind=kind,
         state=decision.state,
@@ -192,53 +187,51 @@ def decided(claim: C, decision: Decision) -> C:
     )
 
 
+def works_of(claim: DraftClaim) -> tuple[str, ...]:
+    """Return the ids of the works that a sentence cites, by its writer or by its quotes, each once."""
+    return tuple(dict.fromkeys((*claim.cites, *(support.evidence_id for support in claim.support))))
+
+
+def kind_of(works: Collection[str], computed: Collection[str]) -> ClaimKind:
+    """Return the kind of a sentence, by the works that it rests on and its computations."""
+    if not works:
+        return "inference"
+    return "computed" if computed else "synthesis" if len(works) > 1 else "finding"
+
+
 # what the second reader says
 
 
 def confirmed(
-    claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str
+    claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str, about: str = ""
 ) -> Statement | None:
     """Tell why a sentence does not stand after a second reader has answered; None where it does.
 
-    A `yes` to a sentence on works counts only with a sentence of these that carries it. `carrying`: those it
-    named."""
+    A `yes` to a sentence on works counts only with a sentence of these that carries it, and so does one to a
+    sentence that cites none and has a figure. `carrying`: those it named. `about`: the question."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
-    cited = {support.evidence_id for support in claim.support}
-    if cited and not any(support.evidence_id in cited for support in carrying):
+    cited = works_of(claim)
+    states = claim.kind == "inference" and not claim.computed and states_figures(claim.text, about)
+    if (cited and not any(support.evidence_id in cited for support in carrying)) or (states and not carrying):
         return Statement.of("not_carried")
     return None
 
 
-def carried_by(
-    claim: Sentence, carrying: Sequence[Support] = (), most: int = MAX_QUOTES
-) -> tuple[Support, ...]:
-    """Return the few quotes that carry a sentence, work by work.
+def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
+    """Return the few quotes that carry a sentence, of those that a second reader named.
 
-    Of each work the one that has most of its numbers, or is nearest to its words; beside it those that its
-    writer and a second reader (`carrying`, where one has read it) both name, up to `most` in all, and all
-    that have a number which none before has.
-    """
-    text = " ".join((claim.text, *claim.computed))
-    works = dict.fromkeys(support.evidence_id for support in claim.support)
-    quotes: list[Support] = []
-    for name in works:
-        chosen, others = ([s for s in side if s.evidence_id == name] for side in (claim.support, carrying))
-        both = {*chosen} & {*(others or chosen)}
-        taken: list[str] = []
-
-        def rank(row: Support, both: Collection[Support] = both) -> tuple[int, bool, float]:
-            return _missing(text, [row.quote]), row not in both, -fuzz.token_set_ratio(text, row.quote)
-
-        for support in sorted(dict.fromkeys((*others, *chosen)), key=rank):
-            wanted = not taken or (support in both and len(taken) < most // len(works))
-            if wanted or _missing(text, [*taken, support.quote]) < _missing(text, taken):
-                taken.append(support.quote)
-                quotes.append(support)
-    return tuple(quotes)
+    They are of the works that it cites (of any, where it cites none); of each work the first, and as many as
+    `MAX_QUOTES` in all. Those that are behind its computations stay."""
+    works = works_of(claim)
+    named = [support for support in dict.fromkeys(carrying) if support.evidence_id in works or not works]
+    first = {support.evidence_id: support for support in reversed(named)}
+    chosen = dict.fromkeys((*first.values(), *named[:MAX_QUOTES]))
+    computed = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in first))
+    return tuple(dict.fromkeys((*(support for support in named if support in chosen), *computed)))
 
 
-def quotes_of_figures(claim: Sentence, works: Iterable[Evidence], about: str) -> Iterator[Support]:
+def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:
     """Yield the sentences with the figures of a claim that its quotes and computations do not have.
 
     Of a figure that several sentences of the works have, the one that has it with its unit; none where that
@@ -290,10 +283,6 @@ def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[Sourc
     return None
 
 
-def _missing(text: str, quotes: Sequence[str]) -> int:
-    return sum(1 for _ in missing_numbers(text, quotes))
-
-
 def is_prose(quote: str) -> bool:
     """Tell whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
     plain = normalise(quote)
@@ -318,14 +307,14 @@ def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
         return STANDS
     works = [*passages, *quotes, about]
     items = len({support.evidence_id for claim in named for support in claim.support})
-    if problem := _exact(normalise(text), works, works, items):
+    if problem := _exact(normalise(text), works, items):
         return problem
     return ASK if quotes else refused("adds_to_claims")
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
     """Decide on a title: its numbers, names and words are those of the question and the outline."""
-    if problem := _exact(normalise(text), passages, passages, 0):
+    if problem := _exact(normalise(text), passages, 0):
         return problem
     held = {term for passage in passages for term in terms(passage)}
     return STANDS if set(terms(text)) <= held else refused("adds_to_claims")
@@ -448,7 +437,7 @@ def stems(text: str) -> frozenset[str]:
 
 def reason(text: str, corpus: str) -> Decision:
     """Decide on why a judge graded a work: no number and no coded name that the work does not have."""
-    return _exact(normalise(text), [corpus], [corpus], 0) or STANDS
+    return _exact(normalise(text), [corpus], 0) or STANDS
 
 
 def participants(number: int, corpus: str) -> Decision:

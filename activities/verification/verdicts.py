@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 from activities.contracts.evidence import Claim, Statement, Support, Vigilance
 from activities.contracts.judge import Refused, RefusedKind
 from activities.contracts.write import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
-from activities.verification.gate import is_prose
+from activities.verification.gate import is_prose, kind_of, works_of
 
 MAX_REFUSED_CHARS = 600
 """Characters of a refused text that are recorded."""
@@ -48,11 +48,21 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
             return row
         if verdict.problem is not None:
             return row.replace(state="refused", problem=verdict.problem)
+        support = verdict.support or row.support
         if not read.is_believed:
-            return row.replace(state="refused", problem=doubt)
-        return row.replace(state="stands", stands_by="reader", support=verdict.support or row.support)
+            return row.replace(state="refused", problem=doubt, support=support)
+        return carried(row, support).replace(state="stands", stands_by="reader", leans=verdict.leans)
 
     return change
+
+
+def carried(claim: C, support: tuple[Support, ...]) -> C:
+    """Return a sentence with its quotes, without the citations of works that none of them is from."""
+    works = dict.fromkeys(quote.evidence_id for quote in support)
+    kept = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
+    kind = claim.kind if claim.kind in ("transition", "translation") else kind_of(works, claim.computed)
+    marks = tuple(mark for mark in kept if mark.works)
+    return claim.replace(support=support, cites=tuple(works), marks=marks, kind=kind)
 
 
 def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = True) -> SectionDraft:
@@ -62,7 +72,9 @@ def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = Tr
     was read in the same call."""
     change = by_verdict(verdicts)
     read = verdicts.vigilance if counted else Vigilance()
-    return draft.changed(lambda claim: (change(claim),)).replace(vigilance=draft.vigilance + read)
+    changed = draft.changed(lambda claim: (change(claim),))
+    untranslated = (*draft.untranslated, *(verdicts.untranslated if counted else ()))
+    return changed.replace(vigilance=draft.vigilance + read, untranslated=untranslated)
 
 
 def was_read(sentence: DraftClaim) -> bool:
@@ -72,19 +84,18 @@ def was_read(sentence: DraftClaim) -> bool:
 
 
 def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
-    """Return the sentences of a draft, those that lean on others with these."""
+    """Return the sentences of a draft, in its order, each with those before it in its paragraph."""
     for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs):
         yield from in_place(paragraph.claims)
     yield from draft.headings
-    yield from draft.reservations
     yield from draft.translations
 
 
 def in_place(claims: Iterable[C]) -> Iterator[C]:
-    """Return the sentences of a paragraph, each that leans on others with these."""
+    """Return the sentences of a paragraph, each with those before it."""
     before = ""
     for claim in claims:
-        before = before if claim.leans else ""
+        before = before if not (claim.is_row or claim.begins) else ""
         yield claim.replace(after=before[-MAX_REFUSED_CHARS:])
         before = f"{before} {claim.text}".strip()
 
@@ -95,17 +106,17 @@ def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     Those with sentences that `is_rewordable`; of a list or a table these alone."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
     return tuple(
-        DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.cells))
+        DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.is_row))
         for paragraph in paragraphs
         if any(map(is_rewordable, paragraph.claims))
     )
 
 
 def is_rewordable(claim: DraftClaim) -> bool:
-    """Tell whether a sentence has quotes and was refused in its first wording, or a row lost fields in it.
+    """Tell whether a sentence was refused in its first wording, or a row lost fields in it.
 
     Not because its reader is not believed."""
-    first = (claim.state == "refused" or claim.problem is not None) and bool(claim.support)
+    first = claim.state == "refused" or claim.problem is not None
     believed = claim.problem is None or claim.problem.code != "not_confirmed"
     return first and believed and not claim.reworded
 
@@ -139,7 +150,8 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
         return (again,)
 
     changed = draft.changed(change)
-    return changed.replace(refused=(*draft.refused, *gone))
+    translations = (*draft.translations, *rewordings.translations)
+    return changed.replace(refused=(*draft.refused, *gone), translations=translations)
 
 
 def printed(draft: SectionDraft) -> SectionDraft:
@@ -167,8 +179,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
                 continue
             quotes = [] if others_stand and _was_judged(claim) else _in_its_place(claim, counts)
             counts.update(quote.text for quote in quotes)
-            kind: RefusedKind = "reservation" if claim.kind == "reservation" else "claim"
-            gone.append(refused(claim, "wording" if quotes else kind))
+            gone.append(refused(claim, "wording" if quotes else "claim"))
             standing_claims += quotes
         return tuple(standing_claims)
 
@@ -188,7 +199,6 @@ def printed(draft: SectionDraft) -> SectionDraft:
     return draft.replace(
         answer=answer,
         paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-        reservations=shown(draft.reservations, Counter()),
         translations=tuple(
             translation for translation in draft.translations if translation.state == "stands"
         ),
@@ -225,7 +235,8 @@ def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftCla
         DraftClaim(
             id=claim.id if not place else f"{claim.id}.{place + 1}",
             text=quote.quote,
-            cells=(("", quote.quote),) if claim.cells else (),
+            item=claim.item,
+            begins=claim.begins,
             support=(quote,),
         )
         for place, quote in enumerate(quotes)
@@ -249,7 +260,7 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
         kind=kind,
         text=claim.text[:MAX_REFUSED_CHARS],
         reason=claim.problem or Statement.of("not_read"),
-        evidence_ids=tuple(dict.fromkeys(s.evidence_id for s in claim.support)),
+        evidence_ids=works_of(claim),
     )
 
 

@@ -160,12 +160,19 @@ class WritingSteps(RunPart):
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
         failed = within((row for draft in drafts.values() for row in verdicts.to_reword(draft)), REWORD_ROOM)
-        if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
+        foreign = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
+        untranslated = within(foreign, REWORD_ROOM)
+        if (
+            not (failed or untranslated)
+            or not self.models.is_paid("writer")
+            or self.models.refusal("writer", writing=True)
+        ):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
             evidence=self._cited(claim for paragraph in failed for claim in paragraph.claims),
             failed=failed,
+            untranslated=untranslated,
             computed=within(
                 dict.fromkeys(
                     row for draft in drafts.values() for claim in draft.claims for row in claim.computed
@@ -175,14 +182,20 @@ class WritingSteps(RunPart):
             concluded=self.concluded(),
         )
         new = await self.models.execute(WRITE, step)
-        for name, draft in drafts.items():
-            self._keep(name, verdicts.with_rewordings(draft, new))
+        for place, (name, draft) in enumerate(drafts.items()):
+            kept = new if not place else new.replace(translations=())
+            self._keep(name, named(name, verdicts.with_rewordings(draft, kept)))
 
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
-        again = [claim for draft in drafts.values() for claim in verdicts.placed(draft) if claim.reworded]
+        again = [
+            claim
+            for draft in drafts.values()
+            for claim in verdicts.placed(draft)
+            if claim.reworded or claim.kind == "translation"
+        ]
         edited = state.draft.edited.sentences if state.draft.edited else ()
         sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
         check = VerifyInput(

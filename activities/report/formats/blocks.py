@@ -5,22 +5,20 @@ way and decides nothing else. All text is plain: a format escapes it.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from string import ascii_lowercase
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
 from activities.report.formats.text import clean
 
-V = TypeVar("V")
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
 """Characters of the longest field up to which a column is narrow, and from which it holds sentences."""
-MOST_NAMED = 4
-"""Works of a sentence, or quotes of a work in it, of which each quote is named by its letter."""
+CLOSING = (*",.;:!?)]\u2026", "\uff0c", "\u3002", "\uff1b", "\uff1a", "\u3001")
+"""Signs before which no space stands."""
 MIN_SPAN = 3
 """Works that follow each other from which their marks are one."""
 _NUMBER = re.compile(r"[\d.,\s$\u20ac\u00a3%*+\u2212-]*")
@@ -44,8 +42,6 @@ class Quote:
     language: str = ""
     """That of its work, where it is not that of the report."""
     translation: str = ""
-    letter: str = ""
-    """Its name among the quotes of its reference; empty where it is the only one, or stands elsewhere."""
 
     @property
     def is_listed(self) -> bool:
@@ -74,9 +70,7 @@ class Mark:
 
     @property
     def text(self) -> str:
-        """`2`, or `2a, 2c` where its reference has several quotes."""
-        letters = sorted({quote.letter for quote in self.quotes if quote.letter})
-        return ", ".join(f"{self.number}{letter}" for letter in letters) or str(self.number)
+        return str(self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +78,11 @@ class Cite:
     marks: tuple[Mark, ...]
 
     @property
-    def is_long(self) -> bool:
-        """True for more works than their quotes are named of."""
-        return len(self.marks) > MOST_NAMED
-
-    @property
     def spans(self) -> tuple[tuple[int, str], ...]:
         """The first number and the text of each mark; of works that follow each other as `1-9`."""
         made: list[list[Mark]] = []
         for mark in self.marks:
-            follows = made and self.is_long and made[-1][-1].number + 1 == mark.number
+            follows = made and made[-1][-1].number + 1 == mark.number
             made[-1].append(mark) if follows else made.append([mark])
         parts = (run if len(run) < MIN_SPAN else [run] for run in made)
         return tuple(
@@ -131,18 +120,25 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with the numbers of its references."""
+    """A sentence, or what stands before a citation within it, with the numbers of its references."""
 
     text: str
     cite: Cite
     anchor: str = ""
     """Its id, where it is printed first."""
     disputed: bool = False
+    goes_on: bool = False
+    """The sentence goes on in the next part."""
 
 
 Part: TypeAlias = Run | Cite | Sentence
 Parts: TypeAlias = tuple[Part, ...]
-"""What stands in one line or paragraph, with spaces between."""
+"""What stands in one line or paragraph, with spaces between (`space_before`)."""
+
+
+def space_before(part: Part) -> str:
+    """Return what separates a part from the one before it: nothing before the rest of a clause."""
+    return "" if isinstance(part, Sentence) and part.text[:1] in CLOSING else " "
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,64 +319,37 @@ def filled(
     return tuple(head[place] for place in used), tuple(tuple(row[place] for place in used) for row in rows)
 
 
-def quotes_in(value: object, *, named: bool = False) -> Iterator[Quote]:
-    """Yield the quotes of the sentences in blocks, in order, but those that a field opens.
-
-    `named`: only those whose mark names them by their letter.
-    """
+def quotes_in(value: object) -> Iterator[Quote]:
+    """Yield the quotes of the sentences in blocks, in order, but those that a field opens."""
     if isinstance(value, Quote):
         yield value
-    elif isinstance(value, Run) or (named and isinstance(value, Cite) and value.is_long):
+    elif isinstance(value, Run):
         return
     elif is_dataclass(value):
         for entry in fields(value):
-            yield from quotes_in(getattr(value, entry.name), named=named)
+            yield from quotes_in(getattr(value, entry.name))
     elif isinstance(value, tuple):
         for part in value:
-            yield from quotes_in(part, named=named)
+            yield from quotes_in(part)
 
 
-def lettered(chapters: Sequence[Chapter], *, whole: bool = False) -> tuple[Chapter, ...]:
+def with_quotes(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
     """List the quotes behind the sentences of chapters below their references, each once.
 
-    Of several quotes of a reference each has a letter, that behind most sentences the first; where a sentence
-    has many works or quotes, its marks name the references alone, and its quotes are listed where the
-    reference has no other (`whole`: always). A quote that its sentence says word for word is not listed; a
-    quote that a field opens is shown there.
+    A quote that its sentence says word for word is not listed; a quote that a field opens is shown there.
     """
-    every = [quote for quote in quotes_in(tuple(chapters)) if quote.is_listed]
-    named = [quote for quote in quotes_in(tuple(chapters), named=not whole) if quote.is_listed]
-    numbers = {quote.number for quote in named}
-    behind = [*named, *(quote for quote in every if quote.number not in numbers)]
-    served = Counter((quote.number, quote.text) for quote in behind)
-    quotes = {(quote.number, quote.text): quote for quote in behind}
-    by_number: dict[int, list[str]] = {}
-    for (number, text), _count in served.most_common():
-        by_number.setdefault(number, []).append(text)
-    letters = {
-        (number, text): letter_of(place) if len(texts) > 1 else ""
-        for number, texts in by_number.items()
-        for place, text in enumerate(texts)
-    }
+    by_number: dict[int, dict[str, Quote]] = {}
+    for quote in quotes_in(tuple(chapters)):
+        if quote.is_listed:
+            by_number.setdefault(quote.number, {}).setdefault(quote.text, quote)
 
-    def changed(value: V) -> V:
-        if (isinstance(value, Cite) and value.is_long) or (
-            isinstance(value, Mark) and len(value.quotes) > MOST_NAMED
-        ):
-            return value
-        if isinstance(value, Quote):
-            return replace(value, letter=letters.get((value.number, value.text), ""))
-        if isinstance(value, tuple):
-            return cast(V, tuple(map(changed, value)))
-        if not is_dataclass(value) or isinstance(value, Run):
-            return value
-        update = {entry.name: changed(getattr(value, entry.name)) for entry in fields(value)}
-        if isinstance(value, Reference):
-            replacements = by_number.get(value.number, ())
-            update["quotes"] = tuple(changed(quotes[value.number, text]) for text in replacements)
-        return cast(V, replace(cast(Block, value), **update))
+    def listed(block: Block) -> Block:
+        if not isinstance(block, References):
+            return block
+        items = (replace(item, quotes=tuple(by_number.get(item.number, {}).values())) for item in block.items)
+        return References(tuple(items))
 
-    return changed(tuple(chapters))
+    return tuple(replace(chapter, blocks=tuple(map(listed, chapter.blocks))) for chapter in chapters)
 
 
 def letter_of(place: int) -> str:

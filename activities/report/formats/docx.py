@@ -91,7 +91,7 @@ def _bullets(word: "Document", items: Iterable[page.Parts]) -> None:
 def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
     for place, part in enumerate(parts):
         if place:
-            paragraph.add_run(" ")
+            paragraph.add_run(page.space_before(part))
         if isinstance(part, page.Cite):
             paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
@@ -109,10 +109,9 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
 def _quote(word: "Document", quote: page.Quote) -> None:
     from docx.shared import Pt
 
-    letter = f"{quote.letter}: " if quote.letter else ""
     paragraph = word.add_paragraph(style="Quote")
     paragraph.paragraph_format.space_after = Pt(2)
-    paragraph.add_run(f"{letter}{quoted(quote.text)}{quote.behind}").font.size = Pt(SMALL_POINTS)
+    paragraph.add_run(f"{quoted(quote.text)}{quote.behind}").font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:

@@ -57,6 +57,7 @@ def script() -> Markup:
 def _rendered(name: str, made: page.Document, **values: object) -> str:
     helpers = {
         "kind": lambda value: type(value).__name__,
+        "space": page.space_before,
         # a figure without the style that the page has; code drew it, which escapes what it is given
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }

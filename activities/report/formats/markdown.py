@@ -59,7 +59,10 @@ def _text(text: page.Text) -> str:
 
 
 def _line(parts: page.Parts, *, marked: bool = True) -> str:
-    return " ".join(_part(part, inline=bool(place), marked=marked) for place, part in enumerate(parts))
+    return "".join(
+        f"{page.space_before(part) if place else ''}{_part(part, inline=bool(place), marked=marked)}"
+        for place, part in enumerate(parts)
+    )
 
 
 def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
@@ -70,7 +73,8 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
     if isinstance(part, page.Cite):
         return part.text
     if isinstance(part, page.Sentence):
-        return cited(escape_markdown(part.text, inline=inline), part.cite.text)
+        text = escape_markdown(part.text, inline=inline)
+        return f"{text} {part.cite.text}" if part.goes_on else cited(text, part.cite.text)
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
         case "bold" | "alert":
@@ -105,8 +109,7 @@ def _reference(reference: page.Reference) -> str:
 
 def _quoted(quote: page.Quote) -> str:
     behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
-    letter = f"{quote.letter}: " if quote.letter else ""
-    return f"{letter}{quoted(_plain(quote.text))}{behind}"
+    return f"{quoted(_plain(quote.text))}{behind}"
 
 
 def _plain(text: str) -> str:

@@ -6,7 +6,7 @@ how it was made is a paragraph at its end. `brief` leaves the findings out; `ful
 editor put together, every quote and computation, every search and round, and what was refused.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Support
@@ -33,19 +33,17 @@ from activities.report.formats.blocks import (
     bullets,
     cell,
     filled,
-    lettered,
     quotes_in,
     table,
+    with_quotes,
 )
-from activities.report.formats.prose import absent, blocks_of, notice, shapes, unanswered
+from activities.report.formats.prose import absent, blocks_of, items, notice, shapes, unanswered
 from activities.report.formats.references import Quotes, anchor_of, words_of
-from activities.report.formats.statements import EVIDENCE, sentence
-from activities.report.formats.text import clean, ended
+from activities.report.formats.statements import sentence
+from activities.report.formats.text import clean
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
-from activities.text.normal_form import normalise
-from activities.text.numbers import figures as figures_of
 from activities.text.numbers import missing_numbers
 from activities.text.tokens import terms
 from activities.verification.verdicts import leaned_on
@@ -71,15 +69,7 @@ FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
 """Share of the content words of a sentence by which another text says it, a title a question."""
-COMPUTED = N_("* Computed from figures of the cited works.")
-COMPUTED_BELOW = N_("* Computed from figures of the cited works, as shown under Calculations.")
-MAX_EVIDENT = 3
-"""Figures up to which a computation is left to the reader of a table."""
 CALCULATIONS = N_("Calculations")
-MOST_IN_LINE = 2
-"""Computations that a note has in its line; more stand at the end."""
-MIN_SHARED_ROWS = 3
-"""Rows that share a field from which the caption has it."""
 FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
@@ -99,17 +89,6 @@ def _says(text: str, other: str) -> bool:
     """Tell whether a text has nearly all content words of another."""
     terms_of_other, terms_of_text = terms(other), set(terms(text))
     return sum(word in terms_of_text for word in terms_of_other) >= MIN_TOLD * max(len(terms_of_other), 1)
-
-
-def _starred(field: str, computed: Iterable[str]) -> str:
-    """Put an asterisk behind each figure of a field that was computed, of an interval behind its estimate."""
-    results = {n for line in computed for f in figures_of(line.rpartition("=")[2])[:1] for n in f.signed}
-    ends = [figure.end for figure in figures_of(field) if results.intersection(figure.signed)]
-    if len(normalise(field)) != len(field):  # where its figures stand is not known
-        ends = [len(field)] if ends else []
-    for end in reversed(ends):
-        field = f"{field[:end]}*{field[end:]}"
-    return field
 
 
 class _Page:
@@ -142,9 +121,7 @@ class _Page:
             title=clean(report.title),
             kicker=words.kicker(report),
             head=tuple(self._head(answered=bool(answer))),
-            chapters=tuple(
-                chapter for chapter in lettered(chapters, whole=report.length == "full") if chapter.blocks
-            ),
+            chapters=tuple(chapter for chapter in with_quotes(chapters) if chapter.blocks),
             run_line=words.run_line(report),
             language=report.language,
             about={
@@ -179,8 +156,7 @@ class _Page:
         answered = report.answer if needs_title else ()
         for part in parts_of(report) if not report.answer else ():
             blocks += part.lead(report, self.quotes)
-        # the certainty of a conclusion is that of the answer below it
-        blocks += self._prose(("", answered), kind="answer", graded=not self.concludes)
+        blocks += self._prose(("", answered), kind="answer")
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
@@ -191,7 +167,7 @@ class _Page:
         """Show in a line what a section found."""
         first = self._fresh(section.answer[:1])
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
-        return (link, *map(self._sentence, first)) if first else ()
+        return (link, *self._sentences(first, ":")) if first else ()
 
     def _body(self) -> Iterator[Chapter]:
         report = self.report
@@ -242,87 +218,44 @@ class _Page:
         self.said |= new.keys()
         return fresh
 
-    def _sentence(self, claim: Claim) -> Sentence:
+    def _sentence(self, claim: Claim) -> tuple[Sentence, ...]:
         first = claim.id not in self.anchored
         self.anchored.add(claim.id)
-        shown = self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
-        return replace(shown, text=_starred(shown.text, claim.computed))
+        self.calculations += words.steps([claim], self.computed)
+        return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
 
-    def _prose(
-        self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain", graded: bool = True
-    ) -> Iterator[Block]:
-        """Print paragraphs, lists and tables, under their headings, of what is not printed yet.
+    def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
+        """Show sentences, each behind its lead, which ends with `stop`."""
+        for claim in claims:
+            if lead := clean(claim.lead):
+                yield Run(f"{lead}{stop}", "bold")
+            yield from self._sentence(claim)
 
-        The strength that all sentences share stands once, behind the last paragraph; else that of a whole
-        paragraph behind it. Sentences of other paragraphs, items and rows show none: at one of several it
-        reads as a grade of what that sentence says.
-        """
-        fresh = [
-            (heading if not place else "", shape, group)
-            for heading, claims in blocks
-            for place, (shape, group) in enumerate(shapes(self._fresh(claims)))
-        ]
-        graded_claims = (c for _, shape, group in fresh for c in group if c.support and shape != "table")
-        alike = len({claim.strength for claim in graded_claims}) <= 1
-        last = max((place for place, (_, shape, _) in enumerate(fresh) if shape == "text"), default=0)
-        for place, (heading, shape, claims) in enumerate(fresh):
-            if heading:
-                yield Heading(heading)
-            grades = {claim.strength for claim in claims if claim.support}
-            whole = [name for name in grades if graded and name and len(grades) == 1]
-            if shape == "table":
-                yield self._table(claims)
-                evident = MAX_EVIDENT if self.report.length != "full" else 0
-                yield from self._computations(claims, evident)
-                continue
-            if shape == "list":
-                yield Bullets(tuple(tuple(self._item(claim)) for claim in claims))
-            else:
-                parts: list[Part] = [self._sentence(claim) for claim in claims]
-                if whole and (not alike or place == last):
-                    parts.append(Run(_(EVIDENCE[whole[0]]), "grade", grade=whole[0]))
-                yield Text(tuple(parts), kind)
-            yield from self._computations(claims)
-
-    def _computations(self, claims: Sequence[Claim], evident: int = 0) -> Iterator[Block]:
-        """Show below claims how their figures were computed, each computation once in the report."""
-        fields = ((clean(field), c.computed) for c in claims for _, field in c.cells or (("", c.text),))
-        lines = words.steps(claims, self.computed, evident)
-        if not lines and all(_starred(field, computed) == field for field, computed in fields):
-            return
-        if len(lines) > MOST_IN_LINE:
-            if not self.calculations:
-                yield Text((Run(_(COMPUTED_BELOW)),), "note")
-            self.calculations += lines
-        else:
-            note = Run(_(COMPUTED))
-            yield Text((note, *(Run(ended(f"{line[:1].upper()}{line[1:]}")) for line in lines)), "note")
-
-    def _item(self, claim: Claim) -> Iterator[Part]:
-        lead = clean(claim.cells[0][0])
-        if lead:
-            yield Run(f"{lead}:", "bold")
-        yield self._sentence(claim)
+    def _prose(self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain") -> Iterator[Block]:
+        """Print paragraphs, lists and tables, under their headings, of what is not printed yet."""
+        for heading, claims in blocks:
+            for place, (shape, group) in enumerate(shapes(self._fresh(claims))):
+                if heading and not place:
+                    yield Heading(heading)
+                if shape == "table":
+                    yield self._table(group)
+                elif shape == "list":
+                    yield Bullets(tuple(tuple(self._sentences(item, ":")) for item in items(group)))
+                else:
+                    yield Text(tuple(self._sentences(group, ".")), kind)
 
     def _table(self, claims: Iterable[Claim]) -> Table:
-        """Show rows under their headings; the last column has the references of each.
-
-        A field that all rows share stands in the caption.
-        """
+        """Show rows under their headings; the last column has the references of each."""
         rows, head = list[tuple[Cell, ...]](), tuple[str, ...]()
         for claim in claims:
             head = tuple(clean(name) for name, _ in claim.cells)
-            first, *rest = (_starred(clean(field), claim.computed) for _, field in claim.cells)
-            shown = self._sentence(claim)
+            first, *rest = (clean(field) for _, field in claim.cells)
+            cite = self.quotes.cite(claim, claim.text)
+            (shown,) = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
-            rows.append((start, *map(cell, rest), Cell((shown.cite,))))
-        notes: list[str] = []
-        for place in range(1, len(head)) if len(rows) >= MIN_SHARED_ROWS else ():
-            if rows[0][place].text and len({row[place].text for row in rows}) == 1:
-                notes.insert(0, ended(f"{head[place]}: {rows[0][place].text}"))
-                rows = [(*row[:place], Cell(), *row[place + 1 :]) for row in rows]
+            rows.append((start, *map(cell, rest), Cell((cite,))))
         used, fields = filled((*head, _("Source")), rows)
-        return Table(used, fields, " ".join(notes), wide=len(used) > WIDE)
+        return Table(used, fields, wide=len(used) > WIDE)
 
     # sections
 
@@ -332,12 +265,9 @@ class _Page:
 
     def _section(self, section: ReportSection) -> Iterator[Block]:
         blocks = blocks_of(section) if not section.passages else []
-        # the certainty of a conclusion, not the design of single works, says how sure what follows is
-        untold = [(heading, self._untold(claims)) for heading, claims in blocks]
-        lead = self._fresh(self._untold(section.answer))
-        prose = [*self._prose(*untold, graded=not self.concludes)]
-        if lead:
-            prose[:0] = [Text(tuple(map(self._sentence, lead)), "answer"), *self._computations(lead)]
+        untold = [("", self._untold(section.answer))]
+        untold += [(heading, self._untold(claims)) for heading, claims in blocks]
+        prose = [*self._prose(*untold)]
         if not (prose or section.passages):
             yield from self._elsewhere(section)
             return
@@ -365,7 +295,7 @@ class _Page:
         answer = " ".join(lead.text for lead in self.report.answer)
         for claim in claims:
             resting = [lead.text for lead in self.report.answer if claim.id in lead.rests_on]
-            needed = not resting or bool(claim.cells) or claim.id in carrying
+            needed = not resting or claim.is_row or claim.item or claim.id in carrying
             if needed or not _says(answer, claim.text) or any(missing_numbers(claim.text, resting)):
                 yield claim
 

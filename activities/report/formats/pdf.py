@@ -40,11 +40,13 @@ def _data(value: object) -> object:
     """Blocks and their parts as JSON, each with its kind under `is`."""
     if isinstance(value, page.Cite):
         marks = [{"number": number, "text": text} for number, text in value.spans]
-        return {"is": "cite", "marks": marks}
+        return {"is": "cite", "marks": marks, "space": " "}
     if is_dataclass(value):
         made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):
             made["behind"] = value.behind
+        if isinstance(value, page.Run | page.Sentence):
+            made["space"] = page.space_before(value)
         if isinstance(value, page.Run):
             made["url"] = sent_url(value.url)
         if isinstance(value, page.Table):

@@ -11,6 +11,7 @@ from typing import Literal
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim
 from activities.contracts.iterations import IterationRecord
 from activities.messages import N_, _, plural
+from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import cited, escape_markdown, pipe_table
 from activities.report.schema import Reference, Report, ReportSection
@@ -38,12 +39,46 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 
 
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
-    """Write a claim with its mark; without one where nothing is cited."""
-    return cited(escape_markdown(claim.text), _numbers(claim, numbers))
+    """Write a claim with its citations; without any where nothing is cited."""
+    *first, (last, works) = pieces(claim)
+    texts = [" ".join((escape_markdown(text, inline=True), _mark(names, numbers))) for text, names in first]
+    texts.append(cited(escape_markdown(last, inline=bool(texts)), _mark(works, numbers)))
+    lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
+    return lead + "".join(
+        f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)
+    )
+
+
+def pieces(claim: Claim) -> list[tuple[str, tuple[str, ...]]]:
+    """Part a sentence at its citations, each part with the ids of the works that are cited behind it.
+
+    Works that no mark names are cited at its end; what has no word is no part of its own.
+    """
+    body, start = claim.body, 0
+    marked = {name for mark in claim.marks for name in mark.works}
+    rest = tuple(s.evidence_id for s in claim.support if s.evidence_id not in marked)
+    parts: list[tuple[str, tuple[str, ...]]] = []
+    for mark in claim.marks:
+        text = body[start : mark.at].strip()
+        if not any(map(str.isalnum, text)) and parts:
+            before, names = parts.pop()
+            parts.append((f"{before}{text}", (*names, *mark.works)))
+        else:
+            parts.append((text, mark.works))
+        start = mark.at
+    end = body[start:].strip()
+    if parts and not any(map(str.isalnum, end)):
+        before, names = parts.pop()
+        end, rest = f"{before}{end}", (*names, *rest)
+    return [*parts, (end, tuple(dict.fromkeys(rest)))]
 
 
 def _numbers(claim: Claim, numbers: Mapping[str, int]) -> str:
-    works = sorted({numbers[s.evidence_id] for s in claim.support if s.evidence_id in numbers})
+    return _mark((s.evidence_id for s in claim.support), numbers)
+
+
+def _mark(names: Iterable[str], numbers: Mapping[str, int]) -> str:
+    works = sorted({numbers[name] for name in names if name in numbers})
     return f"[{', '.join(map(str, works))}]" if works else ""
 
 
@@ -133,7 +168,8 @@ def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
                 rows = ([*(field for _, field in claim.cells), _numbers(claim, numbers)] for claim in group)
                 parts.append(pipe_table([*(head for head, _ in group[0].cells), ""], rows))
             elif shape == "list":
-                parts.append("\n".join(f"- {claim_text(claim, numbers)}" for claim in group))
+                lines = (" ".join(claim_text(claim, numbers) for claim in item) for item in items(group))
+                parts.append("\n".join(f"- {text}" for text in lines))
             else:
                 parts.append(" ".join(claim_text(claim, numbers) for claim in group))
     return "\n\n".join(parts)
@@ -155,14 +191,22 @@ Shape = Literal["text", "list", "table"]
 def shapes(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
     """Part claims into paragraphs, items of a list and rows of a table with the same headings."""
     claims = tuple(claims)
-    places = accumulate(claim.begins for claim in claims)
+    places = accumulate(claim.begins and not claim.item for claim in claims)
     for key, group in groupby(zip(map(_head, claims), places, claims, strict=True), itemgetter(0, 1)):
         yield "text" if key[0] is None else "table" if key[0] else "list", [row[-1] for row in group]
 
 
 def _head(claim: Claim) -> tuple[str, ...] | None:
     """Return the headings of a row, nothing of an item, None of a sentence."""
-    return tuple(head for head, _ in claim.cells) if claim.is_row else () if claim.cells else None
+    return tuple(head for head, _ in claim.cells) if claim.is_row else () if claim.item else None
+
+
+def items(claims: Iterable[Claim]) -> list[list[Claim]]:
+    """Part the sentences of a list into its items."""
+    parted: list[list[Claim]] = []
+    for claim in claims:
+        parted.append([claim]) if claim.begins or not parted else parted[-1].append(claim)
+    return parted
 
 
 def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:

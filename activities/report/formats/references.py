@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import quote, unquote, urlsplit
 
 from activities.contracts.evidence import Claim, Standing, Support
@@ -10,6 +11,7 @@ from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
+from activities.report.formats.prose import pieces
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
     authors_line,
@@ -218,31 +220,28 @@ class Quotes:
         self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}
         self._titles |= {r.evidence_id: clean(r.title) for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
-        self.all = report.length == "full"
-        """Whether a sentence shows every quote that it rests on."""
 
-    def sentence(self, claim: Claim, *, disputed: bool = False, first: bool = True) -> Sentence:
-        """Show a claim, in quotation marks where it is in the words of its quote; `first`: here first."""
-        body = claim.cells[0][1] if len(claim.cells) == 1 else claim.text  # the lead of an item stands before
-        text, cite = ended(clean(body)), self.cite(claim, body)
-        verbatim = any(quote.same for mark in cite.marks for quote in mark.quotes)
-        return Sentence(
-            text=quoted(text) if verbatim else text,
-            cite=cite,
-            anchor=anchor_of(claim.id) if first else "",
-            disputed=disputed,
-        )
+    def sentence(self, claim: Claim, *, disputed: bool = False, first: bool = True) -> tuple[Sentence, ...]:
+        """Show a claim, in parts that end where it cites; in quotation marks where it is its quote.
 
-    def cite(self, claim: Claim | DraftClaim, text: str) -> Cite:
+        `first`: here first."""
+        anchor, whole = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
+        if any(quote.same for mark in whole.marks for quote in mark.quotes):
+            return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)
+        *parts, (last, names) = pieces(claim)
+        shown = [Sentence(text, self.cite(claim, claim.body, works), goes_on=True) for text, works in parts]
+        shown.append(Sentence(ended(last), self.cite(claim, claim.body, names), disputed=disputed))
+        return (replace(shown[0], anchor=anchor), *shown[1:])
+
+    def cite(self, claim: Claim | DraftClaim, text: str, works: Collection[str] | None = None) -> Cite:
         """Return the numbers of the references, in order, each with the quotes that carry the claim.
 
-        `text`: the words that stand before them.
+        `text`: its words. `works`: ids of those that are cited; by default all.
         """
         by_number: dict[int, list[Quote]] = {}
-        is_long = not self.all and len({support.evidence_id for support in claim.support}) > page.MOST_NAMED
         for support in claim.support:
             reference = self.references.get(support.evidence_id)
-            if reference and not (is_long and reference.number in by_number):
+            if reference and (works is None or support.evidence_id in works):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
 

@@ -42,7 +42,6 @@ KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
     "wording": N_("wording, replaced by its quote"),
     "reworded": N_("wording, written again"),
-    "reservation": N_("reservation"),
     "summary": N_("sentence of the summary"),
     "cell": N_("field of the table"),
     "judgement": N_("field of a judgement"),
@@ -96,20 +95,19 @@ OF_RUN = frozenset(
 """Codes of statements on how the run went, which say nothing of what the works show."""
 
 
-def steps(claims: Iterable[Claim], shown: set[str], evident: int = 0) -> list[str]:
-    """Show how figures that no work states follow from quoted ones, each computation behind what it gives.
+def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
+    """Show how figures that no work states follow from quoted ones, each computation with what it gives.
 
     One that goes on from another begins with its result. `shown`: the computations that a report shows
-    already, to which these are added. `evident`: the figures of a computation, but for hundreds, up to which
-    it is left out.
+    already, to which these are added.
     """
     claims = [*claims]
     results: dict[str, str] = {}
     rows: list[str] = []
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
-        made, _equals, result = line.rpartition(" = ")
-        if line in shown or len([n for n in figures(made) if n.shown != "100"]) <= evident:
+        if line in shown:
             continue
+        made, _equals, result = line.rpartition(" = ")
         shown.add(line)
         goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
         first = max(goes_on, key=len, default="")
@@ -214,7 +212,7 @@ def gaps(report: Report) -> tuple[str, ...]:
     )
     asked = (report.question, report.asked, *(section.key_question for section in report.sections))
     # where nothing was judged, the question itself was the first gap
-    elsewhere = {clean(text).casefold().rstrip(" .") for text in (*asked, *report.reservations)}
+    elsewhere = {clean(text).casefold().rstrip(" .") for text in asked}
     left = [
         clean(gap).rstrip(".")
         for use in report.methodology.spent_by
@@ -243,7 +241,7 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
         names = tuple(s.text("source") for s in silent)
         together = Statement.of("sources_not_reached", sources=names)
         shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
-    every = (*map(clean, report.reservations), *gaps(report), *sentences(shown), *_read_in_vain(report))
+    every = (*gaps(report), *sentences(shown), *_read_in_vain(report))
     return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
 
 

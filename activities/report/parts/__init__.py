@@ -112,8 +112,8 @@ def concludes(report: Report) -> bool:
 
 def leaves_open(report: Report) -> bool:
     """Tell whether the answer says nothing but what no work says."""
-    missing = all(claim.kind == "missing" for claim in report.answer)
-    return bool(report.answer) and missing and not concludes(report)
+    cites_nothing = not any(claim.support for claim in report.answer)
+    return bool(report.answer) and cites_nothing and not concludes(report)
 
 
 def cited_quotes(report: Report) -> Iterator[Support]:

@@ -1,0 +1,254 @@
+"""The Markdown of a writer as the sentences, items and rows of a draft, each with the works that it cites.
+
+Read are headings, paragraphs, lists, tables, and bold words in front of a sentence (its lead); all else is
+text. A citation is the labels of works in brackets: `[E1]`, `[E2, E4]`, `[E1-E3]`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import zip_longest
+
+import sentencex
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from activities.contracts.evidence import CiteMark
+from activities.contracts.write import DraftClaim
+from activities.report.formats.text import clean
+from activities.roles.validation import line
+
+MAX_COLUMNS = 8
+MAX_ROWS = 60
+MAX_HEADING_CHARS = 100
+MAX_LEAD_WORDS = 8
+"""Words of bold print up to which it is a lead of what follows; more are a sentence."""
+SECTION_LEVEL = "h2"
+FIRST_MARK = 0xE000
+"""The first of the private characters that stand for citations while a text is divided."""
+MAX_MARKS = 0x1800
+_MARKS = re.compile(
+    r"[ \t]*[\[(]\s*(E\d{1,3}(?:\s*(?:[-\u2010-\u2015]|[,;&]|and)\s*E?\d{1,3})*)\s*[\])]", re.IGNORECASE
+)
+_LABEL = re.compile(r"([-\u2010-\u2015]?)\s*E?(\d{1,3})", re.IGNORECASE)
+_STOP_BEFORE = re.compile(r"([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)")
+_EDGES = " \t,;:\u00b7|"
+_MARK = re.compile(r"[\ue000-\uf7ff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A sentence, an item or a row as it was written."""
+
+    claim: DraftClaim
+    unknown: tuple[str, ...] = ()
+    """Labels of works that were not shown."""
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph, a list or a table."""
+
+    heading: str = ""
+    section: str = ""
+    """The heading of its section, where it begins another one."""
+    rows: list[Written] = field(default_factory=list)
+
+    @property
+    def is_table(self) -> bool:
+        return bool(self.rows) and self.rows[0].claim.is_row
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    title: str
+    answer: tuple[Block, ...]
+    """What stands before the second heading, tables aside."""
+    blocks: tuple[Block, ...]
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def read(markdown: str, works: Mapping[str, str], language: str) -> WrittenText:
+    """Read the Markdown of a writer. `works`: label (`E1`) -> id of the works that were shown."""
+    return _Reader(works, language).read(_parser().parse(markdown.strip()))
+
+
+def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
+    """Read a text that is to be one sentence; None without any."""
+    reader = _Reader(works, "")
+    return reader.claim(reader.marked(" ".join(markdown.split())))
+
+
+def row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -> Written:
+    """Read the fields of a row."""
+    return _Reader(works, "").row(fields, heads)
+
+
+class _Reader:
+    def __init__(self, works: Mapping[str, str], language: str) -> None:
+        self._works = {label.upper(): name for label, name in works.items()}
+        self._language = language
+        self._cited: list[tuple[str, ...]] = []
+        """The labels of each citation, by the character that stands for it."""
+
+    def read(self, tokens: Sequence[Token]) -> WrittenText:
+        title, blocks, headings = "", list[Block](), 0
+        answer: list[Block] = []
+        place, heading, section = 0, "", ""
+        while place < len(tokens):
+            token = tokens[place]
+            if token.type == "heading_open":
+                text = self._plain(tokens[place + 1])
+                if token.tag == "h1" and not (title or blocks or answer):
+                    title = text
+                else:
+                    headings += bool(blocks or answer) or headings > 0
+                    if token.tag == SECTION_LEVEL:
+                        section, heading = text, ""
+                    heading = text if headings else ""
+                place += 3
+                continue
+            made = Block(heading, section)
+            if token.type == "table_open":
+                place = self._table(tokens, place, made)
+            elif token.type in ("bullet_list_open", "ordered_list_open"):
+                place = self._list(tokens, place, made)
+            elif token.type == "inline":
+                made.rows = [*self._sentences(token)]
+            elif token.type in ("fence", "code_block"):
+                made.rows = [w for text in token.content.splitlines() if (w := self.claim(self.marked(text)))]
+            place += 1
+            if made.rows:
+                (blocks if headings or made.is_table else answer).append(made)
+                heading = section = ""
+        return WrittenText(title, tuple(answer), tuple(blocks))
+
+    def _list(self, tokens: Sequence[Token], place: int, made: Block) -> int:
+        """Read a list, and lists within it, as items; return the place of its end."""
+        level, begins = tokens[place].level, False
+        while not (tokens[place].type.endswith("_list_close") and tokens[place].level == level):
+            token = tokens[place]
+            if token.type == "list_item_open":
+                begins = True
+            elif token.type == "inline":
+                for number, written in enumerate(self._sentences(token)):
+                    claim = written.claim.replace(item=True, begins=begins and not number)
+                    made.rows.append(Written(claim, written.unknown))
+                begins = False
+            place += 1
+        return place
+
+    def _table(self, tokens: Sequence[Token], place: int, made: Block) -> int:
+        rows: list[list[str]] = []
+        while tokens[place].type != "table_close":
+            if tokens[place].type == "tr_open":
+                rows.append([])
+            elif tokens[place].type == "inline":
+                rows[-1].append(self._text(tokens[place])[1])
+            place += 1
+        heads, *fields = rows
+        for cells in fields[:MAX_ROWS]:
+            if any(cells):
+                made.rows.append(self._row(cells, heads))
+        # a column of nothing but citations is the one that a report adds
+        kept = [
+            at
+            for at in range(len(made.rows[0].claim.cells) if made.rows else 0)
+            if any(written.claim.cells[at][1] for written in made.rows)
+        ]
+        if len(kept) > 1:
+            made.rows = [
+                Written(w.claim.shaped([w.claim.cells[at] for at in kept]), w.unknown) for w in made.rows
+            ]
+        return place
+
+    def row(self, fields: Sequence[str], heads: Sequence[str]) -> Written:
+        return self._row([*map(self.marked, fields)], heads)
+
+    def _row(self, fields: Sequence[str], heads: Sequence[str]) -> Written:
+        """Make a row of fields in which characters stand for citations."""
+        names = [line(_MARK.sub("", head).strip(_EDGES), MAX_HEADING_CHARS) for head in heads]
+        plain = [clean(_MARK.sub("", text)).strip(_EDGES) for text in fields]
+        works, unknown = self._works_of("".join(fields))
+        pairs = [*zip_longest(names, plain, fillvalue="")][:MAX_COLUMNS]
+        return Written(DraftClaim(text="", cites=works).shaped(pairs), unknown)
+
+    def _sentences(self, token: Token) -> Iterator[Written]:
+        lead, text = self._text(token)
+        bare = clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a")
+        parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text))
+        for number, part in enumerate(filter(str.strip, parts)):
+            first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))
+            if written := self.claim(part if number else first, "" if number else bare):
+                yield written
+
+    def claim(self, text: str, lead: str = "") -> Written | None:
+        """Make a sentence of a text in which characters stand for citations; None without any words."""
+        plain, marks, text = "", list[CiteMark](), " ".join(text.split())
+        works, unknown = self._works_of(text)
+        for piece in re.split(r"([\ue000-\uf7ff]+)", text):
+            if _MARK.match(piece):
+                if known := self._works_of(piece)[0]:
+                    marks.append(CiteMark(at=len(plain.rstrip()), works=known))
+            else:
+                plain += piece if plain else piece.lstrip()
+        body = clean(plain)
+        if not any(map(str.isalnum, body)):
+            return None
+        claim = DraftClaim(text=body, cites=works)
+        if body == plain.rstrip():
+            claim = claim.replace(marks=tuple(marks))
+        return Written(claim.shaped([(lead, body)]) if lead else claim, unknown)
+
+    def _plain(self, token: Token) -> str:
+        return line(_MARK.sub("", "".join(filter(None, self._text(token)))), MAX_HEADING_CHARS)
+
+    def _text(self, token: Token) -> tuple[str, str]:
+        """Return lead and text of an inline token, without marks of emphasis."""
+        bold, text, depth = "", "", 0
+        leads = True
+        for child in token.children or ():
+            if child.type == "strong_open":
+                depth += 1
+            elif child.type == "strong_close":
+                depth -= 1
+                leads = False
+            else:
+                part = child.content or (" " if child.type.endswith("break") else "")
+                if leads and depth and not text:
+                    bold += part
+                elif leads and not depth and part.strip() and not bold:
+                    leads, text = False, text + part
+                else:
+                    text += part
+        lead, after = self.marked(bold).strip(), text.lstrip()
+        ends = lead[-1:] in (".", ":", "\u3002", "\uff1a") or after[:1] in (":", "\uff1a")
+        if lead and ends and after and len(lead.split()) <= MAX_LEAD_WORDS:
+            return lead, self.marked(after.lstrip(": \uff1a"))
+        return "", self.marked(bold + text)
+
+    def marked(self, text: str) -> str:
+        """Put a private character in the place of each citation."""
+
+        def mark(match: re.Match[str]) -> str:
+            labels: list[str] = []
+            for dash, number in _LABEL.findall(match[1]):
+                first = int(labels[-1][1:]) + 1 if dash and labels else int(number)
+                labels += [f"E{n}" for n in range(first, int(number) + 1)][:MAX_ROWS] or [f"E{number}"]
+            self._cited.append(tuple(dict.fromkeys(labels)))
+            return chr(FIRST_MARK + len(self._cited) - 1) if len(self._cited) <= MAX_MARKS else ""
+
+        return _MARKS.sub(mark, _MARK.sub("", text))
+
+    def _works_of(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the works that are cited in a text, and the labels that were not shown."""
+        labels = dict.fromkeys(
+            label for mark in _MARK.findall(text) for label in self._cited[ord(mark) - FIRST_MARK]
+        )
+        works = dict.fromkeys(self._works[label] for label in labels if label in self._works)
+        return tuple(works), tuple(label for label in labels if label not in self._works)
