@@ -250,7 +250,6 @@ def sensible(asked: Asked) -> Reply:
     works = labels_by_work(asked)
     sentences = sentences_of(asked)
     chosen = [labels[0] for labels in works.values() if labels] or list(sentences)
-    copied = [{"text": sentences[label], "rests_on": [label]} for label in chosen]
     claims = claims_of(asked)
     answers: dict[str, dict[str, Any]] = {
         "clarifier": {"questions": []},

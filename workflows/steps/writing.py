@@ -151,7 +151,8 @@ class WritingSteps(RunPart):
             await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
             await self._read_open(names)
         for name in names:
-            draft = drafts[name].draft
+            draft = named(name, self._in_place(drafts[name].draft))
+            drafts[name] = drafts[name].replace(draft=draft)
             self.events.stream_draft(name, verdicts.printed(draft))
             self._state_loss(name, draft)
 
@@ -162,11 +163,9 @@ class WritingSteps(RunPart):
         failed = within((row for draft in drafts.values() for row in verdicts.to_reword(draft)), REWORD_ROOM)
         foreign = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
         untranslated = within(foreign, REWORD_ROOM)
-        if (
-            not (failed or untranslated)
-            or not self.models.is_paid("writer")
-            or self.models.refusal("writer", writing=True)
-        ):
+        if not (failed or untranslated) or not self.models.is_paid("writer"):
+            return
+        if self.models.refusal("writer", writing=True):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
@@ -210,12 +209,20 @@ class WritingSteps(RunPart):
         if state.draft.edited is not None:
             state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(read_again))
 
+    def _in_place(self, draft: SectionDraft) -> SectionDraft:
+        """Return a draft; with the sentences that its works were judged by where nothing of it stands."""
+        if draft.passages or not draft.claims or verdicts.printed(draft).claims:
+            return draft
+        cited = {name for claim in draft.claims for name in gate.works_of(claim)}
+        judged = [j for name, j in self.state.evidence.judgements.items() if name in cited]
+        return draft.replace(paragraphs=(*draft.paragraphs, *quoted(judged)))
+
     def _keep(self, name: str, draft: SectionDraft) -> None:
         drafts = self.state.draft.sections
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
-        cited = {support.evidence_id for sentence in sentences for support in sentence.support}
+        cited = {name for sentence in sentences for name in gate.works_of(sentence)}
         refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited)
         return shown(tuple(refs), MAX_WRITER_ITEMS)
 
