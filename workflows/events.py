@@ -13,7 +13,6 @@ from activities.contracts.bounds import INT64, within
 from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
 from activities.publish_activity import EventActivities, EventBatch
-from activities.role_activity import PARAGRAPH_CHARS, DraftProgress
 from workflows.context import RunPart
 from workflows.details import details_of
 from workflows.event_types import EVENTS, AgentEvent
@@ -33,6 +32,8 @@ TOKENS = SearchAttributeKey.for_int("DeterminatorTokens")
 CONFIDENCE = SearchAttributeKey.for_float("DeterminatorConfidence")
 LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
 """Phases that the search attribute shows as `researching`: each update of it is an event of the history."""
+PARAGRAPH_CHARS = 3_000
+"""Characters of one paragraph of a draft; the rest is cut."""
 MESSAGE_CHARS = 400
 """Maximum length of an event's message and of each text of its data, apart from paragraphs of a draft."""
 BATCH_ROOM = 120 * 1024
@@ -51,7 +52,6 @@ class EventLog(RunPart):
         are set with the first phase of each execution, which costs no event."""
         self._unindexed_stop: StopReason | None = None
         """A stop reason that is indexed together with the next phase: each update is an event."""
-        self._drafting = dict[str, int]()
         """Section whose draft is being written -> attempt of the latest report."""
         self.on_event: Callable[[], None] = lambda: None
         """Called after each event, in a section: its run is told."""
@@ -123,24 +123,8 @@ class EventLog(RunPart):
 
     # drafts; the quotes are checked when the report is published
 
-    def open_draft(self, section_id: str) -> None:
-        """Accept reports of a draft that is about to be written."""
-        self._drafting[section_id] = 0
-
-    def stream_progress(self, report: DraftProgress) -> None:
-        """Emit the paragraphs of a draft that are whole while it is written.
-
-        What was emitted already, comes from an attempt before the latest one, or after the draft itself is
-        left out.
-        """
-        if self._drafting.get(report.section_id, report.attempt + 1) <= report.attempt:
-            self._drafting[report.section_id] = report.attempt
-            for number, text in enumerate(report.paragraphs, 1):
-                self._stream(report.section_id, number, text)
-
     def stream_draft(self, section_id: str, draft: SectionDraft) -> None:
-        """Emit the paragraphs of a finished draft that were not emitted while it was written."""
-        self._drafting.pop(section_id, None)
+        """Emit the paragraphs of a draft that were not emitted as they are now."""
         texts = draft.texts
         for number, text in enumerate(texts, 1):
             self._stream(section_id, number, text)

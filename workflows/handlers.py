@@ -13,7 +13,6 @@ from temporalio.exceptions import ApplicationError
 from activities.contracts.bounds import within
 from activities.contracts.evidence import Frozen
 from activities.contracts.plan import Clarified
-from activities.role_activity import DraftProgress
 from workflows.details import progress_of
 from workflows.event_types import AgentEvent
 from workflows.messages import SIGNALS, UPDATES, Declared
@@ -169,15 +168,6 @@ async def offer_evidence(run: RunParts, offer: SharedEvidence) -> None:
     """Sent by a run to its section: what other sections found."""
     if run.state.sections.job is not None:
         run.state.sections.offered += offer.items  # until it comes to its next step
-
-
-# of a writing step, to the run that follows the draft
-
-
-@message
-async def draft_progress(run: RunParts, report: DraftProgress) -> None:
-    """Sent by a writing step: the paragraphs written so far."""
-    run.events.stream_progress(report)
 
 
 def _signal_handler(declared: Declared) -> Callable[..., Any]:

@@ -225,8 +225,6 @@ class WriteInput(StepContext):
     """Quotes in another language than the report, which are translated in the same call."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
-    report_to: str = ""
-    """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 
 
 class VerifyInput(StepContext):

@@ -80,14 +80,6 @@ class Progress:
     usage: Callable[[], Usage] | None = None
     """The cost of the step so far; estimated while an answer is coming."""
     begun: float = field(default_factory=time.monotonic)
-    answer_so_far: Callable[[], str] = str
-    """The text of the answer that is coming; set by the client."""
-    read_paragraphs: Callable[[str, int], tuple[str, ...]] = lambda _text, _least: ()
-    """(answer so far, least number) -> the whole paragraphs of a draft; set by a role that writes one."""
-
-    def paragraphs(self, least: int) -> tuple[str, ...]:
-        """Return the paragraphs that are whole so far; empty when they are fewer than `least`."""
-        return self.read_paragraphs(self.answer_so_far(), least)
 
     def details(self) -> dict[str, object]:
         return {

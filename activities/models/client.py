@@ -346,7 +346,6 @@ class OpenAIModel:
         client, request = self._servers.client(question.address), body(question, capabilities)
         silence = self._settings.model_silence
         shown = CURRENT.get() or Progress("")
-        shown.answer_so_far = lambda: pieces.text
 
         def report_progress(characters: int) -> None:
             shown.characters, shown.usage = characters, so_far

@@ -177,20 +177,6 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     raise Unreadable(problem, found_json=True)
 
 
-def read_so_far(text: str, answer: type[Answer]) -> Answer | None:
-    """Return the answer that a text begins, as far as it has come; None when nothing of it can be read yet.
-
-    The last item of a list may be incomplete.
-    """
-    with suppress(RecursionError):
-        for candidate in islice(candidates(text[:LONGEST_ANSWER], cut=True), MOST_CANDIDATES):
-            shaped = _shaped(candidate, answer)
-            if isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys():
-                with suppress(ValidationError):
-                    return answer.model_validate(shaped)
-    return None
-
-
 def candidates(text: str, *, cut: bool = False) -> Iterator[object]:
     """Objects that may be the answer, the likeliest first."""
     seen: list[object] = []

@@ -186,7 +186,7 @@ class Checks:
             carrying = leaned_on(paragraph.claims)
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
-                if (earlier := self._said.get(key)) and claim.id not in carrying:
+                if claim.support and (earlier := self._said.get(key)) and claim.id not in carrying:
                     self.drop_repeated(claim, earlier, section)
                 else:
                     self._said[key] = claim.id

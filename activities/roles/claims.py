@@ -103,13 +103,8 @@ class Checks:
 
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:
-    """Return what was written in the place of a first wording, in its shape."""
-    claim = written.claim
-    if first.lead and not claim.cells:
-        body = claim.text.removeprefix(f"{first.lead}: ")
-        marks = claim.marks if body == claim.text else ()
-        claim = claim.shaped([(first.lead, body)]).replace(marks=marks)
-    return claim.replace(id=first.id, item=first.item, begins=first.begins)
+    """Return what was written in the place of a first wording."""
+    return written.claim.replace(id=first.id, item=first.item, begins=first.begins)
 
 
 def works_shown(prompt: Prompt) -> dict[str, str]:

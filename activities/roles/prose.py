@@ -22,8 +22,8 @@ from activities.roles.validation import line
 MAX_COLUMNS = 8
 MAX_ROWS = 60
 MAX_HEADING_CHARS = 100
-MAX_LEAD_WORDS = 8
-"""Words of bold print up to which it is a lead of what follows; more are a sentence."""
+MAX_LEAD_WORDS = 30
+"""Words of bold print up to which it is a lead of what follows."""
 SECTION_LEVEL = "h2"
 FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
@@ -79,9 +79,8 @@ def read(markdown: str, works: Mapping[str, str], language: str) -> WrittenText:
 
 
 def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
-    """Read a text that is to be one sentence; None without any."""
-    reader = _Reader(works, "")
-    return reader.claim(reader.marked(" ".join(markdown.split())))
+    """Read a text that is to be one sentence, maybe behind a lead; None without any."""
+    return _Reader(works, "").sentence(" ".join(markdown.split()))
 
 
 def row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -> Written:
@@ -127,6 +126,10 @@ class _Reader:
                 (blocks if headings or made.is_table else answer).append(made)
                 heading = section = ""
         return WrittenText(title, tuple(answer), tuple(blocks))
+
+    def sentence(self, markdown: str) -> Written | None:
+        lead, text = self._text(_parser().parseInline(markdown)[0])
+        return self.claim(text + "".join(_MARK.findall(lead)), self._bare(lead))
 
     def _list(self, tokens: Sequence[Token], place: int, made: Block) -> int:
         """Read a list, and lists within it, as items; return the place of its end."""
@@ -180,12 +183,15 @@ class _Reader:
 
     def _sentences(self, token: Token) -> Iterator[Written]:
         lead, text = self._text(token)
-        bare = clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a")
         parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text))
         for number, part in enumerate(filter(str.strip, parts)):
             first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))
-            if written := self.claim(part if number else first, "" if number else bare):
+            if written := self.claim(part if number else first, "" if number else self._bare(lead)):
                 yield written
+
+    @staticmethod
+    def _bare(lead: str) -> str:
+        return clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a")
 
     def claim(self, text: str, lead: str = "") -> Written | None:
         """Make a sentence of a text in which characters stand for citations; None without any words."""
@@ -227,7 +233,7 @@ class _Reader:
                 else:
                     text += part
         lead, after = self.marked(bold).strip(), text.lstrip()
-        ends = lead[-1:] in (".", ":", "\u3002", "\uff1a") or after[:1] in (":", "\uff1a")
+        ends = lead[-1:] in tuple(".:?!\u3002\uff1a\uff1f") or after[:1] in (":", "\uff1a")
         if lead and ends and after and len(lead.split()) <= MAX_LEAD_WORDS:
             return lead, self.marked(after.lstrip(": \uff1a"))
         return "", self.marked(bold + text)

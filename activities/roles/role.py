@@ -88,9 +88,6 @@ class RoleSpec(Generic[Step, Answer, Output]):
     """Whether there is nothing to ask a model, where that is not said by the works alone."""
     review: Callable[[Step, Prompt, Answer], Review] = lambda _step, _prompt, _answer: Review()
     """What is wrong with an answer of the right form; what it names is asked for once more."""
-    paragraphs: Callable[[Step, Prompt, str, int], tuple[str, ...]] | None = None
-    """(step, prompt, an answer that is still coming, least number) -> the whole paragraphs of a draft; empty
-    when they are fewer. None for a role that writes none."""
 
     def refs(self, step: Step) -> tuple[EvidenceRef, ...]:
         """Return the works whose bodies the role reads."""

@@ -14,7 +14,7 @@ from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import Verdicts
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
-from activities.models.base import CURRENT, Completion, YesOrNo, estimate, room
+from activities.models.base import Completion, YesOrNo, estimate, room
 from activities.models.failures import UNEXPLAINED
 from activities.own_step_activity import OwnStepInput
 from activities.roles import readers, selection
@@ -145,9 +145,6 @@ class RoleThinker:
         for _ in range(MAX_SIZES):
             # in threads: ranking and checking long texts must not block the heartbeats
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
-            shown = CURRENT.get()
-            if shown is not None and spec.paragraphs is not None:
-                shown.read_paragraphs = partial(spec.paragraphs, step, prompt)
             try:
                 answer, completion = await _ask(model, spec, step, prompt)
             except ModelError as error:

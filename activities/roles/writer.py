@@ -14,7 +14,6 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
 from activities.messages import N_
-from activities.models.structured import read_so_far
 from activities.roles.claims import Checks, works_shown
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import concluded, listed
@@ -25,7 +24,6 @@ from activities.roles.validation import line
 from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
-from activities.verification.verdicts import printed
 
 MAX_REPORT_CHARS = 16_000
 MAX_TITLE_CHARS = 120
@@ -39,7 +37,8 @@ MIN_SAME_HEADING = 85
 """Likeness (0 to 100) from which a heading is that of a section."""
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
-    "Write the whole report: the answer first, without a heading, then under `## ` headings what its reader "
+    "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
+    "without a heading; then under `## ` headings what its reader "
     "needs to check it and to act on it; 700 to 1,400 words, fewer where the question is narrow."
 )
 ONE_SECTION = (
@@ -180,22 +179,6 @@ def _near_misses(texts: Iterable[str], prompt: Prompt) -> tuple[DraftClaim, ...]
     return tuple(made[:MAX_NEAR_MISSES])
 
 
-def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
-    """Return the paragraphs of an answer that is still coming, but the last, from `least` on.
-
-    Quotes stand in the place of what is not verified.
-    """
-    if prompt.answer is AgainAnswer:
-        return ()
-    answer = read_so_far(text, DraftAnswer)
-    if answer is None or answer.report.count("\n\n") <= least:
-        return ()
-    whole = answer.model_copy(update={"report": answer.report.rpartition("\n\n")[0], "near_misses": []})
-    draft = accept(step, prompt, whole).output
-    shown = printed(draft.replace(answer=()))
-    return shown.texts if len(shown.paragraphs) >= least else ()
-
-
 WRITER = RoleSpec(
     "writer",
     "Writing",
@@ -204,5 +187,4 @@ WRITER = RoleSpec(
     accept,
     passages.write,
     reads=True,
-    paragraphs=paragraphs_so_far,
 )

@@ -325,7 +325,6 @@ class SectionDrafting(RunPart):
             judgements=judgements_of(evidence, state.evidence.judgements),
             concluded=writing.concluded(),
             left_open=tuple(dict.fromkeys(gap for part in outline for gap in state.left_open(part.id))),
-            report_to=self.context.run_id,
         )
         drafts = divided(await writing.write(step, use_model=True), [section.id for section in outline])
         for section in outline:
@@ -361,7 +360,6 @@ class SectionDrafting(RunPart):
                 judgements=judgements_of(evidence, judged),
                 concluded=self.run.writing.concluded(),
                 left_open=state.left_open(section.id),
-                report_to=self.context.run_id,
             )
             draft = await self.run.writing.write(step, use_model)
         state.draft.sections[section.id] = self.results.planned(section, draft)

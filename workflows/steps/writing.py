@@ -88,7 +88,6 @@ class WritingSteps(RunPart):
             judgements=judgements_of(evidence, state.evidence.judgements),
             concluded=self.concluded(),
             left_open=state.left_open(),
-            report_to=self.context.run_id,
         )
         return await self.write(step, use_model)
 
@@ -102,7 +101,6 @@ class WritingSteps(RunPart):
             items=items,
             section_id=section,
         )
-        self.events.open_draft(step.section_id)
         draft = await self.models.execute(WRITE, step, use_model=use_model)
         draft = named(step.section_id, draft)
         if use_model:

@@ -213,9 +213,12 @@ class _Page:
         """Return the sentences that are not printed yet, and those that another one leans on."""
         claims = [*claims]
         carrying = leaned_on(claims)
-        new = {words_of(claim.text): claim for claim in reversed(claims)}
-        fresh = [c for key, c in reversed(new.items()) if key not in self.said or c.id in carrying]
-        self.said |= new.keys()
+        fresh = []
+        for claim in claims:
+            key = words_of(claim.text)
+            if key not in self.said or claim.id in carrying or not claim.support:
+                fresh.append(claim)
+            self.said.add(key)
         return fresh
 
     def _sentence(self, claim: Claim) -> tuple[Sentence, ...]:
