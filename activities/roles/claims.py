@@ -51,6 +51,9 @@ class Checks:
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
+        if claim.cites and decision.refusal is not None and decision.refusal.code in gate.NUMERIC:
+            claim = self._with_works_of_numbers(claim, about)
+            decision = self._decided(claim, claim.text, about)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *others = claim.cells
@@ -67,6 +70,13 @@ class Checks:
             return claim
         quotes = [*self._quotes_of(claim, about), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
+
+    def _with_works_of_numbers(self, claim: DraftClaim, about: str) -> DraftClaim:
+        """Return a sentence that cites works with its numbers as well, which the second reader confirms."""
+        cited = [gate.whole(self._documents[name]) for name in claim.cites if name in self._documents]
+        made = self._computations.of(claim.text, [*cited, about])
+        names = gate.stating("; ".join(made.missing), [*cited, about], self._documents.values())
+        return claim.replace(cites=tuple(dict.fromkeys((*claim.cites, *names))))
 
     def _decided(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
         quotes = [support.quote for support in claim.support]

@@ -178,6 +178,8 @@ class _Reader:
         names = [line(_MARK.sub("", head).strip(_EDGES), MAX_HEADING_CHARS) for head in heads]
         plain = [clean(_MARK.sub("", text)).strip(_EDGES) for text in fields]
         works, unknown = self._works_of("".join(fields))
+        while len(plain) > len(names) and not plain[-1]:  # a field of citations alone
+            plain.pop()
         pairs = [*zip_longest(names, plain, fillvalue="")][:MAX_COLUMNS]
         return Written(DraftClaim(text="", cites=works).shaped(pairs), unknown)
 

@@ -113,7 +113,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
         if before is None or before.id in again:
             continue
         heads = [head for head, _ in before.cells]
-        if before.is_row and len(one.cells) != len(heads):
+        if before.is_row and len(one.cells) not in (len(heads), len(heads) + 1):  # one for the citations
             continue
         written = row(one.cells, heads, works) if before.is_row else sentence(one.text, works)
         if written is None or not written.claim.text:

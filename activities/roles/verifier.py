@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from activities.contracts.evidence import Evidence, Support, Vigilance
+from activities.contracts.evidence import Evidence, Statement, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
@@ -204,6 +204,8 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             )
             continue
         quotes: tuple[Support, ...] = gate.carried_by(sentence, carrying) if problem is None else ()
+        if problem is None and sentence.cites:
+            problem = _unstated(step, prompt, sentence, quotes)
         changed = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
         verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed, leans=leans))
@@ -222,6 +224,22 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             vigilance=vigilance,
         )
     )
+
+
+def _unstated(
+    step: VerifyInput, prompt: Prompt, sentence: DraftClaim, quotes: Sequence[Support]
+) -> Statement | None:
+    """Tell which number of a sentence no work has that carries it; None where each has its work."""
+    documents = {document.evidence_id: document for document in prompt.shown.values()}
+    about = "\n".join((step.question, *step.concluded, *(head for head, _ in sentence.cells)))
+    return gate.sentence(
+        sentence.text,
+        [*dict.fromkeys(quote.evidence_id for quote in quotes)],
+        documents,
+        about,
+        quotes=[*sentence.computed, *(quote.quote for quote in quotes)],
+        is_row=sentence.is_row,
+    ).refusal
 
 
 VERIFIER = RoleSpec(

@@ -62,6 +62,7 @@ STATISTIC = re.compile(
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
 _CALL = re.compile(rf"(?P<name>{'|'.join(STATISTICS)})\s*\((?P<numbers>.*)\)")
+_DAYS = re.compile(r"days\([^()]*\)")
 _BETWEEN = re.compile(r"[;,](?=\s)")
 
 
@@ -199,7 +200,8 @@ class Computations:
 
         `sources`: texts with the figures that are computed with. `works`: those with the dates."""
         self.results: list[Result] = []
-        self._parsed = [*map(_parsed, dict.fromkeys(expressions))]
+        spans = (span for expression in expressions for span in _DAYS.findall(expression))
+        self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
         stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
         self._stated = {value for number in stated for value in number.values}
         self._signed = {value for number in stated for value in number.signed}
@@ -224,7 +226,10 @@ class Computations:
         rows: dict[str, None] = {}
         failed: list[Number] = []
         for number in missing:
-            made = next((r for r in self.results if r.prints(number, *beside.get(number, ()))), None)
+            giving = [r for r in self.results if r.prints(number, *beside.get(number, ()))]
+            # a rounded figure of few digits may be that of another computation
+            made = next((r for r in giving if number.values.intersection(map(abs, r.values))), None)
+            made = made or next(iter(giving), None)
             if made:  # a statistic once, in as many decimals as any of its figures has
                 same = [n for n in missing if made.of.statistic and made.prints(n, *beside.get(n, ()))]
                 rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))

@@ -13,6 +13,7 @@ only at quotes and standings.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
@@ -188,8 +189,8 @@ def decided(claim: C, decision: Decision) -> C:
 
 
 def works_of(claim: DraftClaim) -> tuple[str, ...]:
-    """Return the ids of the works that a sentence cites, by its writer or by its quotes, each once."""
-    return tuple(dict.fromkeys((*claim.cites, *(support.evidence_id for support in claim.support))))
+    """Return the ids of the works that a sentence cites, by its writer or else by its quotes, each once."""
+    return claim.cites or tuple(dict.fromkeys(support.evidence_id for support in claim.support))
 
 
 def kind_of(works: Collection[str], computed: Collection[str]) -> ClaimKind:
@@ -229,6 +230,14 @@ def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support,
     chosen = dict.fromkeys((*first.values(), *named[:MAX_QUOTES]))
     computed = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in first))
     return tuple(dict.fromkeys((*(support for support in named if support in chosen), *computed)))
+
+
+def stating(text: str, works: Sequence[str], others: Iterable[Evidence]) -> Iterator[str]:
+    """Yield the ids of other works with the numbers that a text has and its works have not."""
+    others = [*others]
+    for number in missing_numbers(text, works):
+        holding = (w.evidence_id for w in others if not any(missing_numbers(number.shown, [whole(w)])))
+        yield from islice(holding, 1)
 
 
 def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:

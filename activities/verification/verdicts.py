@@ -96,7 +96,8 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
     before = ""
     for claim in claims:
         before = before if not (claim.is_row or claim.begins) else ""
-        yield claim.replace(after=before[-MAX_REFUSED_CHARS:])
+        cut = before[-MAX_REFUSED_CHARS:]
+        yield claim.replace(after=cut if cut == before else cut.partition(" ")[2])
         before = f"{before} {claim.text}".strip()
 
 

@@ -43,6 +43,8 @@ JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
 COMPUTED_ROOM = 20 * 1024
 """Bytes of computations that those who write once more are shown."""
+MAX_READINGS = 3
+"""Calls of the second reader for a draft whose sentences do not fit into one."""
 REWORD_ROOM = 60 * 1024
 """Bytes of sentences that are written once more, or read, in one call for the whole report."""
 
@@ -127,7 +129,13 @@ class WritingSteps(RunPart):
             near_misses=draft.near_misses,
             concluded=step.concluded,
         )
-        return verdicts.with_verdicts(draft, await self._read(check, section))
+        for _ in range(MAX_READINGS):
+            draft = verdicts.with_verdicts(draft, read := await self._read(check, section))
+            left = verdicts.to_read(verdicts.placed(draft))
+            if not (read.verdicts and left) or self.models.refusal("verifier", writing=True):
+                break
+            check = check.replace(sentences=left, near_misses=())
+        return draft
 
     async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
         """Return what the second reader says; nothing where there is none."""
