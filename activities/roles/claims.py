@@ -9,14 +9,12 @@ from collections.abc import Iterable, Sequence
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim
-from activities.dates import dates_in
 from activities.roles.prose import Written
 from activities.roles.role import Prompt
 from activities.roles.validation import refusal
-from activities.text.language import ENGLISH, language_of_question
 from activities.text.numbers import figures
 from activities.verification import gate
-from activities.verification.computed import Computations
+from activities.verification.computed import Computations, operands_of
 
 
 class Checks:
@@ -51,9 +49,6 @@ class Checks:
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
-        if claim.cites and decision.refusal is not None and decision.refusal.code in gate.NUMERIC:
-            claim = self._with_works_of_numbers(claim, about)
-            decision = self._decided(claim, claim.text, about)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *others = claim.cells
@@ -71,24 +66,23 @@ class Checks:
         quotes = [*self._quotes_of(claim, about), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
 
-    def _with_works_of_numbers(self, claim: DraftClaim, about: str) -> DraftClaim:
-        """Return a sentence that cites works with its numbers as well, which the second reader confirms."""
-        cited = [gate.whole(self._documents[name]) for name in claim.cites if name in self._documents]
-        made = self._computations.of(claim.text, [*cited, about])
-        names = gate.stating("; ".join(made.missing), [*cited, about], self._documents.values())
-        return claim.replace(cites=tuple(dict.fromkeys((*claim.cites, *names))))
-
     def _decided(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
-        quotes = [support.quote for support in claim.support]
-        return gate.sentence(
-            text,
-            claim.cites,
-            self._documents,
-            about,
-            quotes=quotes,
-            computations=self._computations,
-            is_row=claim.is_row,
-        )
+        """Decide on a text of a claim; a number may stand in another work than it cites, which is read."""
+
+        def by(cites: Sequence[str]) -> gate.Decision:
+            return gate.sentence(
+                text,
+                cites,
+                self._documents,
+                about,
+                quotes=[support.quote for support in claim.support],
+                computations=self._computations,
+                is_row=claim.is_row,
+            )
+
+        decision = by(claim.cites)
+        elsewhere = claim.cites and decision.refusal is not None and decision.refusal.code in gate.NUMERIC
+        return decision if not elsewhere or by(()).refusal is not None else by(())
 
     def _verbatim(self, claim: DraftClaim) -> Support | None:
         """Return the sentence of the cited work that a claim is, word for word."""
@@ -102,14 +96,12 @@ class Checks:
 
     def _operands(self, claim: DraftClaim) -> Iterable[Support]:
         """Yield the sentences that state the numbers and dates of its computations."""
-        sides = [row.rpartition("=") for row in claim.computed]
-        results = {value for *_, result in sides for n in figures(result) for value in n.values}
-        language = language_of_question(claim.text) or ENGLISH
-        for made, *_ in sides:
-            numbers = (n.shown for n in figures(made) if not n.values & results)
-            for operand in dict.fromkeys((*numbers, *(day.shown for day in dates_in(made, language)))):
-                if quote := gate.quote_of_operand(operand, claim.cites, self._shown):
-                    yield quote
+        made = (figures(row.rpartition("=")[2]) for row in claim.computed)
+        results = {value for numbers in made for number in numbers for value in number.values}
+        for operand in dict.fromkeys(o for row in claim.computed for o in operands_of(row)):
+            computed = any(number.values & results for number in figures(operand))
+            if not computed and (quote := gate.quote_of_operand(operand, claim.cites, self._shown)):
+                yield quote
 
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:

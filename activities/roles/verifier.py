@@ -5,7 +5,7 @@ sentences follow, each with the works that it cites, and among them control sent
 measured (`activities.verification.controls`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -178,6 +178,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
     are counted.
     """
     sentences = {sentence.id: sentence for sentence in step.sentences}
+    documents = {document.evidence_id: document for document in prompt.shown.values()}
     strictest: dict[str, tuple[int, VerdictAnswer]] = {}
     for verdict in answer.verdicts:
         label, supported = verdict.claim, one_of(verdict.supported, SUPPORTED)
@@ -203,13 +204,15 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
                 else Vigilance(planted=1, noticed=noticed)
             )
             continue
-        quotes: tuple[Support, ...] = gate.carried_by(sentence, carrying) if problem is None else ()
-        if problem is None and sentence.cites:
-            problem = _unstated(step, prompt, sentence, quotes)
+        quotes: tuple[Support, ...] = ()
+        if problem is None:
+            about = "\n".join((step.question, *step.concluded, *(head for head, _ in sentence.cells)))
+            quotes = gate.carried_by(sentence, carrying, documents, about)
+            problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
         verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed, leans=leans))
-    foreign = {d.evidence_id for d in prompt.shown.values() if language_in(d) != step.language}
+    foreign = {name for name, work in documents.items() if language_in(work) != step.language}
     untranslated = [
         quote
         for verdict in verdicts
@@ -227,11 +230,9 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
 
 
 def _unstated(
-    step: VerifyInput, prompt: Prompt, sentence: DraftClaim, quotes: Sequence[Support]
+    sentence: DraftClaim, quotes: Sequence[Support], documents: Mapping[str, Evidence], about: str
 ) -> Statement | None:
     """Tell which number of a sentence no work has that carries it; None where each has its work."""
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
-    about = "\n".join((step.question, *step.concluded, *(head for head, _ in sentence.cells)))
     return gate.sentence(
         sentence.text,
         [*dict.fromkeys(quote.evidence_id for quote in quotes)],

@@ -145,6 +145,11 @@ def _parsed(shown: str) -> Expression:
     return Expression(text, {name: Operand(m, constants.get(name, ())) for name, m in mentions.items()}, tree)
 
 
+def operands_of(line: str) -> list[str]:
+    """Return the numbers and dates of a computation as they are written."""
+    return [operand.mention.shown for operand in _parsed(line).operands]
+
+
 def _dates(text: str) -> list[Date]:
     return dates_in(text, language_of_question(text) or ENGLISH)
 

@@ -13,7 +13,6 @@ only at quotes and standings.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
@@ -219,25 +218,27 @@ def confirmed(
     return None
 
 
-def carried_by(claim: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
+def carried_by(
+    claim: DraftClaim, carrying: Sequence[Support], documents: Mapping[str, Evidence], about: str = ""
+) -> tuple[Support, ...]:
     """Return the few quotes that carry a sentence, of those that a second reader named.
 
-    They are of the works that it cites (of any, where it cites none); of each work the first, and as many as
-    `MAX_QUOTES` in all. Those that are behind its computations stay."""
+    They are of the works that it cites (of any, where it cites none), or have a number that none of these
+    states; of each work the first, and as many as `MAX_QUOTES` in all. Those that are behind its computations
+    stay. `about`: the question, whose numbers need no work."""
     works = works_of(claim)
-    named = [support for support in dict.fromkeys(carrying) if support.evidence_id in works or not works]
+    texts = [*(whole(documents[name]) for name in works if name in documents), *claim.computed, about]
+    missing = [number.shown for number in missing_numbers(claim.text, texts)] if works else []
+
+    def carries(support: Support) -> bool:
+        states = (number for number in missing if not any(missing_numbers(number, [support.quote])))
+        return not works or support.evidence_id in works or next(states, None) is not None
+
+    named = [support for support in dict.fromkeys(carrying) if carries(support)]
     first = {support.evidence_id: support for support in reversed(named)}
     chosen = dict.fromkeys((*first.values(), *named[:MAX_QUOTES]))
     computed = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in first))
     return tuple(dict.fromkeys((*(support for support in named if support in chosen), *computed)))
-
-
-def stating(text: str, works: Sequence[str], others: Iterable[Evidence]) -> Iterator[str]:
-    """Yield the ids of other works with the numbers that a text has and its works have not."""
-    others = [*others]
-    for number in missing_numbers(text, works):
-        holding = (w.evidence_id for w in others if not any(missing_numbers(number.shown, [whole(w)])))
-        yield from islice(holding, 1)
 
 
 def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:

@@ -1,10 +1,8 @@
 """Lists and tables of a writer: a row or an item is decided, written again and changed as a sentence is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
 
-from activities.contracts.evidence import Evidence, ReportPlanSection, Statement
+from activities.contracts.evidence import Evidence, ReportPlanSection, Statement, Support
 from activities.contracts.revise import Revised, ReviseInput
 from activities.contracts.write import (
     DraftClaim,
@@ -20,7 +18,7 @@ from activities.roles.rewording import AgainAnswer
 from activities.roles.role import Prompt
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
-from activities.verification.gate import quote_of_operand
+from activities.verification.gate import carried_by, quote_of_operand
 from activities.verification.verdicts import printed, to_reword
 
 BILL = Evidence(
@@ -41,35 +39,37 @@ WORKS = (BILL, LETTER)
 STEP = WriteInput(
     run_id="r", question="How much is claimed for the plumber?", profile=load_profile("general")
 )
-COLUMNS = ["Item", "Amount", "Landlord"]
-CALL = {"cells": ["Call at night", "180.00", ""], "rests_on": ["S1"]}
+COLUMNS = ("Item", "Amount", "Landlord", "Source")
+CALL = "Call at night | 180.00 | | [E1]"
 
 
-def table(*rows: Mapping[str, object], heading: str = "") -> dict[str, object]:
-    return {"form": "table", "heading": heading, "columns": COLUMNS, "claims": rows}
+def table(*rows: str, heading: str = "") -> str:
+    lines = [" | ".join(COLUMNS), "---|---|---|---", *rows]
+    return f"## {heading}\n\n" * bool(heading) + "\n".join(f"| {line} |" for line in lines)
 
 
-def written(*blocks: Mapping[str, object], step: WriteInput = STEP) -> tuple[SectionDraft, Prompt]:
-    prompt = WRITER.render(step, WORKS, 20_000)
-    answer = DraftAnswer.model_validate({"answer": [], "blocks": blocks})
+def written(
+    *blocks: str, computed: Sequence[str] = (), step: WriteInput = STEP, works: Sequence[Evidence] = WORKS
+) -> tuple[SectionDraft, Prompt]:
+    prompt = WRITER.render(step, works, 20_000)
+    answer = DraftAnswer(report="\n\n".join(blocks), computed=list(computed))
     return named("s1", WRITER.accept(step, prompt, answer).output), prompt
 
 
-def test_a_row_is_a_claim_with_its_headings_and_its_own_labels() -> None:
-    draft, _ = written(table(CALL, {"cells": ["Bill", "426.00", "336.00"], "rests_on": ["S2", "S3"]}))
+def test_a_row_is_a_claim_with_its_headings_and_the_works_that_it_cites() -> None:
+    draft, _ = written(table(CALL, "Bill | 426.00 | 336.00 | [E1, E2]"))
     call, bill = draft.claims
     assert (call.state, call.text) == ("ask", "Item: Call at night; Amount: 180.00")
     assert call.cells == (("Item", "Call at night"), ("Amount", "180.00"), ("Landlord", ""))
-    assert [support.evidence_id for support in bill.support] == [BILL.evidence_id, LETTER.evidence_id]
+    assert bill.cites == (BILL.evidence_id, LETTER.evidence_id)
     assert bill.cells == (("Item", "Bill"), ("Amount", ""), ("Landlord", "336.00"))
     assert (bill.state, bill.problem and bill.problem.code) == ("ask", "number_missing")
 
 
 def test_a_row_loses_the_field_that_does_not_follow_and_falls_with_its_only_one() -> None:
     """What was lost is listed once the row stands; its writer is told why, and the row is written again."""
-    shown = {"rests_on": ["S1", "S2", "S3"], "computed": ["180.00 + 246.00"]}
-    rows = ({"cells": ["In all", "427.00", "336.00"], **shown}, {"cells": ["In all", "427.00", ""], **shown})
-    row, only = written(table(rows[0]))[0], written(table(rows[1]))[0]
+    rows = ("In all | 427.00 | 336.00 | [E1, E2]", "In all | 427.00 | | [E1]")
+    row, only = (written(table(each), computed=["180.00 + 246.00"])[0] for each in rows)
     assert [claim.state for claim in (*row.claims, *only.claims)] == ["ask", "refused"]
     assert row.claims[0].text == "Item: In all; Landlord: 336.00"
     stands = row.changed(lambda one: (one.replace(state="stands", stands_by="reader"),))
@@ -81,52 +81,103 @@ def test_a_row_loses_the_field_that_does_not_follow_and_falls_with_its_only_one(
     failed = to_reword(stands)
     prompt = WRITER.render(STEP.replace(failed=failed), WORKS, 20_000)
     assert "(fields left out: it prints 427.00, which its calculation does not give" in prompt.user
-    better = {"claim": "C1", "cells": ["In all", "426.00", "336.00"], **shown}
-    assert again(failed, better).claims[0].text == "Item: In all; Amount: 426.00; Landlord: 336.00"
-    assert not again(failed, {**better, "cells": rows[0]["cells"]}).claims, "the first row stands"
+    better = {"claim": "C1", "cells": ["In all", "426.00", "336.00", "[E1, E2]"]}
+    shown = ["180.00 + 246.00"]
+    assert again(failed, better, computed=shown).claims[0].text == (
+        "Item: In all; Amount: 426.00; Landlord: 336.00"
+    )
+    worse = {**better, "cells": ["In all", "427.00", "336.00"]}
+    assert not again(failed, worse, computed=shown).claims, "the first row stands"
 
 
 def test_a_figure_has_the_only_sentence_of_its_works_that_states_it_as_a_quote() -> None:
-    text = "The call and three hours of work cost 180.00 and 246.00 euros."
-    (claim,) = written({"claims": [{"text": text, "rests_on": ["S1"]}]})[0].claims
+    (claim,) = written("The call and three hours of work cost 180.00 and 246.00 euros [E1].")[0].claims
     assert [support.quote for support in claim.support] == [
         "Emergency call at night: 180.00 euros in all.",
         "Three hours of work cost 246.00 euros more.",
     ]
-    (other,) = written({"claims": [{"text": "The call cost 180.00 euros.", "rests_on": ["S1"]}]})[0].claims
-    assert len(other.support) == 1
 
 
 def test_a_number_of_any_field_follows_from_a_shown_computation_or_the_row_falls() -> None:
-    total = {"cells": ["In all", "426.00", ""], "rests_on": ["S1", "S2"], "computed": ["180.00 + 246.00"]}
-    wrong = {"cells": ["In all, less", "90.00", ""], "rests_on": ["S1", "S2"], "computed": ["180 + 246"]}
-    right, other = written(table(total, wrong))[0].claims
+    rows = ("In all | 426.00 | | [E1]", "In all, less | 90.00 | | [E1]")
+    right, other = written(table(*rows), computed=["180.00 + 246.00"])[0].claims
     assert (right.state, right.computed) == ("ask", ("180.00 + 246.00 = 426.00",))
     assert (other.state, other.problem and other.problem.code) == ("refused", "number_not_computed")
 
 
-def test_no_field_is_lost_where_headings_are_missing() -> None:
-    row = {"cells": ["Call at night", "180.00", "", "in all"], "rests_on": ["S1"]}
-    more, none = written(table(row), {**table(row), "columns": []})[0].claims
-    assert more.cells == (("Item", "Call at night"), ("Amount", "180.00"), ("Landlord", "in all"))
-    assert (none.cells, none.text) == ((), "Call at night; 180.00; in all")
+def test_a_number_of_another_work_stands_by_the_sentence_that_a_reader_names() -> None:
+    """A row names the invoice, and its date stands in the letter; what no work has is refused."""
+    (row,) = written(table("Call | 180.00 | 336.00 acknowledged | [E1]"))[0].claims
+    assert (row.state, row.cites) == ("ask", (BILL.evidence_id,))
+    call = Support(evidence_id=BILL.evidence_id, quote="Emergency call at night: 180.00 euros in all.")
+    letter = Support(evidence_id=LETTER.evidence_id, quote=LETTER.text)
+    other = letter.replace(quote="Our client acknowledges it.")
+    documents = {work.evidence_id: work for work in WORKS}
+    assert carried_by(row, [call, letter, other], documents) == (call, letter)
+    (wrong,) = written("The call cost 181.00 euros [E1].")[0].claims
+    assert (wrong.state, wrong.cites) == ("refused", (BILL.evidence_id,))
 
 
-def test_an_item_has_its_lead_and_is_read_with_it() -> None:
-    item = {"text": "The plumber came at night.", "lead": "16 January 2025:", "rests_on": ["S1"]}
-    (one,) = written({"form": "list", "claims": [item]})[0].claims
+def test_citations_stand_where_they_were_written_and_labels_of_no_work_carry_nothing() -> None:
+    text = "The call cost 180.00 euros [E1], of which the landlord acknowledges nothing [E2][E9]."
+    draft, _ = written(f"{text}\n\nThe bill is paid [E7].")
+    (claim,) = draft.claims
+    assert claim.text == "The call cost 180.00 euros, of which the landlord acknowledges nothing."
+    assert [(claim.text[: mark.at][-5:], mark.works) for mark in claim.marks] == [
+        ("euros", (BILL.evidence_id,)),
+        ("thing", (LETTER.evidence_id,)),
+    ]
+    assert [refusal.reason.code for refusal in draft.refused] == ["label_unknown"]
+
+
+def test_a_sentence_of_a_work_word_for_word_stands_by_its_quote() -> None:
+    copied, other = written(
+        "Three hours of work cost 246.00 euros more [E1].", "Three hours of work cost 246.00 euros [E1]."
+    )[0].claims
+    assert (copied.state, copied.support[0].quote) == (
+        "stands",
+        "Three hours of work cost 246.00 euros more.",
+    )
+    assert other.state == "ask"
+
+
+def test_a_report_is_read_as_answer_headings_items_and_leads() -> None:
+    draft, _ = written(
+        "# The plumber",
+        "**In all:** something is claimed. It is open.",
+        "- **Call.** It was *at night* [E1].\n- Work. It took hours [E1].",
+        "## Who pays",
+        "The landlord acknowledges 336.00 euros [E2].",
+    )
+    assert draft.title == "The plumber"
+    lead, leaning, call, work, hours = draft.answer
+    assert (lead.lead, lead.body, leaning.text) == ("In all", "something is claimed.", "It is open.")
+    assert [(one.item, one.begins) for one in (lead, call, work, hours)] == [
+        (False, False),
+        (True, True),
+        (True, True),
+        (True, False),
+    ]
+    assert (call.text, call.lead) == ("Call: It was at night.", "Call")
+    assert [p.heading and p.heading.text for p in draft.paragraphs] == ["Who pays"]
+
+
+def test_an_item_is_read_with_its_lead() -> None:
+    one, dated = written(
+        "- **16 January 2025:** The plumber came at night [E1].",
+        "- **17 January 2025:** The plumber came at night [E1].",
+    )[0].claims
     assert one.text == "16 January 2025: The plumber came at night."
-    assert one.cells == (("16 January 2025", "The plumber came at night."),)
     assert one.state == "ask"
-    (dated,) = written({"form": "list", "claims": [{**item, "lead": "17 January 2025"}]})[0].claims
     assert dated.state == "refused", "a date that its work does not have"
 
 
 def test_a_heading_stands_in_words_of_the_question_and_is_read_otherwise() -> None:
-    blocks = [table(CALL, heading=words) for words in ("The plumber", "The landlord is wrong", "")]
-    headings = [paragraph.heading for paragraph in written(*blocks)[0].paragraphs]
-    assert [heading and heading.state for heading in headings] == ["stands", "ask", None]
-    assert [heading and heading.id for heading in headings] == ["s1.h1", "s1.h2", None]
+    first = "It is claimed [E1]."
+    blocks = [table(CALL, heading=words) for words in ("The plumber", "The landlord is wrong")]
+    headings = [paragraph.heading for paragraph in written(first, *blocks)[0].paragraphs]
+    assert [heading and heading.state for heading in headings] == ["stands", "ask"]
+    assert [heading and heading.id for heading in headings] == ["s1.h1", "s1.h2"]
 
 
 def refused(draft: SectionDraft, *numbers: int) -> SectionDraft:
@@ -137,21 +188,23 @@ def refused(draft: SectionDraft, *numbers: int) -> SectionDraft:
     )
 
 
-def again(failed: Sequence[DraftParagraph], *sentences: Mapping[str, object]) -> SectionDraft:
+def again(
+    failed: Sequence[DraftParagraph], *sentences: Mapping[str, object], computed: Sequence[str] = ()
+) -> SectionDraft:
     step = STEP.replace(failed=tuple(failed))
     prompt = WRITER.render(step, WORKS, 20_000)
-    answer = AgainAnswer.model_validate({"sentences": sentences})
+    answer = AgainAnswer.model_validate({"sentences": sentences, "computed": computed})
     return accept(step, prompt, answer).output
 
 
 def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
-    second = {"cells": ["Work", "246.00", "acknowledged"], "rests_on": ["S2"]}
-    draft = refused(written(table(CALL, second))[0], 2)
+    draft = refused(written(table(CALL, "Work | 246.00 | acknowledged | [E1]"))[0], 2)
     failed = to_reword(draft)
     assert [claim.id for paragraph in failed for claim in paragraph.claims] == ["s1.2"]
-    row = {"claim": "C1", "cells": ["Work", "246.00", ""], "rests_on": ["S2"]}
+    row = {"claim": "C1", "cells": ["Work", "246.00", ""]}
     (one,) = again(failed, row).claims
     assert (one.id, one.state, one.text) == ("s1.2", "ask", "Item: Work; Amount: 246.00")
+    assert one.cites == (BILL.evidence_id,)
     (out,) = again(failed, {**row, "cells": [], "text": "Work cost 246.00 euros."}).claims
     assert out.state == "out", "a row in the words of a sentence"
 
@@ -170,16 +223,17 @@ def changed(sentences: Sequence[DraftClaim], answer: Mapping[str, object]) -> Re
 
 
 def test_a_change_words_a_row_by_its_fields_and_an_item_under_its_lead() -> None:
-    item = {"text": "Work cost 246.00 euros more.", "lead": "Work", "rests_on": ["S2"]}
-    claims = written(table(CALL), {"form": "list", "claims": [item]})[0].claims
+    bill = Support(evidence_id=BILL.evidence_id, quote=BILL.text)
+    draft, _ = written("- **Work:** Work cost 246.00 euros [E1].", table(CALL))
+    item, row = (claim.replace(state="stands", support=(bill,)) for claim in draft.claims)
     reword = [
-        {"claim": "C1", "cells": ["Plumber at night", "180.00", ""]},
-        {"claim": "C2", "text": "Work: The hours came to 246.00 euros."},
+        {"claim": "C1", "text": "Work: The hours came to 246.00 euros."},
+        {"claim": "C2", "cells": ["Plumber at night", "180.00", ""]},
     ]
-    row, one = changed(claims, {"reword": reword}).sentences
-    assert row.text == "Item: Plumber at night; Amount: 180.00"
+    one, changed_row = changed((item, row), {"reword": reword}).sentences
+    assert changed_row.text == "Item: Plumber at night; Amount: 180.00"
     assert one.cells == (("Work", "The hours came to 246.00 euros."),)
-    assert not changed(claims, {"reword": [{"claim": "C1", "cells": ["Plumber"]}]}).sentences
+    assert not changed((row,), {"reword": [{"claim": "C1", "cells": ["Plumber"]}]}).sentences
 
 
 def test_a_writer_says_which_of_what_was_left_open_its_text_settles() -> None:
@@ -188,59 +242,60 @@ def test_a_writer_says_which_of_what_was_left_open_its_text_settles() -> None:
     prompt = WRITER.render(step, WORKS, 20_000)
     assert "G1: No total of the claims" in prompt.user
     assert "G2: What the plumber says" in prompt.user
-    answer = DraftAnswer.model_validate({"blocks": [table(CALL)], "settled": ["G1", "G9", "the plumber"]})
+    answer = DraftAnswer(report=table(CALL), settled=["G1", "G9", "the plumber"])
     assert WRITER.accept(step, prompt, answer).output.settled == ("No total of the claims",)
     assert "`settled`" not in WRITER.render(STEP, WORKS, 20_000).user
 
 
 def test_blocks_of_a_report_in_one_call_stand_in_the_sections_that_they_name() -> None:
-    """One without a section that there is goes on where the last one stood; ids begin with the section."""
+    """Under a heading of no section they go on where the last one stood; ids begin with the section."""
     outline = tuple(
-        ReportPlanSection(id=name, title=f"On {name}", key_question=f"What of {name}?")
-        for name in ("s1", "s2", "s3")
+        ReportPlanSection(id=name, title=f"On the {name}", key_question=f"What of {name}?")
+        for name in ("bill", "call", "work")
     )
     step = STEP.replace(outline=outline)
-    prompt = WRITER.render(step, WORKS, 20_000)
-    assert "s2: On s2: What of s2?" in prompt.user
-    assert prompt.choices["blocks.section"] == ("s1", "s2", "s3")
-    assert WRITER.render(STEP, WORKS, 20_000).choices["blocks.section"] == ()
-    said = {"text": "The landlord acknowledges 336.00 euros.", "rests_on": ["S3"]}
-    blocks = [table(CALL), {**table(CALL), "section": "s2"}, {"claims": [said], "section": "s9"}]
-    answer = [said, {**said, "text": "Of the bill 336.00 euros are acknowledged.", "begins": True}]
-    made = DraftAnswer.model_validate({"answer": answer, "blocks": blocks})
-    draft = named("s1", WRITER.accept(step, prompt, made).output)
-    drafts = divided(draft, ["s1", "s2", "s3"])
+    assert "On the call: What of call?" in WRITER.render(step, WORKS, 20_000).user
+    said = "The landlord acknowledges 336.00 euros [E2]."
+    draft, _ = written(
+        said,
+        f"Of the bill that is all. {said}",
+        table(CALL, heading="On the bill"),
+        table(CALL, heading="On the call"),
+        f"## Who pays\n\n{said}",
+        step=step,
+    )
+    drafts = divided(draft, ["bill", "call", "work"])
     ids = {name: [claim.id for claim in part.claims] for name, part in drafts.items()}
-    assert ids == {"s1": ["s1.a1", "s1.a2", "s1.1"], "s2": ["s2.1", "s2.2"], "s3": []}
-    assert [claim.begins for claim in drafts["s1"].answer] == [False, True]
+    assert ids == {
+        "bill": ["s1.a1", "s1.a2", "s1.a3", "bill.1"],
+        "call": ["call.1", "call.2"],
+        "work": [],
+    }
+    assert [claim.begins for claim in drafts["bill"].answer] == [False, True, False]
+    assert [p.heading and p.heading.text for p in drafts["call"].paragraphs] == [None, "Who pays"]
 
 
 def test_an_answer_may_have_the_figures_of_the_conclusions_and_no_others() -> None:
     """These are computed from all works: no work has them."""
     step = STEP.replace(concluded=("The drug may lower deaths. Pooled RR 0.62 (0.41 to 0.93), 2 studies.",))
-    prompt = WRITER.render(step, WORKS, 20_000)
-    pooled = {"text": "Pooled, the risk ratio is 0.62 (0.41 to 0.93).", "rests_on": ["S1", "S3"]}
-    other = {"text": "Pooled, the risk ratio is 0.72 (0.41 to 0.93).", "rests_on": ["S1", "S3"]}
-    made = DraftAnswer.model_validate({"answer": [pooled, other], "blocks": []})
-    assert [claim.state for claim in WRITER.accept(step, prompt, made).output.answer] == ["ask", "refused"]
+    draft, _ = written(
+        *(f"Pooled, the risk ratio is {ratio} (0.41 to 0.93) [E1, E2]." for ratio in ("0.62", "0.72")),
+        step=step,
+    )
+    assert [claim.state for claim in draft.answer] == ["ask", "refused"]
 
 
 def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these() -> None:
     """Each rests on what the other rows show, however they follow each other."""
-    rows = (
-        {"cells": ["A seventh of the call", "25.71", ""], "rests_on": ["S1"], "computed": ["180.00 / 7"]},
-        {"cells": ["A seventh of the work", "35.14", ""], "rests_on": ["S2"], "computed": ["246.00 / 7"]},
+    rows = ("A seventh of the call | 25.71 | | [E1]", "A seventh of the work | 35.14 | | [E1]")
+    sevenths = ("25.71 + 35.14", "180.00 / 7", "246.00 / 7")
+    wrong, _ = written(table("Both | 60.86 | | [E1]", *rows), computed=sevenths)
+    assert [claim.state for claim in wrong.claims] == ["refused", "ask", "ask"]
+    draft, _ = written(
+        "Together 60.85 euros are due [E1].", table("Both | 60.85 | | [E1]", *rows), computed=sevenths
     )
-    wrong = {"cells": ["Both", "60.86", ""], "rests_on": ["S1"], "computed": ["25.71 + 35.14"]}
-    assert [claim.state for claim in written(table(wrong, *rows))[0].claims] == ["refused", "ask", "ask"]
-    answer = [{"text": "Together 60.85 euros are due.", "rests_on": ["S1", "S2"]}]
-    total = {"cells": ["Both", "60.85", ""], "rests_on": ["S1"], "computed": ["25.71 + 35.14"]}
-    prompt = WRITER.render(STEP, WORKS, 20_000)
-    made = DraftAnswer.model_validate({"answer": answer, "blocks": [table(total, *rows)]})
-    draft = WRITER.accept(STEP, prompt, made).output
     assert [claim.state for claim in draft.claims] == ["ask"] * 4
-    assert draft.answer[0].computed == ("25.71 + 35.14 = 60.85",)
-    assert draft.paragraphs[0].claims[0].computed == (
+    assert draft.answer[0].computed == (
         "180.00 / 7 = 25.71",
         "246.00 / 7 = 35.14",
         "25.71 + 35.14 = 60.85",
@@ -249,44 +304,37 @@ def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these()
 
 def test_a_balance_is_computed_row_by_row_however_long_the_account_is() -> None:
     amounts = [f"{180 - 10 * n:.2f}" for n in range(13)]
-    rows = [
-        {"cells": [f"After payment {n}", after, ""], "rests_on": ["S1"], "computed": [f"{before} - 10"]}
-        for n, (before, after) in enumerate(pairwise(amounts), 1)
-    ]
+    rows = [f"After payment {n} | {after} | | [E1]" for n, after in enumerate(amounts[1:], 1)]
     works = (BILL.replace(text=f"{BILL.text} Each payment was 10 euros."), LETTER)
-    prompt = WRITER.render(STEP, works, 20_000)
-    answer = DraftAnswer.model_validate({"answer": [], "blocks": [table(*rows)]})
-    draft = WRITER.accept(STEP, prompt, answer).output
+    draft, _ = written(table(*rows), computed=[f"{before} - 10" for before in amounts[:-1]], works=works)
     assert [row.cells[1][1] for row in draft.claims] == amounts[1:]
-    assert all(row.support[-1].quote == "Each payment was 10 euros." for row in draft.claims)
+    assert all("Each payment was 10 euros." in [s.quote for s in row.support] for row in draft.claims)
 
 
-def test_an_operand_without_its_label_gets_the_sentence_that_states_it() -> None:
-    """Of another work too, but no number of few digits that stands in several sentences."""
-    row = {"cells": ["Left", "90.00", ""], "rests_on": ["S2"], "computed": ["426.00 - 336.00"]}
-    sums = {"cells": ["Both", "426.00", ""], "rests_on": ["S1"], "computed": ["180.00 + 246.00"]}
-    draft, _ = written(table(row, sums))
-    left, both = draft.claims
+def test_days_within_a_computation_are_a_figure_too() -> None:
+    letter = LETTER.replace(text=f"{LETTER.text} It is from 14 March 2025, the payment from 30 April 2025.")
+    text = "For 47 days the interest on 336.00 euros is 3.46 euros [E2]."
+    shown = ["336.00 * 8 / 100 * days(2025-03-14, 2025-04-30) / 365"]
+    works = (BILL, letter.replace(text=f"{letter.text} The rate is 8 percent a year, and that is agreed."))
+    (claim,) = written(text, computed=shown, works=works)[0].claims
+    assert claim.computed == (
+        "days(2025-03-14, 2025-04-30) = 47",
+        "336.00 * 8 / 100 * days(2025-03-14, 2025-04-30) / 365 = 3.46",
+    )
+
+
+def test_an_operand_gets_the_sentence_that_states_it() -> None:
+    (both,) = written(table("Both | 426.00 | | [E1]"), computed=["180.00 + 246.00"])[0].claims
     assert [support.evidence_id for support in both.support] == [BILL.evidence_id] * 2
-    assert [support.evidence_id for support in left.support] == [BILL.evidence_id, LETTER.evidence_id]
-    chance = {"cells": ["Both", "432.00", ""], "rests_on": ["S1"], "computed": ["180.00 + 7 * 36"]}
-    draft, _ = written(table(chance))
-    assert [claim.state for claim in draft.claims] == ["refused"]
+    (chance,) = written(table("Both | 432.00 | | [E1]"), computed=["180.00 + 7 * 36"])[0].claims
+    assert chance.state == "refused", "36 stands nowhere"
 
 
 def test_a_number_of_a_heading_may_stand_in_any_work() -> None:
-    row = {"cells": ["Call at night", "180.00"], "rests_on": ["S1"]}
-    bill = BILL.replace(text=f"{BILL.text} Invoice INV-0359.")
+    works = (BILL, LETTER.replace(text=f"{LETTER.text} It is on INV-0359."))
     for heading, state in (("INV-0359", "ask"), ("INV-0360", "refused")):
-        block = {"form": "table", "heading": "", "columns": ["Item", heading], "claims": [row]}
-        prompt = WRITER.render(STEP, (LETTER, bill), 20_000)
-        labels = [name for name, one in prompt.sentences.items() if one.quote.startswith("Emergency")]
-        answer = DraftAnswer.model_validate(
-            {"answer": [], "blocks": [{**block, "claims": [{**row, "rests_on": labels}]}]}
-        )
-        letter = LETTER.replace(text=f"{LETTER.text} It is on INV-0359.")
-        answer_of = WRITER.accept(STEP, replace(prompt, shown={"E1": letter, "E2": BILL}), answer).output
-        assert [claim.state for claim in answer_of.claims] == [state]
+        text = f"| Item | {heading} |\n|---|---|\n| Call at night [E1] | 180.00 |"
+        assert [claim.state for claim in written(text, works=works)[0].claims] == [state]
 
 
 def test_a_day_gets_the_sentence_that_states_it_in_its_language_and_no_other() -> None:
