@@ -99,9 +99,6 @@ class Appraisal(Frozen):
     effects: tuple[StudyEffect, ...] = ()
     proposed: tuple[Proposed, ...] = ()
     refused: tuple[Refused, ...] = ()
-    concluded: tuple[str, ...] = ()
-    """What follows of them, a line for each outcome, for those who write the answer. A report makes its
-    conclusions anew of what stands then."""
     worded: dict[str, str] = Field(default_factory=dict)
     """`Conclusion.key` -> its line in other words, as a person asked and a second reader confirmed."""
 

@@ -213,8 +213,6 @@ class WriteInput(StepContext):
     hypotheses: tuple[MechanismHypothesis, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
     """Judgements of the items of `evidence` that were judged."""
-    concluded: tuple[str, ...] = ()
-    """See `Appraisal.concluded`: what the answer says."""
     left_open: tuple[str, ...] = ()
     """What the judge, else the gap evaluator, left open when the search ended."""
     failed: tuple[DraftParagraph, ...] = ()
@@ -240,8 +238,6 @@ class VerifyInput(StepContext):
     """See `SectionDraft.works_room`; 0: as many works as fit."""
     near_misses: tuple[DraftClaim, ...] = ()
     """See `SectionDraft.near_misses`."""
-    concluded: tuple[str, ...] = ()
-    """See `Appraisal.concluded`: what the sentences follow."""
 
 
 class SentenceVerdict(Frozen):
@@ -285,8 +281,6 @@ class EditInput(StepContext):
     answers: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
     """Section id -> the sentences of its answer, in order."""
     judgements: tuple[WorkJudgement, ...] = ()
-    concluded: tuple[str, ...] = ()
-    """See `Appraisal.concluded`: what the answer says."""
     asks_mechanism: bool = False
     """Whether the profile asks for the mechanism of the disease."""
 

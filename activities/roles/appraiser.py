@@ -10,7 +10,7 @@ from typing import Annotated, get_args
 from pydantic import BeforeValidator
 
 from activities.analysis import figures
-from activities.analysis.conclusions import OTHER_SIDE, conclude, is_turned
+from activities.analysis.conclusions import OTHER_SIDE, is_turned
 from activities.analysis.scale import no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
     Appraisal,
@@ -24,8 +24,6 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
-from activities.report.formats.conclusion_words import line as in_one_line
-from activities.report.strength import facts_of
 from activities.roles.fields import Loose, OneSentence, OneWork, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of, refusal, supports
@@ -157,9 +155,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             effects.append(effect)
     proposed = tuple(filter(None, map(_proposed, answer.conclusions)))
     made = Appraisal(effects=_named(effects, proposed), proposed=proposed, refused=tuple(refused))
-    judged = {judgement.evidence_id: judgement for judgement in step.judgements}
-    works = {work.evidence_id: facts_of(work, judged.get(work.evidence_id)) for work in prompt.shown.values()}
-    return Accepted(made.replace(concluded=tuple(map(in_one_line, conclude(made, works)))))
+    return Accepted(made)
 
 
 def _named(effects: Sequence[StudyEffect], proposed: Sequence[Proposed]) -> tuple[StudyEffect, ...]:

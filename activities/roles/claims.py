@@ -23,7 +23,7 @@ class Checks:
     def __init__(self, prompt: Prompt, expressions: Sequence[str]) -> None:
         self._documents = {document.evidence_id: document for document in prompt.shown.values()}
         self._shown = prompt.sentences.values()
-        self._about = "\n".join((prompt.question, *prompt.stated))
+        self._about = prompt.question
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, works)
         self.refused: list[Refused] = []

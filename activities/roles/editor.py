@@ -16,7 +16,7 @@ from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.messages import plural
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, limits
-from activities.roles.prompt import compose, concluded, fenced
+from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, refusal, sentence_text
 from activities.text.numbers import missing_numbers
@@ -62,8 +62,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     several = step.wants_answer
     answered = "write the answer too" if several else "leave the answer empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
-    conclusions_text = concluded(step.concluded) if several else ""
-    frame = compose("editor", step, room=room, inputs=[conclusions_text], task=task)
+    frame = compose("editor", step, room=room, task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
     rows: list[str] = []
     shown: dict[str, str] = {}
@@ -80,7 +79,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
         before = section
         rows.append(row)
         shown[label] = claim.id
-    inputs = [conclusions_text, "Claims:\n" + fenced("claims", "\n".join(rows))]
+    inputs = ["Claims:\n" + fenced("claims", "\n".join(rows))]
     prompt = compose("editor", step, room=room, inputs=inputs, task=task)
     unread = len(claims) + len(answers) - len(shown)
     notes = (Statement.of("not_edited", sentences=unread),)
@@ -132,8 +131,7 @@ def _sentence(
         support=tuple(dict.fromkeys(support for claim in named for support in claim.support)),
         claims=tuple(dict.fromkeys(claim.id for claim in named)),
     )
-    about = "\n".join((step.question, *step.concluded))  # whose figures no claim has
-    return gate.decided(sentence, gate.edited(text, named, about))
+    return gate.decided(sentence, gate.edited(text, named, step.question))
 
 
 def _title(step: EditInput, title: str, refused: list[Refused]) -> str:

@@ -203,20 +203,6 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
     return f"{name}:\n{fenced('list', lines)}"
 
 
-_FOLLOW = (
-    "Code made this beside your reading, and none of it stands above your answer. Use a pooled effect where "
-    "it answers what is asked, with its interval and what it was computed from; where a line puts together "
-    "what differs (times, comparators, outcomes, reports of the same people), leave it out. Where you go "
-    "another way for the same outcome and comparison, or are surer, say why."
-)
-
-
-def concluded(lines: Sequence[str]) -> str:
-    """Tell who writes the answer what code computed from the works; empty without any."""
-    note = listed("Computed from all works", lines, each=400)
-    return f"{note}\n{_FOLLOW}" if note else ""
-
-
 def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
     """List the searches already made, the latest first."""
     return listed(

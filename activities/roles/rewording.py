@@ -94,7 +94,6 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         claims=labels,
         notes=(),
         answer=AgainAnswer,
-        stated=step.concluded,
     )
 
 

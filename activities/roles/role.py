@@ -46,10 +46,6 @@ class Prompt:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Field of the answer by its path (`searches.source`), or named type of fields (`SentenceLabel`) -> the
     values it may have."""
-    stated: tuple[str, ...] = ()
-    """The lines that code computed from all works; an answer may have their figures."""
-    results: tuple[str, ...] = ()
-    """Computations that other sentences of the same text show."""
     works_room: int = 0
     """Tokens that the works were given."""
     notes: tuple[Statement | str, ...] = ()

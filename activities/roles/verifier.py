@@ -13,7 +13,7 @@ from activities.contracts.evidence import Evidence, Statement, Support, Vigilanc
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
-from activities.roles.prompt import clip, fenced, listed, one_line
+from activities.roles.prompt import clip, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
@@ -132,7 +132,6 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             documents,
             room=room,
             inputs=[
-                listed("Computed from all works", step.concluded, each=400),
                 "Sentences:\n" + fenced("claims", "\n".join(lines)),
             ],
             judged=step.judgements,
@@ -206,7 +205,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             continue
         quotes: tuple[Support, ...] = ()
         if problem is None:
-            about = "\n".join((step.question, *step.concluded, *(head for head, _ in sentence.cells)))
+            about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
             quotes = gate.carried_by(sentence, carrying, documents, about)
             problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()

@@ -20,7 +20,7 @@ from activities.contracts.step import Role, StepContext
 from activities.models.base import BYTES_PER_TOKEN
 from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.assessment import MIN_ANSWERS
-from activities.roles.prompt import GRADES, Works, clip, compose, left_out, one_line
+from activities.roles.prompt import Works, clip, compose, left_out, one_line
 from activities.roles.role import Prompt
 from activities.text.normal_form import min_chars, normalise
 from activities.text.quotability import quote_fault
@@ -62,17 +62,15 @@ def compose_works(
     """Put together the prompt of a role that reads works, with what did not fit in its notes.
 
     Retracted works are not shown. `judged`: of a writer and its second reader, who read the works that
-    answer, under what was judged of them and with the sentences named. `named`: see `show`. `chars`: of each
+    answer, with the sentences named. `named`: see `show`. `chars`: of each
     work; of a longer one so many of `passages`, by default as many. `most`: tokens that the works may have.
     """
     sound = [document for document in documents if document.standing != "retracted"]
-    about: Mapping[str, str] = {}
     if judged is not None:
         by_id = {judgement.evidence_id: judgement for judgement in judged}
         sound = readable_works(sound, by_id)
-        about = {name: _about(judgement) for name, judgement in by_id.items()}
         named = {name: [quoted.quote for quoted in judgement.support] for name, judgement in by_id.items()}
-    works = partial(show, step.question, sound, about=about, named=named, chars=chars, passages=passages)
+    works = partial(show, step.question, sound, named=named, chars=chars, passages=passages)
     prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works, most=most)
     return replace(prompt, notes=left_out(len(prompt.shown), len(sound)))
 
@@ -82,7 +80,6 @@ def show(
     documents: Sequence[Evidence],
     room: int,
     *,
-    about: Mapping[str, str] | None = None,
     named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
@@ -90,15 +87,11 @@ def show(
 ) -> Works:
     """Show the documents that fit into `room` tokens, the first ones first.
 
-    `about`: evidence id -> what stands under the title of a work. `named`: evidence id -> quotes that are
-    shown before all else.
+    `named`: evidence id -> quotes that are shown before all else.
     """
     left = int(max(room, 0) * BYTES_PER_TOKEN)
     layouts = [
-        _Layout.of(
-            f"E{n}", work, (about or {}).get(work.evidence_id, ""), (named or {}).get(work.evidence_id)
-        )
-        for n, work in enumerate(documents, 1)
+        _Layout.of(f"E{n}", work, (named or {}).get(work.evidence_id)) for n, work in enumerate(documents, 1)
     ]
     reserved = _reserved(layouts, left) if named else [0] * len(layouts)
     later = sum(reserved)
@@ -159,7 +152,7 @@ class _Layout:
     """Places of the parts that hold what was named."""
 
     @classmethod
-    def of(cls, label: str, document: Evidence, about: str, quotes: Sequence[str] | None) -> "_Layout":
+    def of(cls, label: str, document: Evidence, quotes: Sequence[str] | None) -> "_Layout":
         head = heading(label, document)
         parts: list[tuple[str, Sentence | None]] = []
         at = 0
@@ -172,7 +165,7 @@ class _Layout:
             at = start + len(sentence.quote)
         parts.append((document.text[at:], None))
         named = frozenset(_places(document.text, parts, quotes or ()))
-        return cls(label, document, f"{head}\n({one_line(about)})" if about else head, parts, named)
+        return cls(label, document, head, parts, named)
 
     def least(self, *, beside: bool) -> int:
         """Return the bytes that what was named of the work needs, `beside`: with its neighbours."""
@@ -392,14 +385,3 @@ def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudge
         (document for document in documents if grade(document) >= least),
         key=lambda document: -grade(document),
     )
-
-
-def _about(judgement: WorkJudgement) -> str:
-    """Describe what was judged of a work, in a few words."""
-    parts = (
-        f"judged: {GRADES[judgement.answers]}",
-        "" if judgement.direction == "not_asked" else f"supports {judgement.direction}",
-        f"n = {judgement.participants}" if judgement.participants else "",
-        f"compared with {judgement.comparator}" if judgement.comparator else "",
-    )
-    return "; ".join(part for part in parts if part)

@@ -16,7 +16,7 @@ from activities.extractive import passages
 from activities.messages import N_
 from activities.roles.claims import Checks, works_shown
 from activities.roles.fields import Loose, Text, Texts, limits
-from activities.roles.prompt import concluded, listed
+from activities.roles.prompt import listed
 from activities.roles.prose import Block, WrittenText, read, sentence
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -90,7 +90,6 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             f"Section: {line(step.title, 160)}" if step.other_sections else "",
             listed("Sections", sections, 20, 300),
             SECTIONS if sections else "",
-            concluded(step.concluded),
             listed("Hypotheses so far", [hypothesis.line for hypothesis in step.hypotheses], limit=6),
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
@@ -102,7 +101,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
     )
     asked = {"near_misses": tested, "settled": bool(left_open)}
     choices: dict[str, tuple[str, ...]] = {name: () for name, wanted in asked.items() if not wanted}
-    return replace(prompt, choices={**prompt.choices, **choices}, stated=step.concluded)
+    return replace(prompt, choices={**prompt.choices, **choices})
 
 
 def _left_open(step: WriteInput) -> dict[str, str]:

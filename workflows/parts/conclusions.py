@@ -1,7 +1,6 @@
 """Conclusions by outcome: the effects of works that compare, which a model reads once.
 
-They are read before the answer and the sections are written, which are told what follows of them, where the
-budget leaves more than writing needs; else beside the last step that writes.
+They are read beside the last step that writes: the model concludes in its text, and code computes beside it.
 """
 
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
@@ -22,14 +21,8 @@ from workflows.steps.writing import JUDGEMENTS_ROOM
 class ConclusionsPart(Part):
     """Reads the effects of works on the outcomes of the question."""
 
-    async def before_answer(self, use_model: bool) -> None:
-        """Read the effects, where the budget leaves more than writing needs: the answer is told of them."""
-        works = self._works() if use_model else ()
-        if works and not self.models.refusal("appraiser"):
-            await self._appraise(works)
-
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
-        """Read the effects where they were not read before."""
+        """Read the effects, once."""
         if use_model and (works := self._works()):
             yield self._appraise(works)
 

@@ -323,7 +323,6 @@ class SectionDrafting(RunPart):
             stop_reason=state.stop_reason or self.results.overall_stop(),
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
             judgements=judgements_of(evidence, state.evidence.judgements),
-            concluded=writing.concluded(),
             left_open=tuple(dict.fromkeys(gap for part in outline for gap in state.left_open(part.id))),
         )
         drafts = divided(await writing.write(step, use_model=True), [section.id for section in outline])
@@ -358,7 +357,6 @@ class SectionDrafting(RunPart):
                 or (findings.stop_reason if findings else "sufficient_evidence"),
                 hypotheses=tuple(state.part(CandidatesState).hypotheses),
                 judgements=judgements_of(evidence, judged),
-                concluded=self.run.writing.concluded(),
                 left_open=state.left_open(section.id),
             )
             draft = await self.run.writing.write(step, use_model)

@@ -32,7 +32,7 @@ from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
 from workflows.context import RunPart
-from workflows.part_state import CandidatesState, ConclusionsState
+from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import ROOM, shown
 from workflows.steps.judging import best_first
 
@@ -88,7 +88,6 @@ class WritingSteps(RunPart):
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
             judgements=judgements_of(evidence, state.evidence.judgements),
-            concluded=self.concluded(),
             left_open=state.left_open(),
         )
         return await self.write(step, use_model)
@@ -127,7 +126,6 @@ class WritingSteps(RunPart):
             judgements=step.judgements,
             works_room=draft.works_room,
             near_misses=draft.near_misses,
-            concluded=step.concluded,
         )
         for _ in range(MAX_READINGS):
             draft = verdicts.with_verdicts(draft, read := await self._read(check, section))
@@ -184,7 +182,6 @@ class WritingSteps(RunPart):
                 ),
                 COMPUTED_ROOM,
             ),
-            concluded=self.concluded(),
         )
         new = await self.models.execute(WRITE, step)
         for place, (name, draft) in enumerate(drafts.items()):
@@ -207,7 +204,6 @@ class WritingSteps(RunPart):
             **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
             evidence=self._cited(sentences),
-            concluded=self.concluded(),
         )
         read_again = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):
@@ -241,11 +237,6 @@ class WritingSteps(RunPart):
             data = {"section_id": section_id, "refused": refused, "share": round(share, 3)}
             self.events.emit("refused", message, **data)
 
-    def concluded(self) -> tuple[str, ...]:
-        """Return what was computed from all works, which the answer says."""
-        appraisal = self.state.part(ConclusionsState).appraisal
-        return appraisal.concluded if appraisal is not None else ()
-
     # the editor
 
     async def edit(self, sections: Sequence[PlannedSection]) -> None:
@@ -270,7 +261,6 @@ class WritingSteps(RunPart):
             claims=claims,
             answers={name: answer for name, (answer, _) in stated.items() if name in claims},
             judgements=within(judgements, JUDGEMENTS_ROOM),
-            concluded=self.concluded(),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
         if step.asks_nothing and len(claims) > 1:

@@ -45,7 +45,6 @@ from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean, ended
 from activities.report.formats.works_table import named
 from activities.report.schema import Report
-from activities.text.numbers import missing_numbers
 
 TITLE = N_("Summary of findings")
 SUMMARY_HEAD = (
@@ -373,14 +372,10 @@ def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Sum up the findings by outcome, and show the works of each pool; `full`: those of every outcome.
 
-    An answer says what follows, and how sure it is: below it stand the rows of the pooled figures that the
-    text names. Its writer leaves one out that puts together what differs.
+    Beside an answer, which a model wrote and a second reader confirmed, they are shown in a `full` report.
     """
     shown = CONCLUSIONS.shown(report)
-    if report.answer and report.length != "full":
-        texts = "\n".join(claim.text for claim in report.sentences())
-        shown = tuple(conclusion for conclusion in shown if _is_named(conclusion, texts))
-    if not shown:
+    if not shown or (report.answer and report.length != "full"):
         return
     yield _summary(shown, report, quotes)
     for conclusion in shown:
@@ -390,13 +385,6 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
             if text := _rests_on(conclusion, quotes):
                 yield Text((Run(text),))
     yield Text((Run(_(NOTE)),), "note")
-
-
-def _is_named(conclusion: Conclusion, text: str) -> bool:
-    """Tell whether a text has the pooled figure of a conclusion."""
-    if conclusion.pooled is None:
-        return False
-    return not any(missing_numbers(interval_text(conclusion.pooled.result), [text]))
 
 
 def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Table:

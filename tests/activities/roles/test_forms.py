@@ -228,7 +228,7 @@ def test_a_change_words_a_row_by_its_fields_and_an_item_under_its_lead() -> None
     item, row = (claim.replace(state="stands", support=(bill,)) for claim in draft.claims)
     reword = [
         {"claim": "C1", "text": "Work: The hours came to 246.00 euros."},
-        {"claim": "C2", "cells": ["Plumber at night", "180.00", ""]},
+        {"claim": "C2", "cells": ["Plumber at night", "180.00"]},
     ]
     one, changed_row = changed((item, row), {"reword": reword}).sentences
     assert changed_row.text == "Item: Plumber at night; Amount: 180.00"
@@ -304,7 +304,9 @@ def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these()
 
 def test_a_balance_is_computed_row_by_row_however_long_the_account_is() -> None:
     amounts = [f"{180 - 10 * n:.2f}" for n in range(13)]
-    rows = [f"After payment {n} | {after} | | [E1]" for n, after in enumerate(amounts[1:], 1)]
+    rows = [
+        f"After payment {n} | {after} | | [E1]" for n, after in zip("ABCDEFGHIJKL", amounts[1:], strict=True)
+    ]
     works = (BILL.replace(text=f"{BILL.text} Each payment was 10 euros."), LETTER)
     draft, _ = written(table(*rows), computed=[f"{before} - 10" for before in amounts[:-1]], works=works)
     assert [row.cells[1][1] for row in draft.claims] == amounts[1:]

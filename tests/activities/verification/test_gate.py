@@ -1,10 +1,13 @@
 """What code decides of words of a model, in any language: quotes, numbers, codes and spans."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim
 from activities.verification import gate
+from activities.verification.computed import Computations
 
 SURGERY = Evidence(
     evidence_id="pmid:1",
@@ -29,6 +32,25 @@ STOPPED = Support(
 SENKTE = Support(
     evidence_id="pmid:2", quote="Metformin senkte die Sterblichkeit bei Patienten mit Diabetes nicht."
 )
+
+
+def sentence(
+    text: str,
+    *quotes: Support,
+    about: str = "",
+    documents: Mapping[str, Evidence] = DOCUMENTS,
+    computed: Sequence[str] = (),
+) -> gate.Decision:
+    """What the gate decides of a sentence that rests on these quotes."""
+    works = [*map(gate.whole, documents.values())]
+    return gate.sentence(
+        text,
+        [quote.evidence_id for quote in quotes],
+        documents,
+        about,
+        quotes=[quote.quote for quote in quotes],
+        computations=Computations(computed, works, works),
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,20 +79,18 @@ SENKTE = Support(
 def test_only_a_quote_stands_and_only_what_is_exact_is_refused(
     text: str, support: Support, state: str
 ) -> None:
-    decision = gate.sentence(text, "finding", [support], DOCUMENTS)
+    decision = sentence(text, support)
     assert (decision.refusal.code if decision.refusal else decision.state) == state
 
 
 def test_a_quote_of_one_work_is_read_where_several_are_cited() -> None:
-    assert gate.sentence(MORBIDITY.quote, "finding", [MORBIDITY, SENKTE], DOCUMENTS).state == "ask"
+    assert sentence(MORBIDITY.quote, MORBIDITY, SENKTE).state == "ask"
 
 
 def test_what_the_question_names_and_numbers_may_be_named() -> None:
     text = "Rule 19 of the PIVOT-9 trial was kept in group IV."
-    assert (
-        gate.sentence(text, "finding", [MORBIDITY], DOCUMENTS, "What is rule 19 of PIVOT-9?").state == "ask"
-    )
-    assert gate.sentence(text, "finding", [MORBIDITY], DOCUMENTS).state == "refused"
+    assert sentence(text, MORBIDITY, about="What is rule 19 of PIVOT-9?").state == "ask"
+    assert sentence(text, MORBIDITY).state == "refused"
 
 
 @pytest.mark.parametrize(
@@ -78,28 +98,28 @@ def test_what_the_question_names_and_numbers_may_be_named() -> None:
 )
 def test_a_range_of_days_holds_no_name_of_a_thing(text: str) -> None:
     dated = Support(evidence_id="pmid:1", quote="From 11.02.2025 to 31.03.2025 it ran.")
-    assert gate.sentence(text, "finding", [dated], {}).state == "ask"
-    unknown = gate.sentence(text.replace("31", "29"), "finding", [dated], {}).refusal
+    assert sentence(text, dated, documents={}).state == "ask"
+    unknown = sentence(text.replace("31", "29"), dated, documents={}).refusal
     assert unknown is not None
     assert unknown.code == "number_missing"
 
 
 @pytest.mark.parametrize("text", ["No document says it.", "Kein Dokument sagt, ob es hilft."])
 def test_what_no_work_says_is_read_in_any_language(text: str) -> None:
-    assert gate.sentence(text, "missing", [], DOCUMENTS).state == "ask"
-    assert gate.sentence(text, "finding", [], DOCUMENTS).refusal is not None
-    numbered = gate.sentence(f"{text} 987 people.", "missing", [], DOCUMENTS)
+    assert sentence(text).state == "ask"
+    numbered = sentence(f"{text} 987 people.")
     assert numbered.refusal is not None
     assert numbered.refusal.code == "number_missing"
+    assert sentence(f"{text} 46 people.").state == "ask", "a number of a work that was shown"
 
 
 def test_a_computed_figure_needs_its_computation_and_a_reader() -> None:
     text = "Together 58 patients were seen."
     quote = Support(evidence_id="pmid:1", quote="IL-6 rose by 20% in forty-six patients.")
-    shown = gate.sentence(text, "computed", [quote, STOPPED], DOCUMENTS, shown=["46 + 12"])
+    shown = sentence(text, quote, STOPPED, computed=["46 + 12"])
     assert (shown.state, shown.computed) == ("ask", ("46 + 12 = 58",))
-    without = gate.sentence(text, "computed", [quote, STOPPED], DOCUMENTS)
-    wrong = gate.sentence(text, "computed", [quote, STOPPED], DOCUMENTS, shown=["46 + 20"])
+    without = sentence(text, quote, STOPPED)
+    wrong = sentence(text, quote, STOPPED, computed=["46 + 20"])
     assert [one.refusal.code for one in (without, wrong) if one.refusal] == [
         "number_missing",
         "number_not_computed",
@@ -158,23 +178,32 @@ def test_a_title_adds_nothing_and_a_heading_is_read_where_it_adds() -> None:
     assert gate.heading("IL-6 comes next", known).state == "refused"
 
 
-def test_the_quotes_that_a_reader_names_stand_where_they_carry_more() -> None:
-    claim = DraftClaim(text="Aspirin was stopped in 12 patients.", support=(MORBIDITY,), state="ask")
+def test_a_yes_counts_with_the_sentences_of_the_cited_works_that_a_reader_names() -> None:
+    claim = DraftClaim(text="Aspirin was stopped in 12 patients.", cites=("pmid:1",), state="ask")
     assert gate.confirmed(claim, "yes", [], "") is not None, "a yes without labels"
     assert gate.confirmed(claim, "yes", [SENKTE], "") is not None, "labels of a work that is not cited"
     assert gate.confirmed(claim, "yes", [STOPPED], "") is None
     assert gate.confirmed(claim, "partly", [STOPPED], "x") is not None
-    assert gate.confirmed(claim.replace(support=(), kind="missing"), "yes", [], "") is None
-    assert gate.carried_by(claim, [STOPPED]) == (STOPPED,)
-    assert gate.carried_by(claim.replace(support=(STOPPED,)), [MORBIDITY]) == (STOPPED,)
-    assert gate.carried_by(claim.replace(support=(MORBIDITY, SENKTE)), [STOPPED]) == (STOPPED, SENKTE)
+    assert gate.carried_by(claim, [STOPPED, SENKTE], DOCUMENTS) == (STOPPED,)
+    both = claim.replace(cites=("pmid:1", "pmid:2"))
+    assert gate.carried_by(both, [SENKTE, STOPPED], DOCUMENTS) == (SENKTE, STOPPED)
 
 
-def test_a_sentence_has_the_quotes_that_carry_it_and_not_all_that_were_named() -> None:
+def test_a_sentence_without_a_citation_needs_a_quote_for_its_figures_alone() -> None:
+    claim = DraftClaim(text="So it may be stopped.", kind="inference", state="ask")
+    assert gate.confirmed(claim, "yes", [], "") is None
+    figure = claim.replace(text="So it was stopped in 46 patients.")
+    assert gate.confirmed(figure, "yes", [], "") is not None
+    assert gate.confirmed(figure, "yes", [], "What of 46 patients?") is None
+    assert gate.confirmed(figure, "yes", [STOPPED], "") is None
+    assert gate.confirmed(claim.replace(text="Two of the three trials agree."), "yes", [], "") is None
+
+
+def test_a_sentence_has_few_quotes_and_one_of_each_work_at_least() -> None:
     quotes = [f"In the group {n} of the trial {n + 20} patients had a fistula." for n in range(40, 60)]
     named = tuple(Support(evidence_id="pmid:1", quote=quote) for quote in quotes)
-    claim = DraftClaim(text="In one group 75 patients had a fistula.", support=named[:1], state="ask")
-    assert gate.carried_by(claim, named) == (named[15], named[0])
-    assert len(gate.carried_by(claim.replace(support=named), named)) == gate.MAX_QUOTES
+    claim = DraftClaim(text="In one group 75 patients had a fistula.", cites=("pmid:1",), state="ask")
+    assert gate.carried_by(claim, named, DOCUMENTS) == named[: gate.MAX_QUOTES]
     works = tuple(Support(evidence_id=f"pmid:{n}", quote=quote) for n, quote in enumerate(quotes))
-    assert len(gate.carried_by(claim.replace(support=works), works)) == len(works), "one of each work"
+    cites = tuple(support.evidence_id for support in works)
+    assert gate.carried_by(claim.replace(cites=cites), works, DOCUMENTS) == works

@@ -19,7 +19,6 @@ from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
 from activities.profiles.loader import load_profile
-from activities.roles.claims import Written
 from activities.roles.editor import EditAnswer, RepeatedAnswer, SentenceAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.fields import Loose
@@ -29,8 +28,10 @@ from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.roles.writer import DraftAnswer
 from activities.text.normal_form import normalise
+from activities.verification.gate import works_of
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
+from tests.fake_openai import cited
 
 COUNT = 15
 """Pairs tried of each kind for the table; a kind does not fit every sentence."""
@@ -68,10 +69,12 @@ def accepted(role: Role, step: StepContext, prompt: Prompt, answer: Loose) -> An
     return spec_of(role).accept(step, prompt, answer).output
 
 
-def wrote(pair: Pair, *written: Written, **more: object) -> SectionDraft:
-    block = {"claims": [one.model_dump() for one in written]}
-    answer = DraftAnswer.model_validate({"answer": [], "blocks": [block], **more})
-    draft = accepted("writer", WriteInput.model_validate(COMMON), shown(pair), answer)
+def wrote(pair: Pair, text: str, *works: str) -> SectionDraft:
+    """The draft of a writer who writes one sentence that cites these works."""
+    report = cited(text, *works) if works else cited(text).replace(" [].", ".")
+    draft = accepted(
+        "writer", WriteInput.model_validate(COMMON), shown(pair), DraftAnswer(report=f"# T\n\n{report}")
+    )
     assert isinstance(draft, SectionDraft)
     return named("s1", draft)
 
@@ -103,7 +106,6 @@ def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDr
         return draft
     step = VerifyInput.model_validate({**COMMON, "sentences": asked})
     prompt = spec_of("verifier").render(step, [pair.one, pair.other], 30_000)
-    label_of = {(one.evidence_id, one.quote): label for label, one in prompt.sentences.items()}
     by_id = {one.id: one for one in asked}
     answers = []
     for place, label in enumerate([*prompt.claims, *prompt.controls]):
@@ -111,15 +113,15 @@ def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDr
         sentence = control.sentence if control else by_id[prompt.claims[label]]
         is_true = control.is_true if control else normalise(sentence.text)[:60] != normalise(lie)[:60]
         yes, labels = reader(place, is_true)
-        named = (
-            [label_of[support.evidence_id, support.quote] for support in sentence.support] if labels else []
-        )
+        works = works_of(sentence)
+        carrying = {s.evidence_id: label for label, s in reversed(prompt.sentences.items())}
+        named = [carrying[name] for name in works] if labels else []
         answers.append(VerdictAnswer(claim=label, supported="yes" if yes else "no", sentences=named))
     return with_verdicts(draft, accepted("verifier", step, prompt, VerdictsAnswer(verdicts=answers)))
 
 
-def rests_on(kind: str) -> list[str]:
-    return ["S1", "S2"] if kind == TWO_WORKS else ["S1"]
+def works(kind: str) -> list[str]:
+    return ["E1", "E2"] if kind == TWO_WORKS else ["E1"]
 
 
 def texts(draft: SectionDraft) -> set[str]:
@@ -131,15 +133,15 @@ def listed(draft: SectionDraft, lie: str) -> bool:
 
 
 @pytest.mark.parametrize("kind", LIES)
-def test_with_an_honest_reader_a_lie_becomes_its_quote(kind: str) -> None:
+def test_with_an_honest_reader_a_lie_is_not_printed(kind: str) -> None:
     for pair, lie in lies(kind, 1):
         own = {pair.said.quote, pair.said_there.quote}
-        draft = read(pair, lie, wrote(pair, Written(text=lie, rests_on=rests_on(kind))), honest)
+        draft = read(pair, lie, wrote(pair, lie, *works(kind)), honest)
         assert texts(draft) <= own, lie
         assert listed(draft, lie)
         failed = to_reword(draft)
         step = WriteInput.model_validate({**COMMON, "failed": failed})
-        again = [WrittenAgain(claim="C1", text=lie, rests_on=rests_on(kind))]
+        again = [WrittenAgain(claim="C1", text=cited(lie, *works(kind)))]
         stubborn = accepted("writer", step, shown(pair), AgainAnswer(sentences=again))
         assert isinstance(stubborn, SectionDraft)
         assert texts(read(pair, lie, with_rewordings(draft, stubborn), honest)) <= own, lie
@@ -151,19 +153,17 @@ def test_with_an_honest_reader_a_lie_becomes_its_quote(kind: str) -> None:
 @pytest.mark.parametrize("kind", LIES)
 def test_a_lie_that_nobody_read_is_never_printed(kind: str) -> None:
     for pair, lie in lies(kind, 2):
-        draft = wrote(pair, Written(text=lie, rests_on=["S1"]), reservations=[lie])
-        assert texts(draft) <= {pair.said.quote}, lie
-        assert printed(draft).reservations == ()
-        assert listed(draft, lie)
+        for cites in ([], ["E1"]):
+            draft = wrote(pair, lie, *cites)
+            assert texts(draft) == set(), lie
+            assert listed(draft, lie)
 
 
 def test_a_label_that_does_not_exist_carries_nothing() -> None:
     for pair, lie in lies("a statement of another work", 3):
-        draft = wrote(pair, Written(text=lie, rests_on=["S77"]))
+        draft = wrote(pair, lie, "E77")
         assert texts(draft) == set()
         assert [refusal.reason.code for refusal in draft.refused] == ["label_unknown"]
-        half = wrote(pair, Written(text=pair.said.quote, rests_on=["S1", "S77"]))
-        assert listed(half, pair.said.quote)
 
 
 @pytest.mark.parametrize("kind", LIES)
@@ -241,9 +241,9 @@ def test_a_lie_of_the_judge_is_no_finding(kind: str) -> None:
         assert (judged.participants, judged.comparator, judged.design, judged.reason) == (None, "", "", "")
 
 
-AS_RESERVATION, AS_MISSING = "a finding called a reservation", "a false denial called missing"
-ELSEWHERE = {AS_RESERVATION: "a number changed", AS_MISSING: "a denial put in or left out"}
-"""Lies that are told where no quote is needed, and the kind that they are made of."""
+UNCITED_NUMBER, UNCITED_DENIAL = "a number changed, without a citation", "a false denial, without a citation"
+ELSEWHERE = {UNCITED_NUMBER: "a number changed", UNCITED_DENIAL: "a denial put in or left out"}
+"""Lies that cite nothing, and the kind that they are made of."""
 
 
 @cache
@@ -252,12 +252,7 @@ def printed_by(reader: Reader | None, kind: str) -> tuple[int, int, Vigilance]:
     told = stands = 0
     vigilance = Vigilance()
     for pair, lie in lies(ELSEWHERE.get(kind, kind), 11, COUNT):
-        if kind == AS_RESERVATION:
-            draft = wrote(pair, reservations=[lie])
-        elif kind == AS_MISSING:
-            draft = wrote(pair, Written(kind="missing", text=lie))
-        else:
-            draft = wrote(pair, Written(text=lie, rests_on=rests_on(kind)))
+        draft = wrote(pair, lie, *([] if kind in ELSEWHERE else works(kind)))
         draft = printed(read(pair, lie, draft, reader) if reader else draft)
         told += 1
         stands += lie in {sentence.text for sentence in draft.sentences}
