@@ -424,16 +424,10 @@ LIES = {
         {"text": "Wonderpill cures all.", "rests_on": ["S999"]},
         {"text": "Wonderpill cures dementia.", "rests_on": ["S1", "C1"]},
     ],
-    "blocks": [
-        {
-            "claims": [
-                {"text": "Wonderpill cures 99 % of all patients.", "rests_on": ["S1"]},
-                {"text": "Nothing is cited here.", "rests_on": []},
-            ]
-        }
-    ],
-    "reservations": ["Wonderpill was seen to cure 99 % of all patients."],
-    "sentences": [{"claim": "C1", "text": "Wonderpill cures dementia.", "rests_on": ["S1"]}],
+    "report": "# Wonderpill\n\nWonderpill cures all [E999]. Wonderpill cures IL-99 [E1].\n\n"
+    "## Wonderpill IL-99\n\nWonderpill cures 9,987 of all patients [E1]. Nothing is cited here.",
+    "computed": ["98 + 1", "__import__('os')"],
+    "sentences": [{"claim": "C1", "text": "Wonderpill cures IL-99 [E1]."}],
     "verdicts": [
         {"claim": "C999", "supported": "yes", "reason": ""},
         {"claim": "C1", "supported": "of course"},

@@ -24,6 +24,7 @@ from activities.text.language import language_of
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, locale_of
 from activities.text.sentences import Sentence, quotable
+from activities.verification.gate import works_of
 
 MIN_PLANTED = 4
 """Planted errors of a call, as far as the works have sentences for so many; as many true ones."""
@@ -197,18 +198,18 @@ def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftC
     """Return findings of the report that are changed, in the writer's own wording and language."""
     claims: dict[str, DraftClaim] = {}
     for claim in asked:
-        if claim.kind == "finding" and claim.support and not (claim.after or claim.computed):
+        if claim.kind == "finding" and works_of(claim) and not (claim.after or claim.computed):
             claims[claim.text] = claim
     rows = [
-        Sentence(claim.support[0].evidence_id, text, 0.0, language=language)
+        Sentence(works_of(claim)[0], text, 0.0, language=language)
         for text, claim in claims.items()
-        if claim.support[0].evidence_id in pool.by_work and (language := language_of(text))
+        if works_of(claim)[0] in pool.by_work and (language := language_of(text))
     ]
     rows.sort(key=lambda row: pool.order(row.quote))
     for text, _, source in _errors(pool, rows, OF_A_CLAIM):
         if source in claims:  # one error of each
             claim = claims.pop(source)
-            yield DraftClaim(text=text, support=claim.support, state="ask")
+            yield DraftClaim(text=text, cites=claim.cites, support=claim.support, state="ask")
 
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

@@ -275,16 +275,6 @@ def test_blocks_of_a_report_in_one_call_stand_in_the_sections_that_they_name() -
     assert [p.heading and p.heading.text for p in drafts["call"].paragraphs] == [None, "Who pays"]
 
 
-def test_an_answer_may_have_the_figures_of_the_conclusions_and_no_others() -> None:
-    """These are computed from all works: no work has them."""
-    step = STEP.replace(concluded=("The drug may lower deaths. Pooled RR 0.62 (0.41 to 0.93), 2 studies.",))
-    draft, _ = written(
-        *(f"Pooled, the risk ratio is {ratio} (0.41 to 0.93) [E1, E2]." for ratio in ("0.62", "0.72")),
-        step=step,
-    )
-    assert [claim.state for claim in draft.answer] == ["ask", "refused"]
-
-
 def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these() -> None:
     """Each rests on what the other rows show, however they follow each other."""
     rows = ("A seventh of the call | 25.71 | | [E1]", "A seventh of the work | 35.14 | | [E1]")

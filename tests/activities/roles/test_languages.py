@@ -6,11 +6,12 @@ import pytest
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.step import Role
-from activities.contracts.write import SectionDraft, VerifyInput, WriteInput
+from activities.contracts.write import DraftClaim, SectionDraft, VerifyInput, WriteInput
 from activities.profiles.loader import load_profile
 from activities.roles import question, verifier, writer
 from activities.roles.question import QueryAnswer
-from activities.roles.writer import DraftAnswer
+from activities.roles.rewording import AgainAnswer
+from activities.roles.verifier import VerdictsAnswer
 from activities.verification.verdicts import to_read
 from tests.activities.roles.conftest import Case
 from tests.fake_openai import sensible
@@ -52,35 +53,53 @@ def test_a_question_is_worded_in_the_languages_of_its_sources(case: Case) -> Non
     assert question.accept_query(step, prompt, QueryAnswer()).output.wordings == {}
 
 
-def draft_of(*translations: tuple[str, str], language: str = "en") -> SectionDraft:
-    """The draft of a writer that translates the sentences with these labels."""
-    step = WriteInput(run_id="r", question="Who?", profile=load_profile("general"), language=language)
+ELECTED_QUOTE, FEE_QUOTE = (Support(evidence_id="doc:1", quote=quote) for quote in (ELECTED, FEE))
+
+
+def translated(*translations: tuple[str, str]) -> SectionDraft:
+    """What a writer makes of two quotes that are to be translated, by their labels."""
+    step = WriteInput(
+        run_id="r",
+        question="Who?",
+        profile=load_profile("general"),
+        untranslated=(ELECTED_QUOTE, FEE_QUOTE),
+    )
     prompt = writer.render(step, (MINUTES,), ROOM)
-    rows = [{"sentence": label, "text": text} for label, text in translations]
-    fields = {"blocks": [{"claims": [{"text": "Mr Maibaum was elected.", "rests_on": ["S1"]}]}]}
-    return writer.accept(step, prompt, DraftAnswer.model_validate({**fields, "translations": rows})).output
+    assert f"T1: {ELECTED}" in prompt.user
+    assert "in English" in prompt.user
+    assert prompt.choices["sentences"] == ()
+    rows = [{"quote": label, "text": text} for label, text in translations]
+    return writer.accept(step, prompt, AgainAnswer.model_validate({"translations": rows})).output
 
 
 def test_a_writer_translates_what_its_reader_cannot_read() -> None:
     text = "Mr Maibaum was elected treasurer with 34 votes and two abstentions."
-    draft = draft_of(("S1", text), ("S2", "The fee is 95 euros per plot."), ("S9", "Nothing."))
+    draft = translated(("T1", text), ("T2", "The fee is 95 euros per plot."), ("T9", "Nothing."))
     (made,) = draft.translations  # a number that its sentence does not have, and an unknown label fall
     assert (made.text, made.state, made.kind) == (text, "ask", "translation")
-    assert made.support == (Support(evidence_id="doc:1", quote=ELECTED),)
-    assert not draft_of(("S1", text), language="de").translations, "the report has the language of the work"
+    assert made.support == (ELECTED_QUOTE,)
 
 
-def test_only_a_writer_of_foreign_works_is_asked_for_translations() -> None:
-    step = WriteInput(run_id="r", question="Wer?", profile=load_profile("general"), language="de")
-    assert writer.render(step, (MINUTES,), ROOM).choices["translations"] == ()
-    foreign = writer.render(step.replace(language="en"), (MINUTES,), ROOM)
-    assert "translations" not in foreign.choices
-    assert "in English" in foreign.user
+def test_quotes_in_another_language_than_the_report_are_translated_and_no_others() -> None:
+    claim = DraftClaim(id="s1.1", text="Herr Maibaum ist Kassenwart.", cites=("doc:1",), state="ask")
+    for language, quotes in (("en", (ELECTED_QUOTE,)), ("de", ())):
+        step = VerifyInput(
+            run_id="r",
+            question="Wer?",
+            profile=load_profile("general"),
+            sentences=(claim,),
+            language=language,
+        )
+        prompt = verifier.render(step, (MINUTES,), ROOM)
+        (label,) = prompt.claims
+        said = [{"claim": label, "supported": "yes", "sentences": ["S1"]}]
+        answer = VerdictsAnswer.model_validate({"verdicts": said})
+        assert verifier.accept(step, prompt, answer).output.untranslated == quotes
 
 
 def test_the_second_reader_reads_translations_in_the_call_of_its_section() -> None:
     text = "Mr Maibaum was elected treasurer with 34 votes and two abstentions."
-    draft = draft_of(("S1", text))
+    draft = translated(("T1", text))
     named = [sentence.replace(id=f"s1.{n}") for n, sentence in enumerate(to_read(draft.sentences))]
     step = VerifyInput(run_id="r", question="Who?", profile=load_profile("general"), sentences=tuple(named))
     prompt = replaced(verifier.render(step, (MINUTES,), ROOM))

@@ -164,7 +164,6 @@ async def test_fourteen_abstracts_are_read_whole_beside_all_that_is_asked_of_the
     ]
     refs = [await case.store.put(document) for document in documents]
     judged = tuple(WorkJudgement(evidence_id=ref.evidence_id, answers=2) for ref in refs)
-    concluded = tuple(f"Outcome {n}: {'may be lower ' * 25}" for n in range(8))
     outline = tuple(
         ReportPlanSection(id=f"s{n}", title=f"Section {n}", key_question="What helps?") for n in range(5)
     )
@@ -183,8 +182,8 @@ async def test_fourteen_abstracts_are_read_whole_beside_all_that_is_asked_of_the
         for n in range(40)
     )
     asked: tuple[tuple[Role, dict[str, object]], ...] = (
-        ("writer", {"outline": outline, "concluded": concluded}),
-        ("verifier", {"sentences": claims, "concluded": concluded}),
+        ("writer", {"outline": outline}),
+        ("verifier", {"sentences": claims}),
         ("appraiser", {}),
     )
     for role, more in asked:
@@ -229,11 +228,15 @@ async def test_labels_of_a_second_readers_prompt_are_those_of_what_it_shows(case
     for size in range(2_600, 16_000, 400):
         prompt = spec_of("verifier").render(step, documents, size)
         assert estimate(prompt.system, prompt.user) <= size
-        rows = re.findall(r"^(C\d+) (?:\[(.*?)\])?.*?: (.*)$", prompt.user, re.MULTILINE)
+        rows = re.findall(r"^(C\d+)(?: \[(.*?)\])?[^:]*: (.*)$", prompt.user, re.MULTILINE)
         asked = {label: text for label, _labels, text in rows if label in prompt.claims}
         assert asked == {label: texts[name] for label, name in prompt.claims.items()}
-        for name in {name for _label, labels, _text in rows for name in labels.split(", ") if name}:
-            quote = re.escape(prompt.sentences[name].quote)
+        works = {sentence.id: {s.evidence_id for s in sentence.support} for sentence in sentences}
+        for label, labels, _text in rows:
+            named = {prompt.shown[name].evidence_id for name in labels.split(", ") if name}
+            assert label not in prompt.claims or named <= works[prompt.claims[label]]
+        for name, sentence in prompt.sentences.items():
+            quote = re.escape(sentence.quote)
             assert re.search(rf"(?:^|\s){name}(?:: | is \"){quote}", prompt.user), (size, name)
 
 
@@ -297,7 +300,7 @@ def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
     assert [document.evidence_id for document in prompt.shown.values()] == ["pmid:2"]
 
 
-@pytest.mark.parametrize("role", ["judge", "writer"])
+@pytest.mark.parametrize("role", ["judge", "verifier"])
 async def test_a_schema_names_the_form_of_labels_and_not_each(case: Case, role: Role) -> None:
     await case.said(role, sensible)
     schema = case.server.bodies[0]["response_format"]["json_schema"]["schema"]

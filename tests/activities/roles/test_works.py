@@ -135,10 +135,9 @@ def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
     paper = letter.replace(evidence_type="article")
     assert "[E1] Roof (2024, article)" in show("roof", [paper], 2_000).text
     text = "Ann Whitlock wrote on 12 March that the roof was repaired for 4,850."
-    support = (Support(evidence_id="pmid:1", quote=letter.text),)
-    assert gate.sentence(text, "finding", support, {"pmid:1": letter}).state == "ask"
+    assert gate.sentence(text, ["pmid:1"], {"pmid:1": letter}).state == "ask"
     unsigned = letter.replace(authors=(), facts={})
-    assert gate.sentence(text, "finding", support, {"pmid:1": unsigned}).state == "refused"
+    assert gate.sentence(text, ["pmid:1"], {"pmid:1": unsigned}).state == "refused"
 
 
 def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() -> None:

@@ -1,8 +1,17 @@
 """Figures that follow from quoted ones by the computation that their writer shows."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from activities.verification.computed import Computed, computed_from
+from activities.verification.computed import Computations, Computed
+
+
+def computed_from(
+    text: str, shown: Sequence[str], sources: Sequence[str], works: Sequence[str], results: Sequence[str] = ()
+) -> Computed:
+    return Computations([*shown, *results], sources, works).of(text, works)
+
 
 QUOTES = (
     "The bill has 11,210 for the roof and 1,890 for heating; the rent is 2400 a month.",
@@ -116,6 +125,7 @@ def test_days_are_counted_between_dates_that_the_works_have(
     assert bool(made.missing) is not bool(computed)
 
 
+BALANCES = "The balances were 7,754.40 for 49 days and 19,754.40 for 5 days, at 7.5 %."
 ROWS = ("7,754.40 * 7.5 / 100 * 49 / 365 = 78.08", "19,754.40 * 7.5 / 100 * 5 / 365 = 20.30")
 
 
@@ -141,7 +151,7 @@ def test_a_total_is_the_sum_of_its_rows_as_they_are_printed(
     text: str, shown: list[str], computed: list[str]
 ) -> None:
     """Also of those that other sentences of the text compute, whose computation is then shown."""
-    made = computed_from(text, shown, DATED, DATED, ROWS)
+    made = computed_from(text, shown, (*DATED, BALANCES), DATED, ROWS)
     rows = [row for row in made.rows if row not in ROWS or row in computed]
     assert ([] if made.missing else rows) == computed
     assert bool(made.missing) is not bool(computed)

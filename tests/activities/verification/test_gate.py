@@ -194,7 +194,7 @@ def test_a_sentence_without_a_citation_needs_a_quote_for_its_figures_alone() -> 
     assert gate.confirmed(claim, "yes", [], "") is None
     figure = claim.replace(text="So it was stopped in 46 patients.")
     assert gate.confirmed(figure, "yes", [], "") is not None
-    assert gate.confirmed(figure, "yes", [], "What of 46 patients?") is None
+    assert gate.confirmed(figure, "yes", [], "", "What of 46 patients?") is None
     assert gate.confirmed(figure, "yes", [STOPPED], "") is None
     assert gate.confirmed(claim.replace(text="Two of the three trials agree."), "yes", [], "") is None
 

@@ -135,16 +135,15 @@ def listed(draft: SectionDraft, lie: str) -> bool:
 @pytest.mark.parametrize("kind", LIES)
 def test_with_an_honest_reader_a_lie_is_not_printed(kind: str) -> None:
     for pair, lie in lies(kind, 1):
-        own = {pair.said.quote, pair.said_there.quote}
         draft = read(pair, lie, wrote(pair, lie, *works(kind)), honest)
-        assert texts(draft) <= own, lie
+        assert lie not in texts(draft)
         assert listed(draft, lie)
         failed = to_reword(draft)
         step = WriteInput.model_validate({**COMMON, "failed": failed})
         again = [WrittenAgain(claim="C1", text=cited(lie, *works(kind)))]
         stubborn = accepted("writer", step, shown(pair), AgainAnswer(sentences=again))
         assert isinstance(stubborn, SectionDraft)
-        assert texts(read(pair, lie, with_rewordings(draft, stubborn), honest)) <= own, lie
+        assert lie not in texts(read(pair, lie, with_rewordings(draft, stubborn), honest))
         left_out = accepted("writer", step, shown(pair), AgainAnswer(sentences=[]))
         assert isinstance(left_out, SectionDraft)
         assert texts(with_rewordings(draft, left_out)) == set(), "left out means out"
@@ -155,7 +154,7 @@ def test_a_lie_that_nobody_read_is_never_printed(kind: str) -> None:
     for pair, lie in lies(kind, 2):
         for cites in ([], ["E1"]):
             draft = wrote(pair, lie, *cites)
-            assert texts(draft) == set(), lie
+            assert lie not in texts(draft)
             assert listed(draft, lie)
 
 

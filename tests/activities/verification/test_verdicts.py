@@ -125,7 +125,7 @@ def test_a_row_of_a_table_or_a_heading_is_never_printed_in_place_of_a_sentence()
 
 def test_where_the_first_sentence_of_an_answer_falls_the_rest_of_it_stands() -> None:
     rest = claim("Sleep lowered risk.", ONE, state="stands")
-    missing = claim("No work compares the two.", kind="missing", state="refused", problem=NOT_SAID)
+    missing = claim("No work compares the two.", kind="inference", state="refused", problem=NOT_SAID)
     final = printed(drafted(answer=(missing, rest)))
     assert [sentence.text for sentence in final.answer] == ["Sleep lowered risk."]
     quoted = printed(drafted(answer=(claim("Sleep cures.", TWO, state="refused"), rest)))
@@ -147,7 +147,7 @@ def test_what_a_reader_confirms_that_misses_planted_errors_is_not_confirmed() ->
     problem = judged.answer[0].problem
     assert problem is not None
     assert (judged.answer[0].state, problem.code) == ("refused", "not_confirmed")
-    assert texts(printed(judged))[:2] == [ONE.quote, TWO.quote]
+    assert texts(printed(judged))[0] == carried.quote, "what it named stands in its place"
     assert not any(is_rewordable(sentence) for sentence in judged.answer), "its wording was not found wrong"
     assert [sentence.problem for sentence in judged.claims if sentence.id == "s1.2"] == [NOT_SAID]
 
@@ -159,16 +159,21 @@ def test_vigilance_adds_up_and_without_planted_errors_nothing_is_doubted() -> No
     )
 
 
-def test_a_reservation_and_what_is_missing_are_printed_only_when_they_were_read() -> None:
-    open_one = claim("Follow-up was short.", kind="reservation")
-    read = claim("No work studied children.", kind="reservation", state="stands", stands_by="reader")
-    draft = named("s1", SectionDraft(reservations=(open_one, read)))
-    assert [reservation.id for reservation in draft.reservations] == ["s1.r1", "s1.r2"]
-    final = printed(draft)
-    assert [reservation.text for reservation in final.reservations] == ["No work studied children."]
-    assert [(refusal.kind, refusal.text) for refusal in final.refused] == [
-        ("reservation", "Follow-up was short.")
-    ]
+def test_a_sentence_that_cites_nothing_is_printed_only_when_it_was_read() -> None:
+    open_one = claim("Follow-up was short.", kind="inference")
+    read = claim("No work studied children.", kind="inference", state="stands", stands_by="reader")
+    final = printed(drafted((open_one, read)))
+    assert texts(final) == ["No work studied children."]
+    assert [(refusal.kind, refusal.text) for refusal in final.refused] == [("claim", "Follow-up was short.")]
+
+
+def test_a_citation_that_no_quote_is_from_goes_and_the_reader_says_what_leans() -> None:
+    marks = ({"at": 5, "works": ("pmid:1",)}, {"at": 12, "works": ("pmid:1", "pmid:2")})
+    written = claim("Sleep helps, it seems.", cites=("pmid:1", "pmid:2"), marks=marks)
+    verdicts = Verdicts(verdicts=(SentenceVerdict(id="s1.1", support=(TWO,), leans=True),))
+    (made,) = with_verdicts(drafted((written,)), verdicts).claims
+    assert (made.state, made.kind, made.cites, made.leans) == ("stands", "finding", ("pmid:2",), True)
+    assert [(mark.at, mark.works) for mark in made.marks] == [(12, ("pmid:2",))]
 
 
 LEANING = (
@@ -179,9 +184,9 @@ LEANING = (
 )
 
 
-def test_a_sentence_that_leans_is_read_with_the_ones_before_it() -> None:
-    texts = [sentence.text for sentence in LEANING]
-    after = [sentence.after for sentence in placed(drafted(LEANING))]
+def test_a_sentence_is_read_with_the_ones_before_it_in_its_paragraph() -> None:
+    texts = [sentence.text for sentence in LEANING[:3]]
+    after = [sentence.after for sentence in placed(drafted(LEANING[:3], LEANING[3:]))]
     assert after == ["", texts[0], " ".join(texts[:2]), ""]
 
 
