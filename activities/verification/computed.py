@@ -37,6 +37,8 @@ WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
 FACTORS = WHOLES | frozenset(map(Decimal, (7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
 """What units convert by: days, months, hours, weeks, minutes, thousands; only for products and quotients."""
+MAX_OFF = Decimal("0.25")
+"""Share of a number by which a computation that was meant to give it may be off."""
 MAX_EXPRESSION_CHARS = 600
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
@@ -316,19 +318,20 @@ class Computations:
     def _failure(self, number: Number) -> tuple[str, str]:
         """Return the expression that is nearest to a number, with what it gives.
 
-        Where none gives anything the first is returned as it is, with its number or date that is unknown."""
+        Where none is near the first that gives nothing is returned, with its number or date that is unknown."""
         printed = _decimals(number)[0]
 
         def distance(result: Result) -> Decimal:
             return min((abs(abs(value) - printed) for value in result.values), default=printed)
 
+        nearest = min(self.results, key=distance, default=None)
+        if nearest is not None and distance(nearest) <= MAX_OFF * abs(printed):
+            return nearest.row(number, holds=False), ""
         resolved = {id(result.of) for result in self.results}
         for expression in self._parsed:
             unknown = (operand.mention.shown for operand in expression.operands if not self._known(operand))
             if id(expression) not in resolved and (operand := next(unknown, "")):
                 return expression.text, operand
-        if self.results:
-            return min(self.results, key=distance).row(number, holds=False), ""
         return "", ""
 
 

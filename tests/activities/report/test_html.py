@@ -41,7 +41,7 @@ def test_strength_stands_once_where_sentences_share_it_and_nowhere_where_they_di
     )
     mixed = build_report(publish_input(planned("s1", weak, strong)), DOCUMENTS)
     assert "deaths rose. [1] It fell. [2]" in words_of(mixed, "html")
-    lacking = quoting("No work reports harms.", kind="missing")
+    lacking = quoting("No work reports harms.", kind="inference")
     both = build_report(
         publish_input(planned("s1", weak, quoting("It rose.", ("pmid:2", INCREASED)), lacking)), DOCUMENTS
     )

@@ -173,7 +173,7 @@ def test_each_section_has_a_sentence_in_the_answer_of_the_report() -> None:
 
 
 def test_an_answer_whose_first_sentence_fell_says_so_before_the_rest() -> None:
-    first = quoting("Nobody compared them.", kind="missing", state="ask")
+    first = quoting("Nobody compared them.", kind="inference", state="ask")
     rest = quoting("It was a day shorter.", ("pmid:11", STAY))
     draft = SectionDraft(answer=(first, rest), paragraphs=DRAFT.paragraphs)
     report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)

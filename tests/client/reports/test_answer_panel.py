@@ -52,7 +52,7 @@ def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() 
 
 def test_limits_of_cited_items_are_no_reservation_where_nothing_is_cited() -> None:
     report = build_report(STEP, WORKS).replace(reservations=())
-    (missing,) = (report.answer[0].replace(text="No work says who is harmed.", support=(), kind="missing"),)
+    (missing,) = (report.answer[0].replace(text="No work says who is harmed.", support=(), kind="inference"),)
     silent = tuple(section.replace(answer=(), claims=(), paragraphs=()) for section in report.sections)
     abstracts = "- Only the abstract or a summary"
     assert any(line.startswith(abstracts) for line in screen(report))
