@@ -318,7 +318,7 @@ class Computations:
     def _failure(self, number: Number) -> tuple[str, str]:
         """Return the expression that is nearest to a number, with what it gives.
 
-        Where none is near the first that gives nothing is returned, with its number or date that is unknown."""
+        Where none is near, the first that gives nothing, with its number or date that is unknown."""
         printed = _decimals(number)[0]
 
         def distance(result: Result) -> Decimal:

@@ -11,7 +11,7 @@ from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen
 from activities.contracts.publish import Dispute
 from activities.report.formats import words
 from activities.report.formats.blocks import Cite, Mark
-from activities.report.formats.prose import absent, notice, numbers_of, summary_of, unanswered
+from activities.report.formats.prose import absent, notice, numbers_of, plain_text, summary_of, unanswered
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, ended
 from activities.report.instructions import SentenceChange, differences
@@ -131,7 +131,12 @@ def _bottom_line(report: Report) -> str:
         return f"{why} {notice(report)}" if any(report.claims()) else why
     if report.answer:
         numbers = numbers_of(report.references)
-        return " ".join(with_references(_claim(claim, numbers)) for claim in report.answer)
+        parts = (
+            f"{chr(10) if claim.begins else ' '}{'- ' if claim.item and claim.begins else ''}"
+            f"{plain_text(claim, numbers)}"
+            for claim in report.answer
+        )
+        return "".join(parts).strip()
     if report.written_by == "extractive":
         return notice(report)
     claims = claims_of(report)

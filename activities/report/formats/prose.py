@@ -3,7 +3,7 @@
 The text is made from the claims alone, so that a check can make it again and compare.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, groupby, zip_longest
 from operator import itemgetter
 from typing import Literal
@@ -13,7 +13,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.messages import N_, _, plural
 from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
-from activities.report.formats.text import cited, escape_markdown, pipe_table
+from activities.report.formats.text import cited, clean, escape_markdown, pipe_table
 from activities.report.schema import Reference, Report, ReportSection
 
 NAME_ABSENT = "name_absent"
@@ -39,12 +39,21 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 
 
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
-    """Write a claim with its citations; without any where nothing is cited."""
-    *first, (last, works) = pieces(claim)
-    texts = [" ".join((escape_markdown(text, inline=True), _mark(names, numbers))) for text, names in first]
-    texts.append(cited(escape_markdown(last, inline=bool(texts)), _mark(works, numbers)))
+    """Write a claim in Markdown, with its citations; without any where nothing is cited."""
     lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
-    return lead + "".join(
+    return lead + _cited(claim, numbers, escape_markdown)
+
+
+def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
+    """Write a claim as plain text, with its citations."""
+    return (f"{clean(claim.lead)}: " if claim.lead else "") + _cited(claim, numbers, clean)
+
+
+def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
+    *first, (last, works) = pieces(claim)
+    texts = [" ".join(filter(None, (write(text), _mark(names, numbers)))) for text, names in first]
+    texts.append(cited(write(last), _mark(works, numbers)))
+    return "".join(
         f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)
     )
 

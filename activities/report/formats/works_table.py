@@ -117,7 +117,7 @@ def whole_clause(text: str, sentence: str) -> str:
         held = [
             part.span() for part in _CLAUSE.finditer(sentence) if part.start() < end and place < part.end()
         ]
-        text = sentence[min(place, *(a for a, _ in held)) : max(end, *(b for _, b in held))].strip()
+        text = sentence[min([place, *(a for a, _ in held)]) : max([end, *(b for _, b in held)])].strip()
     words = text.split()
     # of a script without blanks two characters are about a word
     length = len(words) if len(words) > 1 else len(text) // 2

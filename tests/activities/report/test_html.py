@@ -8,11 +8,8 @@ from typing import Any
 
 from lxml import html as lxml_html
 
-from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Report
-from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
-from tests.activities.report.rendered import words_of
 from tests.activities.report.wide import RICH
 
 ORDER = (
@@ -32,20 +29,6 @@ def test_the_page_has_its_parts_in_order_and_a_contents_entry_for_each() -> None
     levels = [int(name.tag[1]) for name in page.xpath("//h1 | //h2 | //h3")]
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
-
-
-def test_strength_stands_once_where_sentences_share_it_and_nowhere_where_they_differ() -> None:
-    weak, strong = (
-        quoting("In a registry deaths rose.", ("pmid:2", INCREASED)),
-        quoting("It fell.", ("pmid:1", REDUCED)),
-    )
-    mixed = build_report(publish_input(planned("s1", weak, strong)), DOCUMENTS)
-    assert "deaths rose. [1] It fell. [2]" in words_of(mixed, "html")
-    lacking = quoting("No work reports harms.", kind="inference")
-    both = build_report(
-        publish_input(planned("s1", weak, quoting("It rose.", ("pmid:2", INCREASED)), lacking)), DOCUMENTS
-    )
-    assert words_of(both, "html").count("weak evidence") == 1
 
 
 def test_figures_have_a_text_alternative() -> None:

@@ -72,13 +72,11 @@ DRAFT = SectionDraft(
             claims=(
                 quoting("Wound infection fell from 11% to 4%.", ("pmid:11", INFECTION)),
                 quoting("Patients left a day earlier.", ("pmid:11", STAY)),
+                quoting("Surgeons were not blinded.", kind="inference", stands_by="reader"),
+                quoting("Only 777 patients had cancer.", kind="inference", state="ask"),
                 refused("Nobody died in 9,999 operations.", ("pmid:11", STAY), number="9,999"),
             )
         ),
-    ),
-    reservations=(
-        quoting("Surgeons were not blinded.", kind="reservation", stands_by="reader"),
-        quoting("Only 777 patients had cancer.", kind="reservation", state="ask"),
     ),
     refused=(
         Refused(kind="claim", text="A claim that the writer lost.", reason=Statement(code="cites_nothing")),

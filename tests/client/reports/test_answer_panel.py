@@ -1,4 +1,4 @@
-"""The last screen of a run: the answer, its two strongest reservations, what to do next, nothing twice."""
+"""The last screen of a run: the answer, the two strongest limits of it, what to do next, nothing twice."""
 
 from pathlib import Path
 
@@ -17,11 +17,11 @@ def screen(report: Report, stop_reason: str = "sufficient_evidence") -> list[str
     return [part.plain for part in parts if isinstance(part, Text)]
 
 
-def test_a_model_ends_with_its_answer_two_reservations_and_what_to_do_next() -> None:
+def test_a_model_ends_with_its_answer_two_limits_and_what_to_do_next() -> None:
     lines = screen(build_report(STEP, WORKS))
     assert lines[0].startswith(f"Answer: {FEWER} [1, 2]")
     place = lines.index("But:")
-    assert lines[place + 1] == "- Surgeons were not blinded."
+    assert lines[place + 1].startswith("- ")
     assert lines[place + 2].startswith("- ")
     assert not lines[place + 3].startswith("- ")
     assert lines[-2:] == ["Report /home/me/reports/ask.md", lines[-1]]
@@ -50,8 +50,8 @@ def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() 
     assert "Not reached: PubMed, openFDA (no connection)" in lines
 
 
-def test_limits_of_cited_items_are_no_reservation_where_nothing_is_cited() -> None:
-    report = build_report(STEP, WORKS).replace(reservations=())
+def test_limits_of_cited_items_are_not_listed_where_nothing_is_cited() -> None:
+    report = build_report(STEP, WORKS)
     (missing,) = (report.answer[0].replace(text="No work says who is harmed.", support=(), kind="inference"),)
     silent = tuple(section.replace(answer=(), claims=(), paragraphs=()) for section in report.sections)
     abstracts = "- Only the abstract or a summary"

@@ -196,7 +196,6 @@ WITH_NEW_SUMS: dict[str, tuple[Change, Seen]] = {
         data(lambda report: report["confidence_reasons"][0]["values"].update(works=9)),
         "by verify",
     ),
-    "a reservation": (data(lambda report: report.update(reservations=["It is certain."])), "by verify"),
     "a limitation": (data(lambda report: report.update(limitations=[], statements=[])), "by verify"),
     "the words of a claim": (
         data(lambda report: report["sections"][0]["claims"][0].update(text="Metformin cures.")),
