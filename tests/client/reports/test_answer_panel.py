@@ -19,7 +19,7 @@ def screen(report: Report, stop_reason: str = "sufficient_evidence") -> list[str
 
 def test_a_model_ends_with_its_answer_two_limits_and_what_to_do_next() -> None:
     lines = screen(build_report(STEP, WORKS))
-    assert lines[0].startswith(f"Answer: {FEWER} [1, 2]")
+    assert lines[0].startswith(f"Answer: {FEWER.rstrip('.')} [1, 2].")
     place = lines.index("But:")
     assert lines[place + 1].startswith("- ")
     assert lines[place + 2].startswith("- ")
