@@ -49,7 +49,7 @@ from rapidfuzz import fuzz, process
 
 from activities.contracts.errors import ModelError
 from activities.contracts.evidence import Evidence, ModelChoice, Support, Vigilance
-from activities.contracts.write import DraftClaim, SentenceKind, VerifyInput
+from activities.contracts.write import DraftClaim, VerifyInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.models.prices import effort_of
@@ -62,6 +62,7 @@ from activities.settings import Settings
 from activities.text.numbers import figures
 from activities.text.sentences import sentences, split
 from activities.verification import gate
+from activities.verification.computed import Computations
 from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled
 from benchmarks.labelled_claims import Labelled, people, written
 from tests.activities.roles.lies import LIES, pairs
@@ -133,7 +134,25 @@ def outcome(text: str, cites: tuple[Support, ...], shown: Sequence[Evidence]) ->
     """What the gate makes of a wording."""
     documents = {document.evidence_id: document for document in shown}
     claim = DraftClaim(id="s1.1", text=text, support=cites)
-    return gate.decided(claim, gate.sentence(text, "finding", cites, documents))
+    return gate.decided(claim, decided(text, cites, documents))
+
+
+def decided(
+    text: str,
+    cites: Sequence[Support],
+    documents: Mapping[str, Evidence],
+    about: str = "",
+    shown: Sequence[str] = (),
+) -> gate.Decision:
+    works = [*map(gate.whole, documents.values()), about]
+    return gate.sentence(
+        text,
+        [quote.evidence_id for quote in cites],
+        documents,
+        about,
+        quotes=[quote.quote for quote in cites],
+        computations=Computations(shown, works, works),
+    )
 
 
 def true_wordings(
@@ -162,10 +181,9 @@ def true_wordings(
 def measured(claim: Labelled) -> DraftClaim:
     """A labelled sentence with what the gate decides of it."""
     documents = {document.evidence_id: document for document in claim.works}
-    kind: SentenceKind = "reservation" if claim.reservation else "finding"
-    draft = DraftClaim(id="s1.1", text=claim.text, support=claim.support, kind=kind)
-    made = gate.sentence(claim.text, kind, claim.support, documents, claim.question, shown=sums(claim))
-    return gate.decided(draft, made)
+    cites = () if claim.reservation else claim.support
+    draft = DraftClaim(id="s1.1", text=claim.text, support=cites)
+    return gate.decided(draft, decided(claim.text, cites, documents, claim.question, sums(claim)))
 
 
 def sums(claim: Labelled) -> list[str]:

@@ -45,7 +45,7 @@ from tests.client.harness import COMMAND, processes_of
 from tests.fake_openai import (
     PATH,
     FakeOpenAI,
-    claims_of,
+    cited,
     labels_by_work,
     question_of,
     role_of,
@@ -129,20 +129,15 @@ class Model:
         if call.role == "writer" and b'"AgainAnswer"' in asked.body:
             return says({"sentences": []})(asked)
         if call.role == "writer":
-            # one sentence of its own that rests on two works: the verifier is asked
-            firsts = [labels[0] for labels in works.values() if labels]
-            own = {
-                "text": "Metformin was associated with a lower risk of colorectal cancer.",
-                "rests_on": firsts[:2],
-            }
-            quoted = [{"text": sentences_of(asked)[label], "rests_on": [label]} for label in firsts[2:6]]
-            blocks = [{"claims": [own, *quoted]}]
-            return says({"answer": quoted[:1], "blocks": blocks, "reservations": []})(asked)
-        if call.role == "verifier":
-            # each is borne out, by the words that say so
-            said = SAID.search(asked.body.decode())
-            yes = {"supported": "yes", "words": said.group() if said else "", "reason": ""}
-            return says({"verdicts": [{"claim": label, **yes} for label in claims_of(asked)]})(asked)
+            # one sentence of its own on two works: the verifier is asked
+            shown = [(work, labels[0]) for work, labels in works.items() if labels]
+            own = cited(
+                "Metformin was associated with a lower risk of colorectal cancer", *(w for w, _ in shown[:2])
+            )
+            quoted = [cited(sentences_of(asked)[label], work) for work, label in shown[2:6]]
+            return says({"report": f"{' '.join(quoted[:1])}\n\n## Findings\n\n{' '.join([own, *quoted])}"})(
+                asked
+            )
         return sensible(asked)
 
     def in_sequence(self) -> int:

@@ -137,7 +137,7 @@ class Model:
         self.calls += 1
         role, text = role_of(asked), "\n".join(one["content"] for one in asked.json()["messages"])  # type: ignore[attr-defined]
         if role == "writer" and "in children" in text:
-            return says({"answer": [], "blocks": [], "reservations": []})(asked)
+            return says({"report": ""})(asked)
         if role == "verifier" and "disputes it" in text:
             no = {"supported": "no", "words": "", "reason": "the work says otherwise"}
             return says({"verdicts": [{"claim": label, **no} for label in claims_of(asked)]})(asked)

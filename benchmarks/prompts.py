@@ -19,6 +19,7 @@ from tests.client.harness import COMMAND
 from tests.fake_openai import (
     PATH,
     FakeOpenAI,
+    cited,
     criteria_of,
     evidence_of,
     labels_by_work,
@@ -61,12 +62,11 @@ class Model:
             return says(self._judged(asked, works))(asked)
         if role == "writer":
             sentences = sentences_of(asked)
-            last = [labels[-1] for labels in works.values() if labels]
-            cited = [{"text": sentences[label], "rests_on": [label]} for label in last]
-            own = {"text": "Laparoscopic surgery was feasible in several operations.", "rests_on": last[:3]}
-            blocks = [{"claims": cited[at : at + 4]} for at in range(0, len(cited), 4)]
-            draft = {"answer": [own], "blocks": blocks, "reservations": [], "sentences": []}
-            return says(draft)(asked)
+            copied = [cited(sentences[labels[-1]], work) for work, labels in works.items() if labels]
+            own = cited("Laparoscopic surgery was feasible in several operations", *list(works)[:3])
+            blocks = [" ".join(copied[at : at + 4]) for at in range(0, len(copied), 4)]
+            report = "\n\n".join([own, "## Findings", *blocks])
+            return says({"report": report, "sentences": []})(asked)
         return sensible(asked)
 
     def _judged(self, asked: Asked, works: dict[str, list[str]]) -> dict[str, Any]:

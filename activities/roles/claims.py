@@ -81,7 +81,7 @@ class Checks:
             )
 
         decision = by(claim.cites)
-        elsewhere = claim.cites and decision.refusal is not None and decision.refusal.code in gate.NUMERIC
+        elsewhere = claim.cites and decision.refusal is not None and decision.refusal.code in gate.IN_WORKS
         return decision if not elsewhere or by(()).refusal is not None else by(())
 
     def _verbatim(self, claim: DraftClaim) -> Support | None:

@@ -19,8 +19,6 @@ from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.verdicts import is_rewordable, leaning_on_refused
 
-MAX_REWORDING_CHARS = 6_000
-"""Characters of a work that are shown."""
 MAX_COLUMNS = 8
 MAX_FIELD_CHARS = 300
 MAX_EXPRESSIONS = 40
@@ -82,9 +80,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             "Paragraphs:\n" + fenced("claims", rows) if rows else "",
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
-        named={s.evidence_id: [s.quote] for p in step.failed for c in p.claims for s in c.support},
         task=f"{translating}{TASK_AGAIN if rows else 'Answer with JSON.'}",
-        chars=MAX_REWORDING_CHARS,
     )
     unasked = {"translations": quotes, "sentences": rows, "computed": rows}
     choices = {name: () for name, wanted in unasked.items() if not wanted}

@@ -68,6 +68,8 @@ class _Rows:
         self.controls: dict[str, Control] = {}
         self._label_of = {(sentence.evidence_id, sentence.quote): label for label, sentence in shown.items()}
         self._left = int(room * BYTES_PER_TOKEN)
+        self._computed: set[str] = set()
+        """The computations that stand above."""
         self._written: dict[str, str] = {}
         """Text of a sentence that stands above -> its label."""
 
@@ -84,6 +86,7 @@ class _Rows:
         if (left := self._left - len(text.encode()) - 1) < 0:
             return False
         self._left = left
+        self._computed.update(sentence.computed)
         self.lines.append(text)
         if isinstance(row, Control):
             self.controls[label] = row
@@ -112,7 +115,8 @@ class _Rows:
         before = one_line(sentence.after)
         above = next((name for text, name in self._written.items() if before.endswith(text)), before)
         after = [f"   after: {above}"] if before and not self._follows(above) else []
-        computed = (f"   computed: {one_line(expression)}" for expression in sentence.computed)
+        new = [expression for expression in sentence.computed if expression not in self._computed]
+        computed = (f"   computed: {one_line(expression)}" for expression in new)
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
         first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
         return "\n".join([first, *after, *quotes, *computed, *disputed])
@@ -192,7 +196,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         control = prompt.controls.get(label)
         sentence = control.sentence if control else sentences[prompt.claims[label]]
         reason = line(verdict.reason, 160)
-        problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, reason, step.question)
+        problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, reason)
         if control is not None:
             # a yes that names nothing was said without looking
             blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
@@ -232,14 +236,15 @@ def _unstated(
     sentence: DraftClaim, quotes: Sequence[Support], documents: Mapping[str, Evidence], about: str
 ) -> Statement | None:
     """Tell which number of a sentence no work has that carries it; None where each has its work."""
-    return gate.sentence(
+    decision = gate.sentence(
         sentence.text,
         [*dict.fromkeys(quote.evidence_id for quote in quotes)],
         documents,
         about,
         quotes=[*sentence.computed, *(quote.quote for quote in quotes)],
         is_row=sentence.is_row,
-    ).refusal
+    )
+    return decision.refusal if decision.refusal and decision.refusal.code in gate.NUMERIC else None
 
 
 VERIFIER = RoleSpec(

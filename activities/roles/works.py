@@ -341,7 +341,7 @@ def _own_lines(
         at, shown = last, one_line(line)
         if not any(map(str.isalnum, shown)) or terms(shown) == title:
             continue
-        if shown.startswith("#"):  # a heading
+        if shown.startswith("#") and len(shown) <= MAX_HEADING_CHARS:
             yield shown, None
             continue
         while _is_short(text[first:last]) and (first or last < len(text)):

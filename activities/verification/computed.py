@@ -189,7 +189,7 @@ class Result(NamedTuple):
         if self.day:
             return f"{self.shown} = {self.day}"
         value, *ends = (f"{rounded_to(exact, _decimals(number)[0]):f}" for exact in self.values)
-        sign = "-" if value.startswith("-") and number.sign != "-" and holds and not ends else ""
+        sign = "-" if value.startswith("-") and not ends else ""
         value = f"{value} ({' to '.join(ends)})" if ends else f"{sign}{number.shown}" if holds else value
         return f"{self.shown} = {value}"
 

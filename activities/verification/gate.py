@@ -57,10 +57,10 @@ MIN_DIGITS = 4
 """Digits of a number from which on two places that have it mean the same."""
 MAX_QUOTES = 8
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
-MAX_COUNTED = 20
-"""Works up to which a number may count works."""
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
 """Codes of why a figure does not stand."""
+IN_WORKS = NUMERIC | {"name_missing"}
+"""Codes of why a figure or a coded name does not stand."""
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
 
@@ -128,11 +128,6 @@ def sentence(
         decision = refused(code, **{name: value for name, value in values.items() if value})
         return replace(decision, computed=made.rows)
     return Decision("ask", computed=made.rows)
-
-
-def states_figures(text: str, about: str) -> bool:
-    """Tell whether a sentence has a figure that the question has not, a count of works aside."""
-    return bool(_uncounted((number.shown for number in missing_numbers(text, [about])), MAX_COUNTED))
 
 
 def _exact(plain: str, works: Sequence[str], items: int) -> Decision | None:
@@ -203,17 +198,16 @@ def kind_of(works: Collection[str], computed: Collection[str]) -> ClaimKind:
 
 
 def confirmed(
-    claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str, about: str = ""
+    claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str
 ) -> Statement | None:
     """Tell why a sentence does not stand after a second reader has answered; None where it does.
 
-    A `yes` to a sentence on works counts only with a sentence of these that carries it, and so does one to a
-    sentence that cites none and has a figure. `carrying`: those it named. `about`: the question."""
+    A `yes` to a sentence on works counts only with a sentence of these that carries it. `carrying`: those it
+    named."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
     cited = works_of(claim)
-    states = claim.kind == "inference" and not claim.computed and states_figures(claim.text, about)
-    if (cited and not any(support.evidence_id in cited for support in carrying)) or (states and not carrying):
+    if cited and not any(support.evidence_id in cited for support in carrying):
         return Statement.of("not_carried")
     return None
 

@@ -45,7 +45,7 @@ class Model:
         self.calls.append(role)
         text = asked.body.decode()
         if role == "writer" and "in children" in text:
-            return says({"answer": [], "blocks": [], "reservations": []})(asked)
+            return says({"report": ""})(asked)
         if role == "verifier" and "disputed: " in text:
             no = {"supported": "no", "reason": "the work says otherwise"}
             return says({"verdicts": [{"claim": label, **no} for label in claims_of(asked)]})(asked)

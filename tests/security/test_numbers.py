@@ -20,7 +20,7 @@ from activities.models.address import parse
 from activities.models.failures import wait_of
 from activities.models.response import Pieces, probability_of_yes, usage_of
 from activities.models.server_facts import ServerFacts, ask_server
-from activities.models.structured import Unreadable, read, read_so_far
+from activities.models.structured import Unreadable, read
 from activities.report.strength import participants
 from tests.client.harness import determinator, inside
 from tests.fake_openai import PATH, FakeOpenAI, sensible
@@ -132,7 +132,7 @@ def test_contracts_hold_no_number_that_a_workflow_cannot() -> None:
 
 
 @pytest.mark.parametrize("opening", ["[", '{"text":', '[{"parts":', "{", '{"a":[', "[[],"])
-@pytest.mark.parametrize("reader", [read, read_so_far])
+@pytest.mark.parametrize("reader", [read])
 def test_brackets_without_end_are_an_unreadable_answer(
     opening: str, reader: Callable[[str, type[Answer]], object]
 ) -> None:

@@ -60,7 +60,6 @@ from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTexts, ReadInFull
 from activities.own_step_activity import OwnStepActivities
 from activities.publish_activity import EventActivities, PublishActivities
-from activities.role_activity import SIGNAL, DraftProgress
 from activities.role_steps import ROLE_STEPS, RoleStep
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.role import ROLES, spec_of
@@ -120,8 +119,6 @@ class Fakes:
                 await script.holds[role](step)
             if script.hangs == role:
                 await asyncio.sleep(3_600)
-            if script.reports is not None and isinstance(step, WriteInput):
-                await self._report(step, script.reports(step))
         given = script.answers.get(role)
         output: T = given(step) if given else default()
         usage = held(script.usage(role, step), step.allowance) if paid else Usage()
@@ -132,14 +129,6 @@ class Fakes:
         self.calls.append(Call(role, step, workflow_id, usage, paid, began, time.monotonic()))
         model = step.model.model if paid else "code" if asked else "extractive"
         return StepAnswer(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")
-
-    async def _report(self, step: WriteInput, reports: Sequence[tuple[str, ...]]) -> None:
-        """As `activities.role_activity` does it."""
-        run = activity.client().get_workflow_handle(step.report_to)
-        attempt = activity.info().attempt
-        for paragraphs in reports:
-            report = DraftProgress(section_id=step.section_id, attempt=attempt, paragraphs=paragraphs)
-            await run.signal(SIGNAL, report)
 
     # the activities
 

@@ -106,7 +106,7 @@ HISTORIES: Mapping[str, History] = {
     ),
     "iterative-analysed": History(
         "test_analysis.py::test_a_program_of_a_model_computes_what_the_fixed_analysis_lists",
-        "analyse_effects extract_table run_program verify_sentences draft_progress",
+        "analyse_effects extract_table run_program verify_sentences",
     ),
     "iterative-cancelled": History(
         "test_every_mode.py::test_cancelled[iterative]", "cancel_requested canceled"

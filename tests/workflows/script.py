@@ -33,7 +33,6 @@ from activities.contracts.profile import Criterion, Profile
 from activities.contracts.publish import PublishInput
 from activities.contracts.search import Hits, Preview, SearchTask
 from activities.contracts.step import Role, StepContext
-from activities.contracts.write import WriteInput
 from activities.full_text_activity import ReadInFull
 from activities.sources.base import Source
 
@@ -172,8 +171,6 @@ class Script:
     model_seconds: float = 0.0
     """Duration of a paid step, in real time."""
     search_seconds: float = 0.0
-    reports: Callable[[WriteInput], Sequence[tuple[str, ...]]] | None = None
-    """The paragraphs that a paid writer reports, one report after another, before it answers."""
     hangs: Role | None = None
     """A role whose paid steps never answer."""
     listed: dict[str, tuple[tuple[Preview, ...], tuple[str, ...]]] = field(default_factory=dict)

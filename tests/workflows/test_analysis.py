@@ -13,15 +13,12 @@ from activities.contracts.evidence import Evidence, ModelChoice, Support
 from activities.contracts.judge import PART as TABLE
 from activities.contracts.judge import Cell, JudgeBatch, JudgeInput, Table, TableRow
 from activities.contracts.plan import TeamLedger
-from activities.contracts.step import Role
-from activities.contracts.stop_reasons import StopReason
 from activities.contracts.write import Extracted, ExtractInput
 from activities.report.schema import Report
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import MODEL
 from tests.workflows.test_deep_writing import sentences
-from workflows.steps.model import ModelSteps
 
 QUOTE = "In trial {n} the odds ratio of {outcome} with the drug was {estimate} (95% CI {low} to {high})."
 Numbers = tuple[str, str, str]
@@ -34,9 +31,6 @@ m = float(np.sum(w * np.array([y for y, _ in z])) / np.sum(w))
 s = float(1 / np.sqrt(np.sum(w)))
 result = {"estimate": np.exp(m), "low": np.exp(m - 1.96 * s), "high": np.exp(m + 1.96 * s), "null": 1}
 """
-
-
-FOLLOWS = ("Mortality may be lower with metformin.",)
 
 
 def comparing(stage: Stage, answers: int = 3, *, compares: bool = True) -> None:
@@ -121,7 +115,6 @@ async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage
     trials(stage, different)
     stage.script.program = POOLING
     stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
-    stage.script.reports = lambda _: [("begun",)]
     _, report, run = await stage.play(a_request(analyse=True, expected="lower"))
     (asked,) = stage.fakes.of("analyst")
     assert len(asked.step.not_pooled) == 3  # type: ignore[attr-defined]
@@ -200,7 +193,7 @@ async def test_a_team_whose_effects_are_analysed_has_an_analyst(stage: Stage, an
 @pytest.mark.parametrize(
     ("comparator", "answers", "asked"), [("placebo", 3, 1), ("", 3, 0), ("placebo", 1, 1), ("placebo", 0, 0)]
 )
-async def test_effects_are_read_before_the_writing_where_works_compare_though_none_may_answer(
+async def test_effects_are_read_where_works_compare_though_none_may_answer(
     stage: Stage, comparator: str, answers: int, asked: int
 ) -> None:
     def appraise(step: AppraiseInput) -> Appraisal:
@@ -208,40 +201,10 @@ async def test_effects_are_read_before_the_writing_where_works_compare_though_no
         quote = Support(evidence_id=first.evidence_id, quote=stage.fakes.documents[first.blob].text)
         named = {"outcome": "mortality", "group": "metformin", "comparator": "placebo"}
         effect = StudyEffect(evidence_id=first.evidence_id, direction="lower", support=(quote,), **named)
-        return Appraisal(effects=(effect,), concluded=FOLLOWS)
+        return Appraisal(effects=(effect,))
 
     comparing(stage, answers, compares=bool(comparator))
     stage.script.answers["appraiser"] = appraise
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == asked
     assert [conclusion.outcome for conclusion in CONCLUSIONS.shown(report)] == ["mortality"] * asked
-    for call in stage.fakes.of("writer"):
-        assert call.step.concluded == (FOLLOWS if asked else ())  # type: ignore[attr-defined]
-
-
-@pytest.mark.usefixtures("many_works")
-async def test_writers_and_editor_of_a_long_report_are_told_what_follows_of_the_effects(stage: Stage) -> None:
-    comparing(stage)
-    stage.script.answers["appraiser"] = lambda _: Appraisal(concluded=FOLLOWS)
-    await stage.play(a_request("deep"))
-    (appraiser,), writers = stage.fakes.of("appraiser"), stage.fakes.of("writer")
-    assert len(writers) == 3
-    for call in (*writers, *stage.fakes.of("editor")):
-        assert call.step.concluded == FOLLOWS  # type: ignore[attr-defined]
-    assert appraiser.ended <= min(call.began for call in writers)
-
-
-async def test_effects_are_read_beside_the_writing_where_the_budget_holds_no_more_than_it(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    comparing(stage)
-    stage.script.answers["appraiser"] = lambda _: Appraisal(concluded=FOLLOWS)
-    allows = ModelSteps.refusal
-
-    def refusal(self: ModelSteps, role: Role, writing: bool = False) -> StopReason | None:
-        return "token_budget_exceeded" if role == "appraiser" else allows(self, role, writing)
-
-    monkeypatch.setattr(ModelSteps, "refusal", refusal)
-    await stage.play(a_request())
-    assert len(stage.fakes.of("appraiser")) == 1
-    assert [call.step.concluded for call in stage.fakes.of("writer")] == [()]  # type: ignore[attr-defined]

@@ -173,7 +173,7 @@ class WritingSteps(RunPart):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
-            evidence=self._cited(claim for paragraph in failed for claim in paragraph.claims),
+            evidence=self._cited(claim for draft in drafts.values() for claim in draft.claims),
             failed=failed,
             untranslated=untranslated,
             computed=within(
