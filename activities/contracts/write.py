@@ -93,6 +93,10 @@ class SectionDraft(Frozen):
     """How well the second reader read it, in all calls."""
     untranslated: tuple[Support, ...] = ()
     """See `Verdicts.untranslated`."""
+    lacks: tuple[str, ...] = ()
+    """See `Verdicts.lacks`."""
+    added: tuple[tuple[str, DraftClaim], ...] = ()
+    """Of a second wording: sentences that are new, each with the id of the one that it stands behind."""
     translations: tuple[DraftClaim, ...] = ()
     """Quotes in the language of the report, by the writer; printed beside them where the second reader
     confirmed it."""
@@ -221,6 +225,8 @@ class WriteInput(StepContext):
     writer leaves out are `out`."""
     untranslated: tuple[Support, ...] = ()
     """Quotes in another language than the report, which are translated in the same call."""
+    lacks: tuple[str, ...] = ()
+    """What its second reader misses in the text, for which sentences may be added; `failed` has all of it."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
 
@@ -238,6 +244,8 @@ class VerifyInput(StepContext):
     """See `SectionDraft.works_room`; 0: as many works as fit."""
     near_misses: tuple[DraftClaim, ...] = ()
     """See `SectionDraft.near_misses`."""
+    is_whole: bool = False
+    """The sentences are a whole text, so that the reader may say what it lacks."""
 
 
 class SentenceVerdict(Frozen):
@@ -256,6 +264,8 @@ class Verdicts(Frozen):
     verdicts: tuple[SentenceVerdict, ...] = ()
     untranslated: tuple[Support, ...] = ()
     """The quotes of sentences that stand which are in another language than the report."""
+    lacks: tuple[str, ...] = ()
+    """What of the works would change the answer or a decision, and the text leaves out or gets wrong."""
     vigilance: Vigilance = Vigilance()
     """How well the reader read, by the control sentences of this call."""
 

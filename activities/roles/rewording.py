@@ -1,6 +1,6 @@
 """The sentences of a draft that a check refused, which its writer writes once more; and translated quotes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
@@ -23,6 +23,7 @@ MAX_COLUMNS = 8
 MAX_FIELD_CHARS = 300
 MAX_EXPRESSIONS = 40
 MAX_TRANSLATION_CHARS = 900
+MAX_ADDED = 10
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
 TRANSLATIONS = (
     "`translations`: each quote listed above (`quote`, its label) in {language} (`text`), as a translator "
@@ -36,6 +37,11 @@ class WrittenAgain(Loose):
     cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
 
 
+class Added(Loose):
+    after: OneClaim = ""
+    text: Text = limits(length=gate.MAX_CLAIM_CHARS, default="")
+
+
 class Translated(Loose):
     quote: Text = limits(length=8, default="")
     text: Text = limits(length=MAX_TRANSLATION_CHARS, default="")
@@ -43,6 +49,7 @@ class Translated(Loose):
 
 class AgainAnswer(Loose):
     sentences: list[WrittenAgain] = limits(default_factory=list)
+    added: list[Added] = limits(items=MAX_ADDED, default_factory=list)
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     translations: list[Translated] = limits(default_factory=list)
 
@@ -78,11 +85,12 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         inputs=[
             listed("Computed in the same text", step.computed, 40, 160),
             "Paragraphs:\n" + fenced("claims", rows) if rows else "",
+            listed("Missed by a reader of the works", step.lacks, each=260),
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         task=f"{translating}{TASK_AGAIN if rows else 'Answer with JSON.'}",
     )
-    unasked = {"translations": quotes, "sentences": rows, "computed": rows}
+    unasked = {"translations": quotes, "sentences": rows, "computed": rows, "added": step.lacks}
     choices = {name: () for name, wanted in unasked.items() if not wanted}
     return replace(
         prompt,
@@ -131,7 +139,22 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     return SectionDraft(
         paragraphs=(DraftParagraph(claims=claims),) if claims else (),
         translations=tuple(_translations(step, answer)),
+        added=tuple(_added(prompt, answer, {claim.id: claim for claim in rows}, checks)),
     )
+
+
+def _added(
+    prompt: Prompt, answer: AgainAnswer, claims: Mapping[str, DraftClaim], checks: Checks
+) -> Iterator[tuple[str, DraftClaim]]:
+    """Yield the sentences that are new, each with the one that it stands behind, for the second reader."""
+    for place, one in enumerate(answer.added[:MAX_ADDED], 1):
+        before = claims.get(prompt.claims.get(one.after, ""))
+        written = sentence(one.text, works_shown(prompt))
+        if before is None or written is None:
+            continue
+        claim = checks.claim(written.claim.replace(id=f"{before.id}.n{place}", item=before.item))
+        if claim.state != "refused":
+            yield before.id, claim.replace(reworded=True)
 
 
 def _translations(step: WriteInput, answer: AgainAnswer) -> Iterator[DraftClaim]:

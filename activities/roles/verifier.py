@@ -12,10 +12,10 @@ from typing import Literal, get_args
 from activities.contracts.evidence import Evidence, Statement, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.base import BYTES_PER_TOKEN, estimate
-from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
+from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import clip, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, one_of, supports
+from activities.roles.validation import cited, line, lines, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.sentences import Sentence, language_in
 from activities.verification import gate
@@ -33,6 +33,8 @@ MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
+MAX_LACKS, MAX_LACK_CHARS = 6, 260
+"""What the whole text lacks, and characters of each."""
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
@@ -53,6 +55,7 @@ class VerdictAnswer(Loose):
 
 class VerdictsAnswer(Loose):
     verdicts: list[VerdictAnswer]
+    lacks: Texts = limits(items=MAX_LACKS, length=MAX_LACK_CHARS, default_factory=list)
 
 
 class _Rows:
@@ -66,7 +69,6 @@ class _Rows:
         self.lines: list[str] = []
         self.claims: dict[str, str] = {}
         self.controls: dict[str, Control] = {}
-        self._label_of = {(sentence.evidence_id, sentence.quote): label for label, sentence in shown.items()}
         self._left = int(room * BYTES_PER_TOKEN)
         self._computed: set[str] = set()
         """The computations that stand above."""
@@ -82,11 +84,13 @@ class _Rows:
         """Add a sentence; False where there is no room for it."""
         label = f"C{len(self.lines) + 1}"
         sentence = row.sentence if isinstance(row, Control) else row
-        text = self._text(label, sentence)
+        cut = self._cut(sentence)
+        text = self._text(label, sentence, cut)
         if (left := self._left - len(text.encode()) - 1) < 0:
             return False
         self._left = left
         self._computed.update(sentence.computed)
+        self.labels |= cut
         self.lines.append(text)
         if isinstance(row, Control):
             self.controls[label] = row
@@ -95,22 +99,22 @@ class _Rows:
             self._written[one_line(sentence.text)] = label
         return True
 
+    def _cut(self, sentence: DraftClaim) -> dict[str, Sentence]:
+        """Label the quotes of a sentence that the works are not shown with."""
+        shown = {(held.evidence_id, held.quote) for held in self.labels.values()}
+        quotes = [s for s in sentence.support if (s.evidence_id, s.quote) not in shown][:MAX_CUT]
+        first = len(self.labels) + 1
+        return {f"S{first + n}": Sentence(s.evidence_id, s.quote, 0.0) for n, s in enumerate(quotes)}
+
     def _follows(self, label: str) -> bool:
         """Tell whether the sentence with a label is the last line."""
         return bool(self.lines) and self.lines[-1].startswith((f"{label} ", f"{label}:"))
 
-    def _text(self, label: str, sentence: DraftClaim) -> str:
+    def _text(self, label: str, sentence: DraftClaim, cut: Mapping[str, Sentence]) -> str:
         marks = [self._works[name] for name in gate.works_of(sentence) if name in self._works]
-        quotes: list[str] = []
-        for support in sentence.support:
-            mark = self._label_of.get((support.evidence_id, support.quote))
-            if mark is None and len(quotes) >= MAX_CUT:
-                continue
-            if mark is None:
-                mark = f"S{len(self.labels) + 1}"
-                self._label_of[support.evidence_id, support.quote] = mark
-                self.labels[mark] = Sentence(support.evidence_id, support.quote, 0.0)
-                quotes.append(f'   {mark} is "{clip(one_line(support.quote), MAX_SENTENCE_CHARS)}"')
+        quotes = [
+            f'   {mark} is "{clip(one_line(held.quote), MAX_SENTENCE_CHARS)}"' for mark, held in cut.items()
+        ]
         rests = f" [{', '.join(marks)}]" if marks else ""
         before = one_line(sentence.after)
         above = next((name for text, name in self._written.items() if before.endswith(text)), before)
@@ -159,11 +163,13 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             break
         most = beside - (own_room if attempt else rows.size)
     prompt = laid_out(rows.lines, max(most, 1))
-    choices = {
+    choices: dict[str, tuple[str, ...]] = {
         "ClaimLabel": (*rows.claims, *rows.controls),
         "SentenceLabel": tuple(rows.labels),
         "verdicts.supported": SUPPORTED,
     }
+    if not step.is_whole:
+        choices["lacks"] = ()
     return replace(
         prompt,
         sentences=rows.labels,
@@ -227,6 +233,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         Verdicts(
             verdicts=tuple(verdicts),
             untranslated=tuple(dict.fromkeys(untranslated))[:MAX_TRANSLATIONS],
+            lacks=lines(answer.lacks, MAX_LACKS, MAX_LACK_CHARS) if step.is_whole else (),
             vigilance=vigilance,
         )
     )

@@ -74,7 +74,8 @@ def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = Tr
     read = verdicts.vigilance if counted else Vigilance()
     changed = draft.changed(lambda claim: (change(claim),))
     untranslated = (*draft.untranslated, *(verdicts.untranslated if counted else ()))
-    return changed.replace(vigilance=draft.vigilance + read, untranslated=untranslated)
+    lacks = draft.lacks or (verdicts.lacks if counted else ())
+    return changed.replace(vigilance=draft.vigilance + read, untranslated=untranslated, lacks=lacks)
 
 
 def was_read(sentence: DraftClaim) -> bool:
@@ -104,8 +105,11 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
 def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     """Return the paragraphs that the writer is to write once more.
 
-    Those with sentences that `is_rewordable`; of a list or a table these alone."""
+    Those with sentences that `is_rewordable`, of a list or a table these alone; all of a text that lacks
+    something."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
+    if draft.lacks:
+        return tuple(paragraph for paragraph in paragraphs if paragraph.claims)
     return tuple(
         DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.is_row))
         for paragraph in paragraphs
@@ -150,9 +154,23 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
             gone.append(refused(claim, "reworded"))
         return (again,)
 
-    changed = draft.changed(change)
+    changed = _with_added(draft.changed(change), rewordings.added)
     translations = (*draft.translations, *rewordings.translations)
     return changed.replace(refused=(*draft.refused, *gone), translations=translations)
+
+
+def _with_added(draft: SectionDraft, added: Sequence[tuple[str, DraftClaim]]) -> SectionDraft:
+    """Return a draft with new sentences, each behind the one that it names, or behind the table of that."""
+
+    def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
+        own = {claim.id: claim for claim in claims}
+        rows = [claim for name, claim in added if name in own and own[name].is_row]
+        beside = {name: [c for place, c in added if place == name] for name in own if not own[name].is_row}
+        placed = (new for claim in claims for new in (claim, *beside.get(claim.id, ())))
+        return (*placed, *rows)
+
+    paragraphs = tuple(paragraph.replace(claims=each(paragraph.claims)) for paragraph in draft.paragraphs)
+    return draft.replace(answer=each(draft.answer), paragraphs=paragraphs)
 
 
 def printed(draft: SectionDraft) -> SectionDraft:

@@ -54,10 +54,6 @@ HISTORIES: Mapping[str, History] = {
         "test_deep_plan.py::test_a_plan_approved_after_three_days_is_the_plan_that_runs",
         "edit_plan approve write_section edit_report section_report",
     ),
-    "deep-effects-beside": History(
-        "test_analysis.py::test_writers_and_editor_of_a_long_report_are_told_what_follows_of_the_effects",
-        "appraise_effects edit_report",
-    ),
     "deep-follow-up": History(
         "test_follow_up.py::test_a_run_builds_on_the_evidence_of_an_earlier_one[deep]",
         "import_evidence",
@@ -122,9 +118,9 @@ HISTORIES: Mapping[str, History] = {
         "continues_as_new store_events",
         first=True,
     ),
-    "iterative-effects-first": History(
+    "iterative-effects": History(
         "test_analysis.py::"
-        "test_effects_are_read_before_the_writing_where_works_compare_though_none_may_answer[placebo-3-1]",
+        "test_effects_are_read_where_works_compare_though_none_may_answer[placebo-3-1]",
         "appraise_effects judge_evidence",
     ),
     "iterative-every-source": History(

@@ -136,7 +136,7 @@ PARTS: Mapping[str, PartRow] = {
     ),
     "conclusions": PartRow(
         is_wanted=lambda context: not context.profile.candidates,
-        acts=("before_answer", "beside_writing"),
+        acts=("beside_writing",),
         roles=("appraiser",),
         state=ConclusionsState,
         value="conclusions",

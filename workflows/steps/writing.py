@@ -126,13 +126,14 @@ class WritingSteps(RunPart):
             judgements=step.judgements,
             works_room=draft.works_room,
             near_misses=draft.near_misses,
+            is_whole=True,
         )
         for _ in range(MAX_READINGS):
             draft = verdicts.with_verdicts(draft, read := await self._read(check, section))
             left = verdicts.to_read(verdicts.placed(draft))
             if not (read.verdicts and left) or self.models.refusal("verifier", writing=True):
                 break
-            check = check.replace(sentences=left, near_misses=())
+            check = check.replace(sentences=left, near_misses=(), is_whole=False)
         return draft
 
     async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
@@ -176,6 +177,7 @@ class WritingSteps(RunPart):
             evidence=self._cited(claim for draft in drafts.values() for claim in draft.claims),
             failed=failed,
             untranslated=untranslated,
+            lacks=tuple(lack for draft in drafts.values() for lack in draft.lacks),
             computed=within(
                 dict.fromkeys(
                     row for draft in drafts.values() for claim in draft.claims for row in claim.computed

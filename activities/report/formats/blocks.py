@@ -6,7 +6,7 @@ way and decides nothing else. All text is plain: a format escapes it.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
@@ -242,8 +242,6 @@ class Code:
 class Reference:
     number: int
     parts: Parts
-    quotes: tuple[Quote, ...] = ()
-    """What sentences rest on in it: below it on paper, at the sentences on a screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,23 +331,16 @@ def quotes_in(value: object) -> Iterator[Quote]:
             yield from quotes_in(part)
 
 
-def with_quotes(chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
-    """List the quotes behind the sentences of chapters below their references, each once.
+def listed_quotes(chapters: Sequence[Chapter]) -> tuple[Quote, ...]:
+    """Return the quotes behind the sentences of chapters, reference by reference, each once.
 
     A quote that its sentence says word for word is not listed; a quote that a field opens is shown there.
     """
-    by_number: dict[int, dict[str, Quote]] = {}
+    quotes: dict[tuple[int, str], Quote] = {}
     for quote in quotes_in(tuple(chapters)):
         if quote.is_listed:
-            by_number.setdefault(quote.number, {}).setdefault(quote.text, quote)
-
-    def listed(block: Block) -> Block:
-        if not isinstance(block, References):
-            return block
-        items = (replace(item, quotes=tuple(by_number.get(item.number, {}).values())) for item in block.items)
-        return References(tuple(items))
-
-    return tuple(replace(chapter, blocks=tuple(map(listed, chapter.blocks))) for chapter in chapters)
+            quotes.setdefault((quote.number, quote.text), quote)
+    return tuple(sorted(quotes.values(), key=lambda quote: quote.number))
 
 
 def letter_of(place: int) -> str:

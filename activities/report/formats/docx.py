@@ -77,8 +77,6 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                 for reference in block.items:
                     paragraph = word.add_paragraph(f"[{reference.number}] ")
                     _line(paragraph, reference.parts)
-                    for quote in reference.quotes:
-                        _quote(word, quote)
             case page.Group():
                 _write(word, block.blocks)
 
@@ -104,14 +102,6 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             run = paragraph.add_run(text)
             run.bold = part.style in ("bold", "alert") or None
             run.italic = part.style in ("italic", "badge", "grade") or None
-
-
-def _quote(word: "Document", quote: page.Quote) -> None:
-    from docx.shared import Pt
-
-    paragraph = word.add_paragraph(style="Quote")
-    paragraph.paragraph_format.space_after = Pt(2)
-    paragraph.add_run(f"{quoted(quote.text)}{quote.behind}").font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:

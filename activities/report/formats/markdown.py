@@ -101,15 +101,7 @@ def _field(label: str, lines: Iterable[page.Parts]) -> str:
 
 
 def _reference(reference: page.Reference) -> str:
-    """Write a reference and, indented below it, the quotes of it."""
-    mark = f"{reference.number}. "
-    quotes = (f"{' ' * len(mark)}- {_quoted(quote)}" for quote in reference.quotes)
-    return "\n".join((f"{mark}{_line(reference.parts)}", *quotes))
-
-
-def _quoted(quote: page.Quote) -> str:
-    behind = f" {_plain(quote.behind.strip())}" if quote.behind else ""
-    return f"{quoted(_plain(quote.text))}{behind}"
+    return f"{reference.number}. {_line(reference.parts)}"
 
 
 def _plain(text: str) -> str:

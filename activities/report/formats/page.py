@@ -6,7 +6,7 @@ how it was made is a paragraph at its end. `brief` leaves the findings out; `ful
 editor put together, every quote and computation, every search and round, and what was refused.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Claim, Support
@@ -33,9 +33,9 @@ from activities.report.formats.blocks import (
     bullets,
     cell,
     filled,
+    listed_quotes,
     quotes_in,
     table,
-    with_quotes,
 )
 from activities.report.formats.prose import absent, blocks_of, items, notice, shapes, unanswered
 from activities.report.formats.references import Quotes, anchor_of, words_of
@@ -70,6 +70,7 @@ FIRST = 3
 MIN_TOLD = 0.8
 """Share of the content words of a sentence by which another text says it, a title a question."""
 CALCULATIONS = N_("Calculations")
+QUOTES = N_("Quotes behind the sentences")
 FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
@@ -114,14 +115,18 @@ class _Page:
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body(), *self._checked()]
         cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
         listed = refs.blocks(report, cited)
-        made = Chapter("made", _("How this report was made"), tuple(self._made()), "folded")
-        shown = Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded")
-        chapters = (*body, Chapter("references", _("References"), tuple(listed)), shown, made)
+        chapters = (
+            *body,
+            Chapter("references", _("References"), tuple(listed)),
+            Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
+            Chapter("quotes", _(QUOTES), tuple(self._quotes(body)), "folded"),
+            Chapter("made", _("How this report was made"), tuple(self._made()), "folded"),
+        )
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
             head=tuple(self._head(answered=bool(answer))),
-            chapters=tuple(chapter for chapter in with_quotes(chapters) if chapter.blocks),
+            chapters=tuple(chapter for chapter in chapters if chapter.blocks),
             run_line=words.run_line(report),
             language=report.language,
             about={
@@ -130,6 +135,15 @@ class _Page:
                 "at": report.generated_at,
             },
         )
+
+    def _quotes(self, chapters: Sequence[Chapter]) -> Iterator[Bullets]:
+        """List the quotes behind the sentences, as paper needs them: a screen has them at the sentences."""
+        quotes = (
+            (Run(f"[{quote.number}]"), Run(quote.text, "said"), Run(quote.behind.strip()))
+            for quote in listed_quotes(chapters)
+        )
+        if items := tuple(tuple(run for run in line if run.text) for line in quotes):
+            yield Bullets(items)
 
     def _head(self, *, answered: bool) -> Iterator[Block]:
         report = self.report

@@ -102,7 +102,7 @@ def test_a_number_of_any_field_follows_from_a_shown_computation_or_the_row_falls
     rows = ("In all | 426.00 | | [E1]", "In all, less | 90.00 | | [E1]")
     right, other = written(table(*rows), computed=["180.00 + 246.00"])[0].claims
     assert (right.state, right.computed) == ("ask", ("180.00 + 246.00 = 426.00",))
-    assert (other.state, other.problem and other.problem.code) == ("refused", "number_not_computed")
+    assert (other.state, other.problem and other.problem.code) == ("refused", "number_missing")
 
 
 def test_a_number_of_another_work_stands_by_the_sentence_that_a_reader_names() -> None:
