@@ -119,8 +119,7 @@ HISTORIES: Mapping[str, History] = {
         first=True,
     ),
     "iterative-effects": History(
-        "test_analysis.py::"
-        "test_effects_are_read_where_works_compare_though_none_may_answer[placebo-3-1]",
+        "test_analysis.py::test_effects_are_read_where_works_compare_though_none_may_answer[placebo-3-1]",
         "appraise_effects judge_evidence",
     ),
     "iterative-every-source": History(

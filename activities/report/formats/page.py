@@ -40,7 +40,7 @@ from activities.report.formats.blocks import (
 from activities.report.formats.prose import absent, blocks_of, items, notice, shapes, unanswered
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, quoted
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -139,7 +139,7 @@ class _Page:
     def _quotes(self, chapters: Sequence[Chapter]) -> Iterator[Bullets]:
         """List the quotes behind the sentences, as paper needs them: a screen has them at the sentences."""
         quotes = (
-            (Run(f"[{quote.number}]"), Run(quote.text, "said"), Run(quote.behind.strip()))
+            (Run(f"[{quote.number}]"), Run(quoted(quote.text)), Run(quote.behind.strip()))
             for quote in listed_quotes(chapters)
         )
         if items := tuple(tuple(run for run in line if run.text) for line in quotes):

@@ -86,11 +86,12 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Studies",
         "## What is not shown",
         "## References",
+        "## Quotes behind the sentences",
         "## How this report was made",
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
-    assert f"\n   - \u201c{REDUCED}\u201d\n" in text
+    assert f"\n- \\[1\\] \u201c{REDUCED}\u201d\n" in text
     assert " [1]." in text
     full = render(REPORT.replace(length="full"), "md").decode()
     assert r"| PubMed | a \| b | source unavailable |" in full
@@ -262,13 +263,13 @@ def written(*claims: DraftClaim) -> Report:
     return build_report(STEP.model_copy(update=update), WORKS)
 
 
-def test_each_quote_stands_once_below_its_work() -> None:
+def test_each_quote_stands_once_behind_the_references() -> None:
     both = quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA))
     again = quoting("Fewer had an infection.", ("pmid:11", INFECTION))
     stay = "The stay was shorter by one day after laparoscopic appendectomy."
     left = quoting("Patients left a day earlier.", ("pmid:11", stay))
     text = render(written(left, both, again), "md").decode()
-    body, _, references = text.partition("## References")
+    body, _, references = text.partition("## Quotes behind the sentences")
     assert "Patients left a day earlier [1]." in body
     assert f"{FEWER.rstrip('.')} [1, 2]." in body
     assert [references.count(quote) for quote in (INFECTION, PNEUMONIA, stay)] == [1, 1, 1]
@@ -354,7 +355,7 @@ def test_the_run_is_told_at_the_end_in_a_few_lines_and_folded_where_that_is_poss
     whole = words_of(report.replace(length="full"), name)
     assert "query 3" not in text
     if name == "html":
-        (folded,) = page_of(data).xpath("//section[contains(@class, 'folded')]/details[not(@open)]")
+        *_, folded = page_of(data).xpath("//section[contains(@class, 'folded')]/details[not(@open)]")
         assert "Searches: 9;" in folded.text_content()
     made = text[text.rindex("How this report was made") :]
     assert "Searches: 9;" in made

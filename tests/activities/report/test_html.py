@@ -14,7 +14,7 @@ from tests.activities.report.wide import RICH
 
 ORDER = (
     *("section-s1", "section-s2", "section-s3", "candidates", "works"),
-    *("open", "references", "made"),
+    *("open", "references", "quotes", "made"),
 )
 
 
