@@ -8,6 +8,7 @@ from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     SectionDraft,
+    VerifyInput,
     WriteInput,
     divided,
     named,
@@ -16,10 +17,11 @@ from activities.profiles.loader import load_profile
 from activities.roles.reviser import REVISER, ReviserAnswer
 from activities.roles.rewording import AgainAnswer
 from activities.roles.role import Prompt
+from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
 from activities.verification.gate import carried_by, quote_of_operand
-from activities.verification.verdicts import printed, to_reword
+from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings
 
 BILL = Evidence(
     evidence_id="library:bill",
@@ -336,3 +338,46 @@ def test_a_day_gets_the_sentence_that_states_it_in_its_language_and_no_other() -
     for shown, quote in (((fee, other), None), ((fee, other, letter), letter.quote)):
         found = quote_of_operand("2025-06-09", ["a"], shown)
         assert (found and found.quote) == quote
+
+
+def test_what_a_reader_misses_is_added_behind_the_sentence_that_the_writer_names() -> None:
+    """Behind its table, where that is a row; what code refuses is not added."""
+    draft, _ = written("It is claimed [E1].", table(CALL, "Work | 246.00 | | [E1]"), "It is open.")
+    lacking = draft.replace(lacks=("The landlord acknowledges 336.00 (E2).",))
+    failed = to_reword(lacking)
+    assert [claim.id for p in failed for claim in p.claims] == ["s1.a1", "s1.a2", "s1.1", "s1.2"]
+    step = STEP.replace(failed=failed, lacks=lacking.lacks)
+    prompt = WRITER.render(step, WORKS, 20_000)
+    assert "The landlord acknowledges 336.00 (E2)." in prompt.user
+    assert prompt.choices["translations"] == ()
+    labels = {name: label for label, name in prompt.claims.items()}
+    added = [
+        {"after": labels["s1.1"], "text": "The landlord acknowledges 336.00 euros [E2]."},
+        {"after": labels["s1.a1"], "text": "The landlord acknowledges a part [E2]."},
+        {"after": labels["s1.a1"], "text": "He acknowledges 999.00 euros [E2]."},
+        {"after": "C99", "text": "It is behind nothing [E2]."},
+    ]
+    again = accept(step, prompt, AgainAnswer.model_validate({"sentences": [], "added": added})).output
+    whole = with_rewordings(lacking, again)
+    assert [claim.id for claim in whole.answer] == ["s1.a1", "s1.a1.n2", "s1.a2"]
+    assert [claim.id for claim in whole.paragraphs[0].claims] == ["s1.1", "s1.2", "s1.1.n1"]
+    assert {claim.state for claim in to_read(whole.claims)} == {"ask"}
+    assert WRITER.render(step.replace(lacks=()), WORKS, 20_000).choices["added"] == ()
+
+
+def test_a_second_reader_says_what_a_whole_text_lacks_and_of_single_sentences_nothing() -> None:
+    draft, _ = written("It is claimed [E1].")
+    for is_whole in (True, False):
+        step = VerifyInput(
+            run_id="r",
+            question=STEP.question,
+            profile=STEP.profile,
+            sentences=draft.claims,
+            is_whole=is_whole,
+        )
+        prompt = VERIFIER.render(step, WORKS, 20_000)
+        assert (prompt.choices.get("lacks") == ()) is not is_whole
+        answer = VerdictsAnswer.model_validate(
+            {"verdicts": [], "lacks": ["The letter (E2).", "The letter (E2)."]}
+        )
+        assert VERIFIER.accept(step, prompt, answer).output.lacks == ("The letter (E2).",) * is_whole
