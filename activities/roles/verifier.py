@@ -38,6 +38,7 @@ MAX_LACKS, MAX_LACK_CHARS = 6, 260
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
+TASK_WHOLE = "Give a verdict on every sentence (C1, C2 ...), and say what the text lacks. Answer with JSON."
 MARKS: dict[SentenceKind, str] = {
     "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
@@ -143,7 +144,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
                 "Sentences:\n" + fenced("claims", "\n".join(lines)),
             ],
             judged=step.judgements,
-            task=TASK,
+            task=TASK_WHOLE if step.is_whole else TASK,
             most=most,
         )
 
