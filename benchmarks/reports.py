@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from activities.report.formats import MissingExtra, render
-from activities.report.formats.blocks import Chapter, Quote, Reference
+from activities.report.formats.blocks import Chapter, Quote
 from activities.report.formats.page import document
 from activities.report.formats.references import words_of
 from activities.report.schema import Report
@@ -31,9 +31,6 @@ def texts(value: object) -> Iterator[str]:
     """The words of blocks as they stand on the page, without quotes that are folded."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Reference):
-        yield from texts(value.parts)
-        yield from (quote.text for quote in value.quotes)
     elif isinstance(value, Quote):
         return
     elif is_dataclass(value):

@@ -228,7 +228,7 @@ def _report(rows: list[tuple[str, str]], sections: list[str]) -> str:
     parts = [
         f"## {title}\n\n{' '.join(block)}" if title else " ".join(block) for block, title in titled if block
     ]
-    return "\n\n".join([" ".join(sentences[:2]), *parts])
+    return "\n\n".join([" ".join(sentences[:2]), *parts, "No full text was read."])
 
 
 def cited(text: str, *works: str) -> str:
@@ -349,20 +349,23 @@ def sensible(asked: Asked) -> Reply:
     return says(answers[role_of(asked)], usage=(len(text) // 4, 150))(asked)
 
 
-_RESTS = re.compile(r"^(C\d+) \[([^\]]+)\]", re.MULTILINE)
+_CITES = re.compile(r"^(C\d+) \[([^\]]+)\]", re.MULTILINE)
 
 
 def _carrying(asked: Asked, label: str, text: str) -> list[str] | None:
     """The labels that carry a sentence; None for a planted error: nearly the words of a sentence of the works
-    that it does not rest on, or not all of them. Code that made it knows no meaning, and this needs none."""
+    that it does not cite, or not all of them. Code that made it knows no meaning, and this needs none."""
     shown = {name: sentence_text(sentence) for name, sentence in sentences_of(asked).items()}
     text = sentence_text(text)
-    rests = dict(_RESTS.findall(_text(asked))).get(label, "").split(", ")
+    cites = dict(_CITES.findall(_text(asked))).get(label, "").split(", ")
+    works = labels_by_work(asked)
+    own = [name for work in cites for name in works.get(work, [])]
     near = {name: fuzz.ratio(text, sentence) for name, sentence in shown.items()}
     nearest = max(near, key=near.__getitem__, default="")
     planted = near.get(nearest, 0) > 85 and text != shown[nearest]
-    planted |= any(len(s) > 40 and s in text for name, s in shown.items() if name not in rests and rests[0])
-    return None if planted else [name for name in rests if name]
+    planted |= any(len(s) > 40 and s in text for name, s in shown.items() if name not in own and own)
+    best = (max(works.get(work, []), key=near.__getitem__, default="") for work in cites)
+    return None if planted else [name for name in best if name]
 
 
 def _edited(claims: dict[str, str], most: int) -> list[dict[str, Any]]:

@@ -29,7 +29,8 @@ FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
 MAX_MARKS = 0x1800
 _MARKS = re.compile(
-    r"[ \t]*[\[(]\s*(E\d{1,3}(?:\s*(?:[-\u2010-\u2015]|[,;&]|and)\s*E?\d{1,3})*)\s*[\])]", re.IGNORECASE
+    r"(?:(?<!\s)[ \t]+)?[\[(] ?(E\d{1,3}(?:\s*(?:[-\u2010-\u2015]|[,;&]|and)\s*E?\d{1,3})*)\s*[\])]",
+    re.IGNORECASE,
 )
 _LABEL = re.compile(r"([-\u2010-\u2015]?)\s*E?(\d{1,3})", re.IGNORECASE)
 _STOP_BEFORE = re.compile(r"([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)")

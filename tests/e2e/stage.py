@@ -343,7 +343,11 @@ def cited_quotes(report: dict[str, Any]) -> list[tuple[str, str]]:
 def faults(report: dict[str, Any], evidence: Sequence[dict[str, Any]]) -> list[str]:
     """Why a reader should not trust the report; empty when every quote stands in the item it names."""
     texts = {item["evidence_id"]: plain(item["text"]) for item in evidence}
-    wrong = [f"no support: {claim['text']}" for claim in statements(report) if not claim["support"]]
+    wrong = [
+        f"no support: {claim['text']}"
+        for claim in statements(report)
+        if not claim["support"] and claim["kind"] != "inference"
+    ]
     quoted = cited_quotes(report)
     judged = [
         (support["evidence_id"], support["quote"])
