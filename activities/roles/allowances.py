@@ -109,7 +109,11 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
     answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
-    shown = sum(_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence if ref.evidence_id in answering)
+    shown = sum(
+        _tokens(ref.chars, MAX_WORK_CHARS)
+        for ref in step.evidence
+        if ref.evidence_id in answering or not step.judgements
+    )
     read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else 0
     whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
     times = 2 if isinstance(step, WriteInput) and step.outline else 1

@@ -32,8 +32,10 @@ _MARKS = re.compile(
     r"(?:(?<!\s)[ \t]+)?[\[(] ?(E\d{1,3}(?:\s*(?:[-\u2010-\u2015]|[,;&]|and)\s*E?\d{1,3})*)\s*[\])]",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"([-\u2010-\u2015]?)\s*E?(\d{1,3})", re.IGNORECASE)
-_STOP_BEFORE = re.compile(r"([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)")
+_LABEL = re.compile(r"([-\u2010-\u2015]?) ?E?(\d{1,3})", re.IGNORECASE)
+_STOP_BEFORE = re.compile(
+    r"(?<![.!?\u3002\uff01\uff1f])([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)"
+)
 _EDGES = " \t,;:\u00b7|"
 _MARK = re.compile(r"[\ue000-\uf7ff]")
 

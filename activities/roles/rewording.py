@@ -85,7 +85,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         inputs=[
             listed("Computed in the same text", step.computed, 40, 160),
             "Paragraphs:\n" + fenced("claims", rows) if rows else "",
-            listed("Missed by a reader of the works", step.lacks, each=260),
+            listed("Missed by a reader of the works", step.lacks, each=800),
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         task=f"{translating}{TASK_AGAIN if rows else 'Answer with JSON.'}",

@@ -5,6 +5,7 @@ sentences follow, each with the works that it cites, and among them control sent
 measured (`activities.verification.controls`).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
@@ -35,6 +36,9 @@ MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
 MAX_LACKS, MAX_LACK_CHARS = 6, 260
 """What the whole text lacks, and characters of each."""
+MAX_LACK_TITLE = 90
+"""Characters of the title of a work that it names."""
+_WORK = re.compile(r"\bE\d{1,3}\b")
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
@@ -234,10 +238,20 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         Verdicts(
             verdicts=tuple(verdicts),
             untranslated=tuple(dict.fromkeys(untranslated))[:MAX_TRANSLATIONS],
-            lacks=lines(answer.lacks, MAX_LACKS, MAX_LACK_CHARS) if step.is_whole else (),
+            lacks=_lacks(answer.lacks, prompt) if step.is_whole else (),
             vigilance=vigilance,
         )
     )
+
+
+def _lacks(texts: Sequence[str], prompt: Prompt) -> tuple[str, ...]:
+    """Return what a text lacks, with works by their titles: their labels are those of this prompt alone."""
+    titles = {label: clip(one_line(work.title), MAX_LACK_TITLE) for label, work in prompt.shown.items()}
+
+    def named(match: re.Match[str]) -> str:
+        return titles.get(match[0], match[0])
+
+    return tuple(_WORK.sub(named, text) for text in lines(texts, MAX_LACKS, MAX_LACK_CHARS))
 
 
 def _unstated(
