@@ -12,7 +12,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -162,7 +162,11 @@ def _tables(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def read_table(data: bytes) -> Text:
     """Read a CSV or TSV file, each row a line. Raises Unreadable for one that is no table."""
-    return from_pages(["\n".join(tables.from_rows(table_rows(decode(data))).lines())], paged=False)
+    text = decode(data)
+    remarks = list(takewhile(lambda line: line.startswith("# "), text.splitlines()))
+    rows = table_rows("\n".join(text.splitlines()[len(remarks) :])) if remarks else table_rows(text)
+    lines = [line.lstrip("# ") for line in remarks]
+    return from_pages(["\n".join([*lines, *tables.from_rows(rows).lines()])], paged=False)
 
 
 def table_rows(text: str) -> Iterator[list[str]]:

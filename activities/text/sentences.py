@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import sentencex
 
@@ -43,6 +44,11 @@ _SAYS = re.compile(r"[.!\u3002\uff01\u0964][\"'\u201d\u300d)\]]*$|^[^:\uff1a]{2,
 _CLOSING = re.compile(r"[*_\"')\]\u201d\u300d]+(?=\s)")
 """Marks that end what stands before them, where the splitter puts them behind the end."""
 _FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
+_ENUMERATOR = re.compile(r"\s?\(?(?:[ivx]{1,4}|[a-h]|\d{1,2})\) ")
+"""The mark of an item within a sentence: `either i) two years of one or ii) two of the other`."""
+_SAYS_ALL = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d)\]]*\s?$")
+_GLUED = re.compile(r"(?<=[\w)\]][a-z)\]])\.(?=[A-Z][a-z]{2})")
+"""A stop with a sentence right behind it."""
 _INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
 ORDINALS = frozenset(
@@ -242,6 +248,7 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
         before = text[slice(*spans[-1])] if spans else ""
         goes_on = _INITIAL.fullmatch(before) or (language in ORDINALS and _ORDINAL.search(before))
         inside = _open(before) > 0 > _open(text[start:end])
+        inside |= bool(_ENUMERATOR.match(text[start:end])) and not _SAYS_ALL.search(before)
         if before and (goes_on or inside or (first and first.group(1).islower())):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -252,7 +259,8 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
 def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
     """Return the sentences of the library; one of too many characters once more without its quotation marks.
 
-    It parts nothing within these, and of `\u201eAnfang" Ende` it misses the second."""
+    A stop without a blank behind it (`in adults (GAF).Fifty-eight`) ends one too. It parts nothing within
+    quotation marks, and of `\u201eAnfang" Ende` it misses the second."""
     for boundary in sentencex.get_sentence_boundaries(language, text):
         start, end = boundary["start_index"], boundary["end_index"]
         piece = text[start:end]
@@ -260,8 +268,13 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
             yield from ((start + first, start + last) for first, last in _ends(plain, language))
         elif language == "th":
             yield from ((start + part.start(), start + part.end()) for part in _THAI.finditer(piece))
+        elif mark := _ENUMERATOR.match(piece):  # the library ends nothing behind it
+            first, *others = [*_ends(piece[mark.end() :], language)] or [(0, 0)]
+            yield start, start + mark.end() + first[1]
+            yield from ((start + mark.end() + one, start + mark.end() + last) for one, last in others)
         else:
-            yield start, end
+            places = [start, *(start + glued.end() for glued in _GLUED.finditer(piece)), end]
+            yield from pairwise(places)
 
 
 def _open(text: str) -> int:

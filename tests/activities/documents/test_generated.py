@@ -351,3 +351,16 @@ def test_a_file_that_is_not_what_its_name_says_is_set_aside_with_a_way_out(
     (aside,) = read_file(b"", str(tmp_path / name), name)
     assert isinstance(aside, SetAside)
     assert aside.reason == reason
+
+
+def test_a_remark_above_a_table_is_a_line_of_its_own_and_no_heading() -> None:
+    """`#` right before a name is a heading, as tables of genomes have it."""
+    rows = (
+        "# Account 1, selected rows; exported 2025-06-30\ndate,party,amount\n2024-04-29,Nordvik,-30460.68\n"
+    )
+    text = read_table(rows.encode()).text
+    assert text.splitlines() == [
+        "Account 1, selected rows; exported 2025-06-30",
+        "date: 2024-04-29; party: Nordvik; amount: -30460.68",
+    ]
+    assert "#chrom: 1" in read_table(b"#chrom,pos\n1,20\n2,30\n").text

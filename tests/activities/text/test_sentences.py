@@ -64,7 +64,7 @@ def test_a_letter_in_another_script_makes_no_heading_of_a_sentence(language: str
 def test_a_statement_of_thai_ends_at_a_blank() -> None:
     text = "ต้องชำระค่าเช่าเดือนละ 8,500 บาท เงินประกันเท่ากับค่าเช่าสามเดือน ผู้เช่าต้องแจ้งล่วงหน้าสามเดือนก่อนย้ายออก"
     first, *others = [one.quote for one in split("x", text, kind="document", language="th")]
-    assert [first, *others] == [text[:31], *text[32:].split(" ")]
+    assert [first, *others] == [text[:32], *text[33:].split(" ")]
 
 
 def test_a_quotation_mark_that_nothing_closes_hides_no_sentence() -> None:
@@ -94,3 +94,12 @@ def test_a_bracket_that_nothing_closes_is_a_slip_and_one_that_is_closed_later_a_
     assert not quotable(
         "The drug reduced the index in all patients (as was seen before.", after=" It was 5)."
     )
+
+
+def test_a_stop_without_a_blank_and_the_marks_of_items_within_a_sentence_are_read_as_such() -> None:
+    """As abstracts have them whose lines were joined."""
+    first = "Adults were randomized to either i) two years of group therapy (MBT) or ii) one year of support."
+    second = "Outcome was read by a blinded rater of function (GAF)."
+    third = "Fifty-eight patients completed two years of the treatment that they were given."
+    text = f"{first} {second}{third}"
+    assert [one.quote for one in split("x", text)] == [first, second, third]
