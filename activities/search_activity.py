@@ -39,6 +39,8 @@ from activities.sources.registry import declared_info
 MAX_LISTED = 40
 """Results that were not read and that a run remembers, the best first."""
 
+MIN_ATTEMPT_SECONDS = 1.0
+"""Time of a step below which no further attempt is made of it."""
 SLOW_ATTEMPTS = 2
 """Attempts at a source that does not answer in time: a slow source must not hold an iteration for minutes."""
 
@@ -284,7 +286,7 @@ def _tried_again(task: SearchTask, error: SourceError) -> bool:
     if isinstance(error, TooSlow) and info.attempt >= SLOW_ATTEMPTS:
         return False
     left = seconds_left(info, of_step=True)
-    if left is not None and (error.retry_after or 0.0) >= left:
+    if left is not None and (error.retry_after or 0.0) + MIN_ATTEMPT_SECONDS > left:
         return False
     if task.seconds is None:
         return True

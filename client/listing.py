@@ -131,6 +131,9 @@ def _mode(value: str) -> str:
 
 Day = Annotated[datetime, BeforeValidator(_day, json_schema_input_type=str)]
 
+BEFORE_LINES = "0.1"
+"""The line of runs that noted their user and no line."""
+
 
 class Listing(Frozen):
     """What a list of runs is narrowed by: the options, arguments and parameters of every surface."""
@@ -263,6 +266,6 @@ async def as_row(execution: WorkflowExecution) -> Row:
         started=execution.start_time,
         closed=execution.close_time,
         user=str(memo.get("user", "")),
-        line=str(memo.get("line", "")),
+        line=str(memo.get("line", "")) or (BEFORE_LINES if memo.get("user") is not None else ""),
         address=str(memo.get("address", "")),
     )

@@ -194,6 +194,15 @@ class Result(NamedTuple):
         return f"{self.shown} = {value}"
 
 
+def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[int, bool]:
+    """Rank a computation by how likely it gives a figure by chance: by foreign numbers, then by rounding."""
+    operands = (operand.mention for operand in result.of.operands)
+    foreign = sum(
+        any(missing_numbers(mention.shown, works)) for mention in operands if isinstance(mention, Number)
+    )
+    return foreign, not number.values.intersection(map(abs, result.values))
+
+
 def _decimals(number: Number) -> list[Decimal]:
     """Return the readings of a number as a single one, or its first."""
     return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
@@ -234,9 +243,7 @@ class Computations:
         failed: list[Number] = []
         for number in missing:
             giving = [r for r in self.results if r.prints(number, *beside.get(number, ()))]
-            # a rounded figure of few digits may be that of another computation
-            made = next((r for r in giving if number.values.intersection(map(abs, r.values))), None)
-            made = made or next(iter(giving), None)
+            made = min(giving, key=lambda result: _strangeness(result, number, works), default=None)
             if made:  # a statistic once, in as many decimals as any of its figures has
                 same = [n for n in missing if made.of.statistic and made.prints(n, *beside.get(n, ()))]
                 rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))

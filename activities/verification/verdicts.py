@@ -109,12 +109,18 @@ def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     something."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
     if draft.lacks:
-        return tuple(paragraph for paragraph in paragraphs if paragraph.claims)
+        return tuple(DraftParagraph(claims=tuple(map(_bare, p.claims))) for p in paragraphs if p.claims)
     return tuple(
         DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.is_row))
         for paragraph in paragraphs
         if any(map(is_rewordable, paragraph.claims))
     )
+
+
+def _bare(claim: DraftClaim) -> DraftClaim:
+    """Return a sentence that stands as its place in a text shows it, without what it rests on."""
+    stays = claim.state == "stands" and claim.problem is None
+    return claim.replace(support=(), computed=(), marks=()) if stays else claim
 
 
 def is_rewordable(claim: DraftClaim) -> bool:

@@ -129,18 +129,21 @@ def show_list(rows: "list[Row]") -> None:
     console = to_stdout(MAX_PIPE_COLUMNS)
     is_wide = console.width >= max(len(row.run_id) for row in rows) + NEEDED_BESIDE
     table = plain_table()
-    for name in ("run", "status", "mode", "started"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("question", overflow="ellipsis", no_wrap=True, ratio=1)
+    lines = []
     for row in rows:
         state = row.status if row.status != "running" or not row.phase else row.phase.replace("_", " ")
-        table.add_row(
-            Text(row.run_id if is_wide else shortest_name(row.run_id)[-SHORT_ID:]),
-            SHORT_STATES.get(state, state),
-            row.mode,
-            f"{row.started.astimezone():%Y-%m-%d %H:%M}",
-            Text(plain(row.question)),
-        )
+        name = row.run_id if is_wide else shortest_name(row.run_id)[-SHORT_ID:]
+        started = f"{row.started.astimezone():%Y-%m-%d %H:%M}"
+        lines.append((name, SHORT_STATES.get(state, state), row.mode, started, plain(row.question)))
+    room = console.width
+    for place, title in enumerate(("run", "status", "mode", "started")):
+        width = max(len(title), *(len(line[place]) for line in lines))
+        room -= width + 2
+        table.add_column(title, no_wrap=True, min_width=width)
+    # the rest of the line: Rich would shorten all columns alike for a long question
+    table.add_column("question", overflow="ellipsis", no_wrap=True, max_width=max(room - 2, 8))
+    for line in lines:
+        table.add_row(*map(Text, line))
     console.print(table)
 
 

@@ -140,7 +140,7 @@ async def test_a_search_is_not_tried_again_beyond_its_seconds(
         assert (row.status, row.detail) == (error.status, str(error))
 
 
-@pytest.mark.parametrize(("attempt", "step", "again"), [(1, 60.0, True), (1, 0.2, False), (2, 60.0, False)])
+@pytest.mark.parametrize(("attempt", "step", "again"), [(1, 60.0, True), (1, 0.05, False), (2, 60.0, False)])
 async def test_a_search_whose_attempt_ends_is_tried_again_while_its_step_has_time(
     store: EvidenceStore, attempt: int, step: float, again: bool
 ) -> None:

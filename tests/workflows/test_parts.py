@@ -18,7 +18,7 @@ from workflows.parts.rows import PARTS, Part
 from workflows.state import RunState
 
 WORKER = "import sys, worker.build, worker.resources, workflows.modes as m; m.workflow_classes()"
-COMMAND = "import sys, client.cli.ask, client.cli.watch, client.runs.follow, client.reports.answer"
+COMMAND = "import sys, client.cli.ask, client.runs.follow, client.reports.answer"
 LOADED = "; print(*(name for name in sys.modules if name.split('.')[0] in ('activities', 'workflows')))"
 OF_PARTS = ("activities.candidates", "activities.analysis", "activities.report.parts")
 """Folders of parts."""

@@ -245,7 +245,7 @@ class _Page:
         """Show sentences, each behind its lead, which ends with `stop`."""
         for claim in claims:
             if lead := clean(claim.lead):
-                yield Run(f"{lead}{stop}", "bold")
+                yield Run(f"{lead}{':' if claim.body[:1].islower() else stop}", "bold")
             yield from self._sentence(claim)
 
     def _prose(self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain") -> Iterator[Block]:

@@ -172,7 +172,7 @@ def test_an_unexpected_error_is_one_line_and_with_the_debug_variable_a_traceback
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("out of\norder")
 
-    monkeypatch.setattr(options, "as_row", fails)
+    monkeypatch.setattr(options, "print_json", fails)
     ran = inside("modes", "--json")
     assert ran.code == 1
     (line,) = ran.err.splitlines()
