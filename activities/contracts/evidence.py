@@ -418,7 +418,7 @@ class Support(Frozen):
 
 
 ClaimKind = Literal["finding", "synthesis", "computed", "inference"]
-"""What a sentence is: a finding of the work it quotes; one that rests on several works; a figure that follows
+"""The kind of a sentence: a finding of the work it quotes; one that rests on several; a figure that follows
 from quoted numbers; what follows from the sentences around it, or what no work has, and quotes nothing."""
 StandsBy = Literal["quote", "computation", "reader"]
 """Who let a sentence stand: code, as it is its quote; or a second reader, whom code asked. `computation` is

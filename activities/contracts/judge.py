@@ -59,9 +59,9 @@ BACKGROUND = "background"
 
 
 RefusedKind = Literal["claim", "wording", "reworded", "summary", "cell", "judgement", "hypothesis", "effect"]
-"""What a check refused: a claim; a wording, in whose place its quote stands; a wording that its writer
-replaced; a sentence of the editor; a cell of the table; a field of a judgement or of a hypothesis; an effect
-that a work reports."""
+"""The kind of text that a check refused: a claim; a wording, in whose place its quote stands; a wording that
+its writer replaced; a sentence of the editor; a cell of the table; a field of a judgement or of a hypothesis;
+an effect that a work reports."""
 
 
 class Refused(Frozen):

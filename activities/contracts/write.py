@@ -96,7 +96,7 @@ class SectionDraft(Frozen):
     lacks: tuple[str, ...] = ()
     """See `Verdicts.lacks`."""
     added: tuple[tuple[str, DraftClaim], ...] = ()
-    """Of a second wording: sentences that are new, each with the id of the one that it stands behind."""
+    """New sentences of a second wording, each with the id of the one that it stands behind."""
     translations: tuple[DraftClaim, ...] = ()
     """Quotes in the language of the report, by the writer; printed beside them where the second reader
     confirmed it."""
@@ -226,7 +226,7 @@ class WriteInput(StepContext):
     untranslated: tuple[Support, ...] = ()
     """Quotes in another language than the report, which are translated in the same call."""
     lacks: tuple[str, ...] = ()
-    """What its second reader misses in the text, for which sentences may be added; `failed` has all of it."""
+    """Points that the second reader misses, for which sentences may be added; `failed` has the whole text."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
 
@@ -265,7 +265,7 @@ class Verdicts(Frozen):
     untranslated: tuple[Support, ...] = ()
     """The quotes of sentences that stand which are in another language than the report."""
     lacks: tuple[str, ...] = ()
-    """What of the works would change the answer or a decision, and the text leaves out or gets wrong."""
+    """Points of the works that change the answer or a decision, and are absent or wrong in the text."""
     vigilance: Vigilance = Vigilance()
     """How well the reader read, by the control sentences of this call."""
 

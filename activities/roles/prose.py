@@ -29,9 +29,10 @@ FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
 MAX_MARKS = 0x1800
 _MARKS = re.compile(
-    r"(?:(?<!\s)[ \t]+)?[\[(] ?(E\d{1,3}(?:\s*(?:[-\u2010-\u2015]|[,;&]|and)\s*E?\d{1,3})*)\s*[\])]",
+    r"(?:(?<!\s)[ \t]+)?\[ ?(E\d{1,3}(?:\s*(?:[-\u2010-\u2015,;&]\s*E?|[^\W\d_]{1,3}\s+E)\d{1,3})*)\s*\]",
     re.IGNORECASE,
 )
+"""Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
 _LABEL = re.compile(r"([-\u2010-\u2015]?) ?E?(\d{1,3})", re.IGNORECASE)
 _STOP_BEFORE = re.compile(
     r"(?<![.!?\u3002\uff01\uff1f])([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)"
@@ -67,7 +68,7 @@ class Block:
 class WrittenText:
     title: str
     answer: tuple[Block, ...]
-    """What stands before the second heading, tables aside."""
+    """The blocks before the second heading, tables aside."""
     blocks: tuple[Block, ...]
 
 

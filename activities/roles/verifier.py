@@ -35,7 +35,7 @@ MAX_CARRYING = 16
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
 MAX_LACKS, MAX_LACK_CHARS = 6, 260
-"""What the whole text lacks, and characters of each."""
+"""Points that a whole text lacks, and characters of each."""
 MAX_LACK_TITLE = 90
 """Characters of the title of a work that it names."""
 _WORK = re.compile(r"\bE\d{1,3}\b")

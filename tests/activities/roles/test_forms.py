@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from activities.contracts.evidence import Evidence, ReportPlanSection, Statement, Support
 from activities.contracts.revise import Revised, ReviseInput
 from activities.contracts.write import (
@@ -380,3 +382,18 @@ def test_a_second_reader_says_what_a_whole_text_lacks_and_of_single_sentences_no
         answer = VerdictsAnswer.model_validate({"verdicts": [], "lacks": ["The sum (E2).", "The sum (E2)."]})
         lacks = VERIFIER.accept(step, prompt, answer).output.lacks
         assert lacks == ("The sum (Letter of the landlord).",) * is_whole
+
+
+@pytest.mark.parametrize("mark", ["[E1, E2]", "[E1][E2]", "[E1-E2]", "[E1 und E2]", "[E1 et 2]", "[e1; E2]"])
+def test_labels_in_brackets_are_citations_however_they_are_joined(mark: str) -> None:
+    (claim,) = written(f"Der Anruf war in der Nacht {mark}.")[0].claims
+    cited = claim.cites == (BILL.evidence_id, LETTER.evidence_id)
+    assert (cited, claim.text == "Der Anruf war in der Nacht.") == (
+        (False, False) if "et 2" in mark else (True, True)
+    )
+
+
+def test_a_name_in_round_brackets_that_looks_like_a_label_stays_in_its_sentence() -> None:
+    bill = BILL.replace(text=f"{BILL.text} The sweetener aspartame (E951) was billed too.")
+    (claim,) = written("Aspartame (E951) was billed too [E1].", works=(bill, LETTER))[0].claims
+    assert (claim.text, claim.cites) == ("Aspartame (E951) was billed too.", (BILL.evidence_id,))
