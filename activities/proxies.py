@@ -1,4 +1,4 @@
-"""Which requests may go through a proxy of the environment: none to this machine, and none while offline.
+"""Which requests leave this machine: none to itself through a proxy, none while offline, and no telemetry.
 
 `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read by the HTTP libraries themselves. A client of
 one address is made without them where `reads_proxies` says no.
@@ -81,6 +81,15 @@ def spare_this_machine() -> None:
     for name in names if getproxies() else ():
         spared = [entry.strip() for entry in os.environ.get(name, "").split(",") if entry.strip()]
         os.environ[name] = ",".join([*spared, *(host for host in THIS_MACHINE if host not in spared)])
+
+
+def refuse_telemetry() -> None:
+    """Keep onnxruntime from sending telemetry; call before it is imported.
+
+    Version 1.32 sends it from Linux some 10 s after the first session is made. It follows this variable, not
+    `disable_telemetry_events`.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def proxy_fault() -> str:

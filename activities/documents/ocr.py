@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from activities.documents.pdf import laid_out
 from activities.documents.pdf_page import Page, Run
 from activities.documents.text import Text, Unreadable, behind_extra
+from activities.proxies import refuse_telemetry
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -169,6 +170,7 @@ def _drawn(page: Any) -> "Image":  # noqa: ANN401 - pypdfium2 ships no types
 def _engine() -> Any:  # noqa: ANN401 - RapidOCR ships no types
     """Return the recogniser, made once a process. Raises Lacking without the extra."""
     with _extra():
+        refuse_telemetry()
         import onnxruntime  # noqa: F401 - RapidOCR finds its absence out only when it is used
         from rapidocr import RapidOCR
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": THREADS, "Global.log_level": "error"}

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from activities.logs import log
+from activities.proxies import refuse_telemetry
 from activities.text.language import ENGLISH
 
 Vectors = NDArray[np.float32]
@@ -111,6 +112,7 @@ def english() -> Embedder:
     # The library looks for nothing elsewhere when it is given a file; this holds should it begin to.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    refuse_telemetry()
     from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
     from tokenizers import BertWordPieceTokenizer
 
