@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from activities.sources.base import SearchResult
     from activities.sources.http.client import Http
     from client.reports.bundle import Exported
-    from client.reports.finished import Finished
-    from client.reports.verify import Verification
+    from client.reports.finished import Finished, Verification
     from client.reviews.review import Review
     from client.run import BlockingRun, Run
     from client.runs.fleet import Planned
@@ -343,16 +342,11 @@ class Determinator:
 
         return await export(self, name, output, force=force)
 
-    async def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
-        """Check every quote of a report: of a run, a JSON file, or what `export` made.
+    async def verify(self, name: str = "last") -> "Verification":
+        """Check every quote of the report of a run against its stored text; raises as `finished`."""
+        from client.reports.finished import verify
 
-        A file is checked against `evidence`, else against `evidence.jsonl` beside it, else against
-        this machine's store.
-        """
-        from client.reports.verify import verify_report
-
-        data = await asyncio.to_thread(evidence.read_bytes) if evidence else None
-        return await verify_report(self, target, evidence, data)
+        return await verify(self, name)
 
     async def search(
         self,

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from client.failures import BadInput as BadInput
     from client.failures import Failure as Failure
     from client.listing import Listing as Listing
+    from client.reports.finished import Verification as Verification
     from client.reports.load import RunReport as RunReport
-    from client.reports.verify import Verification as Verification
     from client.run import BlockingRun as BlockingRun
     from client.run import Run as Run
     from client.run import RunStatus as RunStatus

@@ -16,9 +16,9 @@ from activities.text.normal_form import min_chars, normalise, occurs
 
 SUMS = "SHA256SUMS"
 UNSEEN = """\
-Not checked here, but by `determinator verify .`: whether README.md, report.md, report.html and the other
-files say what report.json says, whether its sections and its summary say what its claims say, and whether
-its conclusions and the fields of its candidates follow from what they cite.
+Not checked here: whether README.md, report.md, report.html and the other files say what report.json says,
+whether its sections and its summary say what its claims say, and whether its conclusions and the fields of
+its candidates follow from what they cite. Who has the run checks the last two by `determinator verify RUN`.
 """
 
 

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from activities.contracts.evidence import Evidence, EvidenceRef
-    from activities.report.audit import Examination
     from activities.report.check_bundle import CheckedBearer
     from activities.report.schema import Report
     from client.api import Determinator
+    from client.reports.finished import Verification
     from client.reports.load import Use
-    from client.reports.verify import Parcel
 
 
 MAX_COLLECTED = 20
@@ -310,44 +309,25 @@ async def export(client: "Determinator", run: str, output: Path | None, force: b
 
 
 @click.command()
-@click.argument(
-    "target",
-    metavar="RUN|REPORT.json|BUNDLE",
-    default="last",
-)
-@click.option(
-    "--evidence",
-    "evidence",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE.jsonl",
-    help="Check against these texts, as `evidence --format jsonl` prints them.",
-)
+@run_argument
 @json_option
 @on_client
-async def verify(client: "Determinator", target: str, evidence: Path | None, as_json: bool) -> int:
-    """Check every quote of a report against the text of its work.
+async def verify(client: "Determinator", run: str, as_json: bool) -> int:
+    """Check every quote of a report against the stored text of its work.
 
     Also checked are the numbering of the references, and that the text says no more than its claims. Exit
-    code 0 when everything holds, 1 when something does not.
-
-    The report is a run's, a JSON file, or what `export` made (a folder or .zip). A file is checked against
-    --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server
-    is needed.
+    code 0 when everything holds, 1 when something does not. An exported archive is checked by its check.py.
     """
-    checked = await client.verify(target, evidence)
-    if checked.parcel.foreign_script:
-        say("its check.py is not the one that this version writes: do not run it unless you trust its origin")
-    for note in checked.parcel.uncompared:
-        say(note)
+    checked = await client.verify(run)
     if as_json:
-        print_json(_as_data(checked.examination, checked.parcel, checked.items, holds=checked.holds))
+        print_json(_as_data(checked))
     else:
-        _show(checked.examination, checked.parcel, holds=checked.holds)
+        _show(checked)
     return Exit.DONE if checked.holds else Exit.FAILED
 
 
-def _show(examination: "Examination", parcel: "Parcel", *, holds: bool) -> None:
-
+def _show(checked: "Verification") -> None:
+    examination = checked.examination
     for bearer in examination.bearers:
         state = "holds" if bearer.holds else "FAILS"
         numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
@@ -356,7 +336,7 @@ def _show(examination: "Examination", parcel: "Parcel", *, holds: bool) -> None:
         print_text(plain(f"{state}  {bearer.name}{marks}  {text}"))
         for fault in bearer.faults():
             print_text(f"       {plain(fault)}")
-    for problem in (*examination.problems, *parcel.damaged):
+    for problem in (*examination.problems, *checked.damaged):
         print_text(f"FAILS  {plain(problem)}")
     counts = []
     for kind, names in (("claim", "claims"), ("candidate", "candidates")):
@@ -364,16 +344,16 @@ def _show(examination: "Examination", parcel: "Parcel", *, holds: bool) -> None:
         if these or kind == "claim":
             counts.append(f"{sum(these)} of {len(these)} {names}")
     quotes = [not quote.problem for bearer in examination.bearers for quote in bearer.quotes]
-    verdict = "everything holds" if holds else "NOT everything holds"
+    verdict = "everything holds" if checked.holds else "NOT everything holds"
     if not examination.bearers:
         verdict = "nothing to check: the report makes no claim"
     print_text(
         f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
-        f"{plural(len(parcel.report.references), 'reference')}"
+        f"{plural(checked.references, 'reference')}"
     )
 
 
-def _as_data(examination: "Examination", parcel: "Parcel", items: int, *, holds: bool) -> dict[str, Any]:
+def _as_data(checked: "Verification") -> dict[str, Any]:
     def bearer_data(bearer: "CheckedBearer") -> dict[str, Any]:
         return {
             **asdict(bearer),
@@ -381,14 +361,13 @@ def _as_data(examination: "Examination", parcel: "Parcel", items: int, *, holds:
             "quotes": [{**asdict(quote), "holds": not quote.problem} for quote in bearer.quotes],
         }
 
+    bearers = checked.examination.bearers
     return {
-        "run_id": examination.run_id,
-        "holds": holds,
-        "items": items,
-        "claims": [bearer_data(b) for b in examination.bearers if b.kind == "claim"],
-        "candidates": [bearer_data(b) for b in examination.bearers if b.kind == "candidate"],
-        "others": [bearer_data(b) for b in examination.bearers if b.kind not in ("claim", "candidate")],
-        "problems": [*examination.problems, *parcel.damaged],
-        "not_compared": list(parcel.uncompared),
-        "foreign_check_script": parcel.foreign_script,
+        "run_id": checked.examination.run_id,
+        "holds": checked.holds,
+        "items": checked.items,
+        "claims": [bearer_data(b) for b in bearers if b.kind == "claim"],
+        "candidates": [bearer_data(b) for b in bearers if b.kind == "candidate"],
+        "others": [bearer_data(b) for b in bearers if b.kind not in ("claim", "candidate")],
+        "problems": [*checked.examination.problems, *checked.damaged],
     }

@@ -30,7 +30,6 @@ from activities.report.formats import render
 from activities.report.schema import Report
 from client.access import Folders, folder_of
 from client.api import EXPECTED, Determinator
-from client.failures import BadInput
 from client.listing import Listing
 from client.mcp.answers import (
     CollectedWork,
@@ -39,7 +38,6 @@ from client.mcp.answers import (
     clearly,
 )
 from client.messages import MESSAGES, Verb
-from client.reports.verify import is_file_name
 from client.run import Run
 from client.runs.fleet import Planned
 from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
@@ -355,26 +353,14 @@ class Research:
         markdown = await asyncio.to_thread(render, report, "md")
         return ReportAnswer.of(report, markdown.decode(), notes)
 
-    async def verify_report(
-        self,
-        run: AnyRun = "last",
-        path: Annotated[
-            str, Field(description="A report's JSON file or bundle, below a folder the operator allows")
-        ] = "",
-    ) -> VerifyAnswer:
+    async def verify_report(self, run: AnyRun = "last") -> VerifyAnswer:
         """Check every quote of a report against the stored text of its work.
 
         Also that references are numbered, cited and not retracted.
         """
-        if path:
-            target = self._folders.check(path)
-        elif is_file_name(run):
-            raise BadInput("name a file as `path`")
-        else:
-            target = run
-        checked = await self._client.verify(target)
+        checked = await self._client.verify(run)
         quotes = sum(len(bearer.quotes) for bearer in checked.examination.bearers)
-        faults = [*checked.examination.faults(), *checked.parcel.damaged]
+        faults = [*checked.examination.faults(), *checked.damaged]
         return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
 
     async def _state(self, run: Run, ctx: Context, seconds: float) -> RunState:

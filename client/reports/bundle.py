@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -21,7 +21,7 @@ from activities.messages import plural
 from activities.private_files import file_name
 from activities.report.audit import examine
 from activities.report.check_bundle import SUMS
-from activities.report.evidence_lines import EvidenceLine, as_evidence
+from activities.report.evidence_lines import EvidenceLine
 from activities.report.formats import FORMATS, MissingExtra
 from activities.report.formats.text import escape_markdown
 from activities.report.formats.works_table import searches_csv
@@ -42,12 +42,10 @@ CHECKING = """\
 ```
 python check.py            # sums and quotes; needs nothing but Python
 sha256sum -c SHA256SUMS    # the sums alone
-determinator verify .      # everything, claim by claim
 ```
 
-`check.py` is a program: run it only when this bundle comes from you or from a person you trust. A bundle of a
-stranger is checked with `determinator verify`, which runs nothing of it and says whether its `check.py` is
-the one that Determinator writes.
+`check.py` is a program: run it only when this bundle comes from you or from a person you trust. A stranger's
+bundle is checked with the `check.py` of an export of your own, put in the place of its own.
 
 By hand: choose a quote in `report.json`, look up its `evidence_id` in `evidence.jsonl`, and find the quote in
 that item's `text`.
@@ -168,45 +166,6 @@ def check_script() -> bytes:
     return f"{before.rstrip()}\nimport unicodedata\n{body.rstrip()}\n{after}".encode()
 
 
-def compare(
-    report: Report, lines: Iterable[Mapping[str, object]], read: Callable[[str], bytes | None]
-) -> tuple[list[str], list[str]]:
-    """Hold the files of a bundle to what this version makes of its report.
-
-    Returns those that say something else, and those that could not be compared, a sentence each. A Word file
-    and a PDF are other bytes each time they are written.
-    """
-    bodies = {item.evidence_id: item for item in map(as_evidence, lines)}
-    differing, uncompared = [], []
-    readme = read(README)
-    if readme is not None and not readme.decode(errors="replace").startswith(f"{_head(report)}\n\n"):
-        differing.append(f"{README} does not begin with title and question of {REPORT}")
-    table = read(SEARCHES)
-    if table is not None and table != searches_csv(report).encode():
-        differing.append(_differs(SEARCHES))
-    for form in FORMATS.values():
-        data = read(form.file)
-        if data is None or form.file == REPORT:  # what the report's own file adds to the report is no report
-            continue
-        if not form.is_text:
-            uncompared.append(f"{form.file} was not compared with {REPORT}; only its sum was")
-            continue
-        try:
-            again = form.renderer(report, bodies)
-        except MissingExtra as error:
-            uncompared.append(f"{form.file} was not compared with {REPORT}: {error}")
-        except Exception as error:  # noqa: BLE001 - a stranger's data in many formats, each with its library
-            differing.append(f"{form.file} cannot be made again of {REPORT}: {type(error).__name__}")
-        else:
-            if data != again:
-                differing.append(_differs(form.file))
-    return differing, uncompared
-
-
-def _differs(name: str) -> str:
-    return f"{name} is not what this version makes of {REPORT}: it was changed, or another version made it"
-
-
 def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:
     for name, data in bundle.items():
         path = folder / name
@@ -230,22 +189,18 @@ def _list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {escape_markdown(text)}" for text in texts)
 
 
-def _head(report: Report) -> str:
-    return f"# {escape_markdown(report.title)}\n\n**Question:** {escape_markdown(report.question)}"
-
-
 def _readme(
     run: Finished, report: Report, names: list[str], gaps: list[str], lines: list[EvidenceLine]
 ) -> str:
     examination = examine(report, [dict(line) for line in lines])
     quotes = sum(len(bearer.quotes) for bearer in examination.bearers)
     works = {quote.evidence_id for bearer in examination.bearers for quote in bearer.quotes}
-    faults = f"{len(examination.faults())} checks failed; `determinator verify` names them"
+    faults = f"{len(examination.faults())} checks failed; `determinator verify {run.run_id}` names them"
     state = "everything held" if examination.holds else faults
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     counts = f"{plural(quotes, 'quote')} from {plural(len(works), 'work')}"
     blocks = [
-        _head(report),
+        f"# {escape_markdown(report.title)}\n\n**Question:** {escape_markdown(report.question)}",
         f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
         "\n".join(["| file | what it is |", "|---|---|", *(f"| `{name}` | {text} |" for name, text in rows)]),
         "## Checking it",

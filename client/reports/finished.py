@@ -1,4 +1,7 @@
-"""A finished run, whole: from the run itself, or from the evidence store where the run cannot be asked."""
+"""A finished run, whole: from the run itself, or from the evidence store where the run cannot be asked.
+
+It is also checked here: every quote of its report against the text of the work that it is attributed to.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -10,6 +13,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.iterations import IterationRecord
 from activities.evidence_store import EvidenceStore
 from activities.report.archive import Archive, Version, newest, standings
+from activities.report.audit import Examination, examine
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
@@ -199,3 +203,32 @@ async def bodies(
         else:
             (damaged if isinstance(answer, DamagedEvidence) else lost).append(ref.evidence_id)
     return items, lost, damaged
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The outcome of checking the report of a run."""
+
+    examination: Examination
+    references: int
+    items: int
+    """Texts it was checked against."""
+    damaged: tuple[str, ...] = ()
+    """Stored texts that are not what was stored: a sentence each."""
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether everything holds; a report with nothing to check does not."""
+        return self.examination.holds and bool(self.examination.bearers) and not self.damaged
+
+
+async def verify(client: "Determinator", name: str) -> Verification:
+    """Check every quote of the report of a run against its stored text. Raises as `find_finished`."""
+    run = await find_finished(client, name, whole=False)
+    lines = [dict(line) for line in run.lines()]
+    return Verification(
+        examination=await asyncio.to_thread(examine, run.report, lines),
+        references=len(run.report.references),
+        items=len(lines),
+        damaged=tuple(f"the stored text of {name} is damaged" for name in run.damaged),
+    )

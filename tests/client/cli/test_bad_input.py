@@ -49,8 +49,6 @@ BAD = [
     (["approve", "last", "--gate", "plann"], "did you mean plan?"),
     (["extend", "last", "--time", "soon"], "is not a duration"),
     (["plan", "edit", "last", "--file", "nowhere.toml"], "No such file"),
-    (["verify", "nowhere.json"], "there is no file nowhere.json"),
-    (["verify", "last", "--evidence", "nowhere.jsonl"], "does not exist"),
     (["export", "last", "--output", "a-file"], "is a file"),
     (["export", "last", "--output", "."], "is not empty"),
     (["export", "last", "--output", "a-file/x.zip"], "cannot be written"),

@@ -1,4 +1,4 @@
-"""`export` and `verify`: what an outsider gets, and what an outsider can find out with it."""
+"""`export` and `verify`: what an outsider gets, and what the owner finds."""
 
 import json
 import subprocess
@@ -7,7 +7,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,15 +55,14 @@ def test_a_bundle_can_be_made_and_checked_without_a_server(home: Path) -> None:
         archive.extractall()
     code, printed = stranger(Path(RUN).absolute())
     assert (code, printed.splitlines()[0]) == (0, "3 quotes, 0 problems")
-    for target in (f"{RUN}.zip", RUN, f"{RUN}/report.json", "last"):
-        said = command("verify", target)
-        assert said.code == 0, said
-        assert said.out.splitlines() == [
-            "holds s1.1 [1] Metformin reduced mortality by 30%.",
-            "holds s2.1 [2] A registry found increased mortality.",
-            "holds Metformin [1] AMPK | activation",
-            "everything holds: 2 of 2 claims, 1 of 1 candidates, 3 of 3 quotes; 2 references",
-        ]
+    said = command("verify", "last")
+    assert said.code == 0, said
+    assert said.out.splitlines() == [
+        "holds s1.1 [1] Metformin reduced mortality by 30%.",
+        "holds s2.1 [2] A registry found increased mortality.",
+        "holds Metformin [1] AMPK | activation",
+        "everything holds: 2 of 2 claims, 1 of 1 candidates, 3 of 3 quotes; 2 references",
+    ]
     readme = Path(RUN, "README.md").read_text()
     assert "Not in here" in readme
     assert "no Temporal server answers" in readme
@@ -80,7 +78,7 @@ def test_every_file_of_a_bundle_is_listed_and_its_sum_is_right(home: Path) -> No
     assert check_sums(names, lambda name: (folder / name).read_bytes()) == []
 
 
-def test_one_changed_word_is_found_by_both_checks_and_reported_by_claim(home: Path) -> None:
+def test_one_changed_word_is_found_and_reported_by_claim(home: Path) -> None:
     folder = exported(home)
     lines = (folder / "evidence.jsonl").read_text()
     (folder / "evidence.jsonl").write_text(lines.replace("reduced all-cause", "doubled all-cause"))
@@ -88,56 +86,6 @@ def test_one_changed_word_is_found_by_both_checks_and_reported_by_claim(home: Pa
     assert code == 1
     assert "evidence.jsonl is not the file that was exported" in said
     assert "s1.1: not in the text of pmid:1" in said
-    ran = command("verify", str(folder), "--json")
-    assert ran.code == 1
-    parsed = ran.json()
-    assert not parsed["holds"]
-    assert [(claim["name"], claim["holds"]) for claim in parsed["claims"]] == [
-        ("s1.1", False),
-        ("s2.1", True),
-    ]
-    assert parsed["problems"][0] == "evidence.jsonl is not the file that was exported"
-    assert "not in the text of pmid:1" in parsed["claims"][0]["quotes"][0]["problem"]
-
-
-def test_a_report_from_elsewhere_needs_its_texts(home: Path) -> None:
-    folder = exported(home)
-    Path("alone.json").write_bytes((folder / "report.json").read_bytes())
-    here = command("verify", "alone.json")
-    assert here.code == 0, here
-    elsewhere = command("verify", "alone.json", DETERMINATOR_HOME=str(home.parent / "other"))
-    assert elsewhere.code == 2
-    assert "--evidence" in elsewhere.err
-    assert len(elsewhere.err.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "printed"),
-    [
-        ("{", "is not a report"),
-        ('{"run_id": "x"}', "question: Field required"),
-        ("[1, 2]", "is not a report"),
-    ],
-)
-def test_what_is_no_report_gets_one_line(home: Path, content: str, printed: str) -> None:
-    Path("mine.json").write_text(content)
-    ran = command("verify", "mine.json")
-    assert (ran.code, ran.out) == (2, "")
-    assert printed in ran.err
-    assert len(ran.err.splitlines()) == 1
-
-
-def test_what_is_no_evidence_is_named_by_its_line(home: Path) -> None:
-    folder = exported(home)
-    Path("mine.jsonl").write_text('{"evidence_id": "pmid:1", "text": "x"}\n{"evidence_id": "pmid:2"}\n')
-    ran = command("verify", str(folder), "--evidence", "mine.jsonl")
-    assert ran.code == 2
-    assert "mine.jsonl, line 2" in ran.err
-    Path("empty.zip").write_bytes(b"not an archive")
-    assert "cannot be read as an archive" in command("verify", "empty.zip").err
-    Path("void").mkdir()
-    assert "has no report.json" in command("verify", "void").err
-    assert "there is no file gone.json" in command("verify", "gone.json").err
 
 
 def test_an_export_overwrites_nothing_that_was_not_meant(home: Path) -> None:
@@ -163,7 +111,7 @@ def test_no_secret_leaves_the_process(home: Path) -> None:
     for path in Path("bundle").rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
     assert "[secret removed]" in Path("bundle/evidence.jsonl").read_text()
-    assert command("verify", "bundle").code == 0
+    assert stranger(Path("bundle").absolute())[0] == 0
 
 
 def test_a_placeholder_for_a_key_damages_no_words() -> None:
@@ -211,6 +159,22 @@ def test_of_several_records_of_a_work_the_quoted_one_is_used(home: Path) -> None
     ran = command("verify", RUN)
     assert ran.code == 0, ran
     assert "everything holds" in ran.out
+
+
+def test_a_damaged_text_fails_the_claims_that_quote_it(home: Path) -> None:
+    shelve(home)
+    for blob in (home / "evidence").rglob("*.json"):
+        if b"reduced all-cause" in blob.read_bytes() and b"sections" not in blob.read_bytes():
+            blob.write_bytes(blob.read_bytes().replace(b"reduced all-cause", b"doubled all-cause"))
+    ran = command("verify", RUN, "--json")
+    assert ran.code == 1
+    parsed = ran.json()
+    assert not parsed["holds"]
+    assert [(claim["name"], claim["holds"]) for claim in parsed["claims"]] == [
+        ("s1.1", False),
+        ("s2.1", True),
+    ]
+    assert parsed["problems"]
 
 
 def test_a_draft_is_not_exported_as_a_report(home: Path) -> None:
