@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from client.reports.finished import Finished, Verification
     from client.reviews.review import Review
     from client.run import BlockingRun, Run
-    from client.runs.fleet import Planned
     from client.runs.options import AskOptions
     from client.runs.revising import Answered, Asked, Decided, Kind
     from workflows.types import ResearchRequest
@@ -140,21 +139,6 @@ class Determinator:
             for line in (f"expected: {expected.text}", *limit_doubts(expected, request)):
                 self.say(line)
         return await self.start(request, user)
-
-    async def plan(self, question: str, **options: "Unpack[AskOptions]") -> "Planned":
-        """Return how a question would be researched, without a run or a search.
-
-        Raises BadInput, Failure, NoConnection, RPCError.
-        """
-        from client.runs.estimating import limit_doubts
-        from client.runs.fleet import plan_question
-
-        request = await self._request(question, None, options)
-        connection = await self.connect()
-        planned = await self._alive(plan_question(connection.client, request, connection.task_queue))
-        for line in limit_doubts(request.estimate, request) if request.estimate else ():
-            self.say(line)
-        return planned
 
     async def _request(
         self, question: str, follow_up: str | None, options: "AskOptions"
@@ -447,7 +431,6 @@ class BlockingDeterminator(Blocking[Determinator]):
 
     runs = Blocks(Determinator.runs)
     reviews = Blocks(Determinator.reviews)
-    plan = Blocks(Determinator.plan)
     refresh = Blocks(Determinator.refresh)
     verify = Blocks(Determinator.verify)
     export = Blocks(Determinator.export)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from activities.messages import plural
 from activities.settings import user_config_path
 from client.cli.common import (
     Filled,
@@ -33,7 +32,6 @@ from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from client.runs.fleet import Planned
 
 
 GROUPS = {
@@ -43,7 +41,7 @@ GROUPS = {
     "People": ["approve", "approval_timeout", "approval_default"],
     "Question": ["audio", "image", "yes"],
     "Statistics": ["analyse", "effects", "expect"],
-    "Output": ["output", "dry_run", "detach", "as_json"],
+    "Output": ["output", "detach", "as_json"],
 }
 """Heading of the help -> options."""
 _PLACED = {name for names in GROUPS.values() for name in names}
@@ -71,16 +69,12 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="FILE",
     help="Save the report here, in the format of the ending (.md .html .json .docx .pdf ...).",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Print what is expected, planned and searched; buy nothing but the plan."
-)
 @click.option("--detach", is_flag=True, help="Start the run and return.")
 @json_option
 @address_option
 def ask(
     question: tuple[str, ...],
     output: Path | None,
-    dry_run: bool,
     detach: bool,
     offline: bool,
     openai_base_url: str | None,
@@ -104,8 +98,7 @@ def ask(
 
         if interactive():
             options["clarify"] = "ask"
-    asked_for = dry_run or yes
-    text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=asked_for)
+    text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=yes)
     if output is not None:
         check_output(output)
     build_request(settings, text, options)
@@ -122,9 +115,6 @@ def ask(
                 )
             if not (options.get("model") or settings.model):
                 await offer_model(settings)
-            if dry_run:
-                show_planned(await client.plan(text, **options), as_json=as_json)
-                return 0
             run = await client.ask(text, follow_up=follow_up, **options)
             show_started(run, as_json=as_json, detach=detach)
         if detach:
@@ -133,30 +123,6 @@ def ask(
         return await follow_run(run, output=output, as_json=as_json)
 
     return run_async(body)
-
-
-def show_planned(planned: "Planned", *, as_json: bool) -> None:
-    if as_json:
-        print_json(planned)
-        return
-    parsed = planned.parsed
-    expected = planned.estimate.text if planned.estimate else "no language model, so nothing is spent"
-    print_text(f"Expected: {expected}")
-    print_text(
-        f"Mode {parsed.research_mode}, profile {parsed.profile}, searching {', '.join(planned.sources)}"
-    )
-    sections = planned.plan.report_outline if parsed.research_mode in PLANNED else ()
-    for section in sections:
-        print_text(plain(f"{section.id}  {section.title}: {section.key_question}"))
-        for query in section.queries:
-            print_text(plain(f"    search: {query}"))
-    for query in dict.fromkeys((parsed.improved_query, *parsed.research_questions)) if not sections else ():
-        print_text(plain(f"    search: {query}"))
-    print_text(f"The plan itself took {plural(planned.usage.calls, 'model call')}.")
-
-
-PLANNED = ("deep", "hierarchical")
-"""Modes whose report has the sections of a plan."""
 
 
 async def offer_model(settings: "Settings") -> None:

@@ -39,7 +39,6 @@ from client.mcp.answers import (
 )
 from client.messages import MESSAGES, Verb
 from client.run import Run
-from client.runs.fleet import Planned
 from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
@@ -116,8 +115,6 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 BY = "MCP client"
 """Name of who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
-PLANNED = ("mode", "profile", "sources", "library", "max_sections")
-"""Options that a plan depends on."""
 T = TypeVar("T")
 
 
@@ -202,7 +199,6 @@ class Research:
 
     def register(self, server: MCPServer) -> None:
         options = get_type_hints(SharedOptions, include_extras=True)
-        planned = {name: options[name] for name in PLANNED}
         listed = get_type_hints(Listing, include_extras=True)
         changing = (
             taking(self.start_research, options),
@@ -210,29 +206,12 @@ class Research:
             taking(self.ask_report, fields_of(TO_REPORT.values())),
         )
         reading = (
-            *(
-                taking(self.plan_research, planned),
-                taking(self.list_runs, {name: listed[name] for name in Listing.model_fields}),
-                self.research_status,
-                self.get_report,
-            ),
-            *(self.search_evidence, self.verify_report),
+            taking(self.list_runs, {name: listed[name] for name in Listing.model_fields}),
+            *(self.research_status, self.get_report, self.search_evidence, self.verify_report),
         )
         for tools, kind in ((changing, CHANGES), (reading, READS)):
             for tool in tools:
                 server.add_tool(clearly(tool), annotations=kind)
-
-    async def plan_research(
-        self,
-        question: QuestionText,
-        **options: Any,  # noqa: ANN401 - those of `SharedOptions`
-    ) -> Planned:
-        """Return how a question would be read, which mode and sources fit, and the sections of a report.
-
-        No run is started and nothing is searched. To use a changed plan, start_research with mode
-        deep and approve ["plan"], then change_run with `edit_plan` and `approve`.
-        """
-        return await self._client.plan(question, **self._allowed(options))
 
     def _allowed(self, options: Mapping[str, Any]) -> AskOptions:
         """Return the options of a question. Raises BadInput for a folder that may not be named."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -38,21 +37,6 @@ def papers(tmp_path: Path) -> Path:
 
 def ask(papers: Path, *flags: str) -> Ran:
     return determinator("ask", QUESTION, "--mode", "iterative", "--library", str(papers), *flags)
-
-
-def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(model: FakeOpenAI, papers: Path) -> None:
-    """Of a home without runs, which would say what to expect."""
-    model.script(sensible)
-    flags = ("--mode", "deep", "--library", str(papers), "--max-cost", "0.01")
-    before = inside("list", "--json").json()
-    ran = determinator("ask", QUESTION, "--dry-run", *flags)
-    assert ran.code == 0, ran.err
-    assert re.search(r"Expected: .*\d+ model calls, .*\d tokens, .*\$\d\.\d\d, .*from the plan", ran.out)
-    assert not re.search("^expected:", ran.err, re.MULTILINE)  # it is said once
-    assert re.search(r"s1 +Evidence: What is\s+the evidence", ran.out), ran.out
-    assert "searching library" in ran.out
-    assert len(model.bodies) <= 2
-    assert inside("list", "--json").json() == before
 
 
 def test_a_key_that_is_refused_ends_in_a_report_that_says_so(

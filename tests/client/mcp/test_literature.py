@@ -22,7 +22,7 @@ RATE_WITH_KEY = 10
 """Requests a second that NCBI allows with a key."""
 PMID = "22663011"
 TOOLS = (
-    *("search_literature", "verify_quotes", "plan_research", "start_research"),
+    *("search_literature", "verify_quotes", "start_research"),
     *("list_runs", "research_status", "get_report", "search_evidence", "verify_report"),
     *("change_run", "ask_report", "review_status", "review_change"),
 )
