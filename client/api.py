@@ -80,8 +80,6 @@ class Determinator:
         self._open: AsyncExitStack | None = None
         self._http: Http | None = None
         self._opening = asyncio.Lock()
-        self._expected = ""
-        """The estimate that was said last."""
 
     async def __aenter__(self) -> Self:
         self._open = AsyncExitStack()
@@ -130,21 +128,7 @@ class Determinator:
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
-        from client.runs.estimating import limit_doubts
-
-        request = await self._request(question, follow_up, options)
-        expected = request.estimate
-        if expected is not None and expected.text != self._expected:  # of many questions, said once
-            self._expected = expected.text
-            for line in (f"expected: {expected.text}", *limit_doubts(expected, request)):
-                self.say(line)
-        return await self.start(request, user)
-
-    async def _request(
-        self, question: str, follow_up: str | None, options: "AskOptions"
-    ) -> "ResearchRequest":
-        """Return the request of a question, which the embedded worker can run where that one serves."""
-        from client.runs.estimating import destinations, estimated
+        from client.runs.destinations import destinations
         from client.runs.request import build_request, checked
 
         if follow_up is None:
@@ -154,10 +138,9 @@ class Determinator:
         if self.embedded:
             named = bool(options.get("sources"))
             request = await checked(self.settings, request, named=named, say=self.say)
-            request = request.replace(estimate=await estimated(self.settings, request))
             if self._connection is None or follow_up is not None:
                 self.say(await destinations(self.settings, request))
-        return request
+        return await self.start(request, user)
 
     async def start(self, request: "ResearchRequest", user: str = "") -> "Run":
         """Start the run of a request that was built by other means; see `ask` for `user`."""
@@ -385,7 +368,7 @@ class Determinator:
 
     async def sources(self) -> "tuple[SourceOption, ...]":
         """Return the sources, which of them are enabled, and how to enable the others."""
-        from client.runs.estimating import available
+        from client.runs.destinations import available
 
         return await available(self.settings)
 

@@ -27,7 +27,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.prepare import Continued, FollowUp, WorkerChoice
-from activities.contracts.publish import Ended, Estimate
+from activities.contracts.publish import Ended
 from activities.contracts.step import Reading
 from workflows.amounts import Limits
 from workflows.event_types import AgentEvent
@@ -85,8 +85,6 @@ class ResearchRequest(WorkerChoice):
     """Effects of the user's own file, which are analysed as well."""
     expected: Expected = "different"
     """What the analysis is asked to find."""
-    estimate: Estimate | None = None
-    """What the run is expected to take, for its report."""
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
     indexed: bool = False

@@ -24,7 +24,7 @@ from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import PublishParts
 from activities.contracts.profile import STUDIES, Words
 from activities.contracts.write import Edited, Refused, SectionDraft
-from activities.messages import ENGLISH, _, dollars, ngettext, number
+from activities.messages import ENGLISH
 
 WrittenBy = Literal["model", "extractive"]
 """Who wrote a report: a language model, or code that finds and quotes passages."""
@@ -122,81 +122,6 @@ class Dispute(Frozen):
     note: str = ""
 
 
-class Amount(Frozen):
-    calls: int = 0
-    tokens: int = 0
-    cost_microusd: int | None = None
-    """Millionths of a US dollar; None where a price is not known."""
-    seconds: float = 0.0
-    """Working time."""
-
-
-class Estimate(Amount):
-    """What a run is expected to take, said before its first paid call."""
-
-    basis: Literal["plan", "earlier"] = "plan"
-    """The calls of the mode within the limits, or earlier runs in the mode with the same models."""
-    runs: int = 0
-    """Earlier runs that it rests on."""
-    least: Amount | None = None
-    most: Amount | None = None
-    """The bounds that are expected: how many rounds of searches a run makes is not known before."""
-    models: tuple[str, ...] = ()
-    """Each with its effort: `qwen2.5:7b (effort normal)`."""
-
-    @property
-    def text(self) -> str:
-        """`qwen2.5:7b (effort normal).
-
-        6 to 12 model calls, 24,000 to 45,000 tokens, $0.08 to $0.15, 1 to 3 minutes (from the plan)`.
-        """
-        least, most = self.least or self, self.most or self
-        low, high = least.cost_microusd, most.cost_microusd
-        bound = self.basis == "plan"
-        parts = (
-            _range(
-                f"{least.calls}",
-                ngettext("{count} model call", "{count} model calls", most.calls).format(count=most.calls),
-            ),
-            _range(
-                number(_readable(least.tokens)),
-                _("{count} tokens").format(count=number(_readable(most.tokens))),
-                bound,
-            ),
-            _("cost unknown")
-            if low is None or high is None
-            else _range(dollars(low / 1e6, 2), dollars(high / 1e6, 2), bound),
-            _range(*_times(least.seconds, most.seconds), bound),
-        )
-        earlier = ngettext("based on {count} earlier run", "based on {count} earlier runs", self.runs)
-        rests = _("from the plan") if self.basis == "plan" else earlier.format(count=self.runs)
-        named = f"{', '.join(self.models)}: " if self.models else ""
-        return f"{named}{', '.join(parts)} ({rests})"
-
-
-def _range(least: str, most: str, bound: bool = False) -> str:
-    """`6 to 12 calls`; `6 calls` where both have the same number; `at most 12 calls` for a bound."""
-    if bound:
-        return _("at most {most}").format(most=most)
-    if f"{most} ".startswith(f"{least} "):
-        return most
-    return _("{low} to {high}").format(low=least, high=most)
-
-
-def _readable(tokens: int) -> int:
-    """Return a number with two digits that are not 0: an estimate knows no more."""
-    return round(tokens, min(2 - len(str(tokens)), 0))
-
-
-def _times(least: float, most: float) -> tuple[str, str]:
-    """`1`, `3 minutes`; `40 s`, `2 minutes`; `12`, `14 s`."""
-    if most < 90:
-        return f"{least:.0f}", f"{most:.0f} s"
-    minutes = round(most / 60)
-    high = ngettext("{count} minute", "{count} minutes", minutes).format(count=minutes)
-    return (f"{least:.0f} s" if least < 90 else f"{least / 60:.0f}"), high
-
-
 class IterationUse(IterationSum):
     """The same with why its loop ended after it; what was open is that of the last iteration of a loop."""
 
@@ -220,8 +145,6 @@ class Method(Frozen):
     """The model calls by the role that was asked."""
     seconds: float = 0.0
     """Working time; waiting for people does not count."""
-    estimate: Estimate | None = None
-    """What was said before the run began; None where nothing was."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""

@@ -22,7 +22,7 @@ from client.cli.common import (
 from client.cli.options import filter_options
 from client.failures import BadInput
 from client.runs.checks import check_library
-from client.runs.estimating import available
+from client.runs.destinations import available
 from client.runs.request import filters, read_graph
 from client.terminal import plain, plain_table, to_stdout
 from workflows.graph.library import builtin, builtin_names

@@ -215,7 +215,7 @@ async def checked(
     if reason := refusal(request.mode, Available(sources=True, model=bool(paid))):  # the run checks sources
         raise BadInput(reason)
     check_hooks(settings)
-    check_model(settings, request)
+    check_model(settings, request, say)
     check_store(settings)
     if names := [model_choice.model for model_choice in paid if model_choice.base_url is None]:
         from client.model_servers import check_models
@@ -224,10 +224,13 @@ async def checked(
     return await with_enabled_sources(settings, request, named=named, say=say)
 
 
-def check_model(settings: Settings, request: ResearchRequest) -> None:
-    """Raise BadInput when the embedded worker has no access to a model of the run, or may not use it."""
+def check_model(settings: Settings, request: ResearchRequest, say: "Say") -> None:
+    """Raise BadInput when the embedded worker has no access to a model of the run, or may not use it.
+
+    It is said where a limit of cost cannot hold, since the price of a model is not known.
+    """
     from activities.models.prices import OPENAI_URL
-    from client.runs.estimating import models_of
+    from client.runs.destinations import models_of
 
     names = models_of(settings, request)
     if not names:
@@ -237,16 +240,21 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
             f"the model {names[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
             f"use {named('model')} extractive to do without a model"
         )
-    if request.limits.max_cost_microusd == 0 and not is_local(settings.openai_base_url or OPENAI_URL):
+    if request.limits.max_cost_microusd is not None:
         from activities.models.prices import price_of
 
         chosen = (*(request.models or settings.model_choices()).values(),)
-        if unpriced := next(
-            (model_choice.model for model_choice in chosen if price_of(settings, model_choice) is None), ""
-        ):
+        unpriced = next((each.model for each in chosen if price_of(settings, each) is None), "")
+        is_own = is_local(settings.openai_base_url or OPENAI_URL)
+        if unpriced and request.limits.max_cost_microusd == 0 and not is_own:
             raise BadInput(
                 f"{named('max_cost')} 0 buys nothing, and the price of {unpriced} is not known: state it "
                 f"under [model] prices, or use {named('model')} extractive"
+            )
+        if unpriced:
+            say(
+                f"{named('max_cost')} counts no call of {unpriced}, whose price is not known: state it under "
+                f"[model] prices, or limit the run by {named('max_tokens')}"
             )
     if settings.offline and not is_local(settings.openai_base_url or OPENAI_URL):
         raise BadInput(
@@ -274,7 +282,7 @@ async def with_enabled_sources(
     """
     if not request.sources or (request.sources == ("library",) and not settings.disabled_sources):
         return request
-    from client.runs.estimating import available
+    from client.runs.destinations import available
 
     offered = {option.info.name: option for option in await available(settings)}
     closed = {}

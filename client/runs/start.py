@@ -38,7 +38,7 @@ MAX_KEY_BYTES = 64
 """Bytes of a fairness key, by Temporal's API."""
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
-NOT_OF_ID = {"length", "indexed", "history_events", "signatures", "open_limits", "estimate"}
+NOT_OF_ID = {"length", "indexed", "history_events", "signatures", "open_limits"}
 """Fields of a request that do not make it another one."""
 
 

@@ -30,7 +30,7 @@ from client.guard import QUESTION_FILE
 from client.listing import Filter, Row
 from client.run import Run
 from client.runs.checks import question_of
-from client.runs.estimating import destinations, network_sources
+from client.runs.destinations import destinations, network_sources
 from client.runs.options import AskOptions, SharedOptions
 from client.runs.request import build_request
 from client.web.frame import SEE_OTHER, Frame, described, is_part, run_url

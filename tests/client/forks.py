@@ -39,7 +39,7 @@ IMPORTED = (
     *("client.cli.gate", "client.cli.results", "client.cli.review", "client.cli.runs", "client.cli.screen"),
     *("client.cli.servers", "client.cli.sources", "client.cli.steering", "client.cli.ask"),
     *("client.reports.answer_panel", "client.reports.finished", "client.reports.load"),
-    *("client.reviews.review", "client.run", "client.runs.estimating", "client.runs.follow"),
+    *("client.reviews.review", "client.run", "client.runs.destinations", "client.runs.follow"),
     *("client.runs.revising", "client.runs.start", "rich.table"),
 )
 """Modules that most commands import. None of them starts a thread, which a fork would not have."""

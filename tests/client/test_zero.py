@@ -106,7 +106,7 @@ def test_zero_of_a_run_and_over_a_run_that_is_followed_up(name: str, home: Path)
     assert options[name] == 0  # type: ignore[literal-required]
 
 
-def test_no_money_buys_nothing_of_unknown_price(home: Path) -> None:
+def test_no_money_buys_nothing_of_unknown_price_and_a_limit_that_cannot_hold_is_told(home: Path) -> None:
     settings = Settings(
         openai_base_url="https://llm.example/v1", openai_api_key=SecretStr("k"), model="unpriced"
     )
@@ -114,6 +114,8 @@ def test_no_money_buys_nothing_of_unknown_price(home: Path) -> None:
         request = build_request(settings, QUESTION, AskOptions(max_cost=most))
         if refused:
             with pytest.raises(BadInput, match="`max_cost` 0 buys nothing, and the price of unpriced"):
-                check_model(settings, request)
+                check_model(settings, request, pytest.fail)
         else:
-            check_model(settings, request)
+            said: list[str] = []
+            check_model(settings, request, said.append)
+            assert "unpriced, whose price is not known" in said[0]

@@ -69,7 +69,7 @@ GOES_ON = 60.0
 """Seconds after a restart within which the next call is made. A heartbeat is missed after 15, while a search
 without a heartbeat times out after 90 and a thinking step after 300."""
 PER_ATTEMPT = ("run_id", "generated_at", "made_from")
-IN_METHOD = ("tokens", "by_role", "seconds", "estimate", "spent_by")
+IN_METHOD = ("tokens", "by_role", "seconds", "spent_by")
 PER_SEARCH = ("seconds", "attempts")
 IN_ANY_ORDER = ("limitations", "statements")
 

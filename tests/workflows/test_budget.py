@@ -7,12 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
-from activities.contracts.publish import Amount
-from client.runs.estimating import estimate
+from activities.contracts.evidence import Allowance, Price, Usage
 from workflows.amounts import Addition, Limits, Spend, worst_cost
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance
-from workflows.types import ResearchRequest
 
 pytestmark = pytest.mark.invariant
 
@@ -236,54 +233,3 @@ def test_what_is_kept_back_follows_what_calls_take() -> None:
     assert expected(FULL, None, 0.25).tokens == int(FULL.tokens * 0.25 * HEADROOM)
     own = Usage(calls=2, input_tokens=2_000)
     assert expected(FULL, own, 0.9).tokens == int(1_000 * HEADROOM)
-
-
-# the estimate
-
-MODEL = {"default": ModelChoice(backend="openai", model="m")}
-
-
-def asked(mode: str = "iterative", **changes: Any) -> ResearchRequest:
-    return ResearchRequest.model_validate({"question": "does it?", "mode": mode, **changes})
-
-
-def past(mode: str, calls: int) -> tuple[str, Amount]:
-    """A run of which each call had 1,000 tokens and two seconds."""
-    return mode, Amount(calls=calls, tokens=calls * 1000, seconds=calls * 2.0)
-
-
-@pytest.mark.parametrize(
-    ("request_", "least", "most"),
-    [
-        (asked("simple"), 5, 9),
-        (asked(), 5, 21),
-        (asked(clarify="assume"), 6, 22),
-        (asked("team"), 8, 24),
-        (asked("deep", limits=Limits(max_sections=2)), 10, 42),
-        (asked(columns=("dose",)), 6, 30),
-    ],
-    ids=lambda one: f"{one.mode}" if isinstance(one, ResearchRequest) else "",
-)
-def test_an_estimate_from_the_plan_counts_the_calls_of_the_mode_within_its_limits(
-    request_: ResearchRequest, least: int, most: int
-) -> None:
-    made = estimate(request_, MODEL, {"m": PRICE}, [])
-    assert made.basis == "plan"
-    assert made.least is not None
-    assert made.most is not None
-    assert least <= made.least.calls <= made.most.calls <= most, made
-    assert made.cost_microusd
-    for amount in ("calls", "tokens", "cost_microusd", "seconds"):
-        assert getattr(made.least, amount) <= getattr(made, amount) <= getattr(made.most, amount)
-    assert made.most.tokens <= (request_.limits.max_tokens or made.most.tokens)
-    assert estimate(request_, MODEL, {"m": None}, []).cost_microusd is None
-    assert estimate(request_, {"default": ModelChoice()}, {}, []).calls == 0
-
-
-def test_earlier_runs_of_the_same_kind_say_what_a_run_takes() -> None:
-    alike = [past("iterative", calls) for calls in (8, 9, 40)]
-    made = estimate(asked(), MODEL, {"m": PRICE}, [*alike, past("deep", 99)])
-    assert (made.basis, made.runs, made.calls, made.tokens, made.seconds) == ("earlier", 3, 9, 9000, 18)
-    assert made.least is not None
-    assert made.most is not None
-    assert (made.least.calls, made.most.calls) == (8, 40)

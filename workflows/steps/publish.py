@@ -176,7 +176,6 @@ class Publisher(RunPart):
                 usage=context.budget.used,
                 by_role={role: used for role, used in context.budget.by_role.items() if used.calls},
                 seconds=round(context.budget.elapsed(context.now()), 3),
-                estimate=context.request.estimate,
                 models=tuple(state.models.names),
                 prompt_versions=tuple(state.models.prompt_versions),
                 plan_hash=state.question.plan_hash,
