@@ -1,4 +1,4 @@
-"""Reset a run to the beginning of an iteration, by Temporal's reset, and read the facts in its histories.
+"""Reset a run to the beginning of an iteration, by Temporal's reset.
 
 A run is a chain of executions: it continues as new when its history has grown long, and a rewound run goes on
 in a new execution whose history begins with what it keeps.
@@ -16,7 +16,7 @@ Invariants:
 """
 
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from temporalio.api.common.v1 import Payloads, WorkflowExecution
@@ -49,11 +49,8 @@ async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None
     return None
 
 
-async def executions(client: Client, workflow_id: str, *, reset: bool = False) -> list[Execution]:
-    """Return the executions of a run that the server still has, the newest first. Raises RPCError.
-
-    With `reset` also those that were reset: the history of the next begins with a part of theirs.
-    """
+async def executions(client: Client, workflow_id: str) -> list[Execution]:
+    """Return the executions of a run that the server still has, the newest first. Raises RPCError."""
     chain: list[Execution] = []
     run_id: str | None = None
     while len(chain) < MAX_EXECUTIONS:
@@ -63,13 +60,7 @@ async def executions(client: Client, workflow_id: str, *, reset: bool = False) -
             handle = client.get_workflow_handle(workflow_id, run_id=run_id)
         events = tuple([event async for event in handle.fetch_history_events()])
         chain.append(Execution(run_id or "", events))
-        resets = (
-            [event.workflow_task_failed_event_attributes.base_run_id for event in events] if reset else []
-        )
-        earlier = (
-            next(filter(None, reversed(resets)), "")
-            or events[0].workflow_execution_started_event_attributes.continued_execution_run_id
-        )
+        earlier = events[0].workflow_execution_started_event_attributes.continued_execution_run_id
         if not earlier:
             break
         run_id = earlier
@@ -84,47 +75,19 @@ async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | 
     return values[0] if values and isinstance(values[0], dict) else None
 
 
-async def activities_of(client: Client, execution: Execution) -> AsyncIterator["Step"]:
-    """Yield the activities of an execution as they were scheduled, with what came of them."""
-    ended: dict[int, HistoryEvent] = {}
-    for event in execution.events:
-        for attributes in (
-            event.activity_task_completed_event_attributes,
-            event.activity_task_failed_event_attributes,
-            event.activity_task_timed_out_event_attributes,
-        ):
-            if attributes.scheduled_event_id:
-                ended[attributes.scheduled_event_id] = event
+async def steps_of(client: Client, execution: Execution) -> list[tuple[int, int]]:
+    """Return the steps of iterations as they were scheduled, each with its iteration and its task.
+
+    That is the id of the event with which the workflow task that scheduled it was completed.
+    """
+    steps = []
     for event in execution.events:
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
             scheduled = event.activity_task_scheduled_event_attributes
-            yield Step(
-                name=scheduled.activity_type.name,
-                arguments=await decoded(client, scheduled.input) or {},
-                task_id=scheduled.workflow_task_completed_event_id,
-                ended=ended.get(event.event_id),
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    name: str
-    arguments: Mapping[str, object]
-    task_id: int
-    """Id of the event with which the workflow task that scheduled it was completed."""
-    ended: HistoryEvent | None
-    """The event of its end; None while it runs."""
-
-    @property
-    def iteration(self) -> int:
-        """The iteration that it belongs to; 0 for a step of none."""
-        number = self.arguments.get("iteration")
-        return number if isinstance(number, int) else 0
-
-    async def answer(self, client: Client) -> Mapping[str, object] | None:
-        """Return what it answered; None where it failed, runs, or answered no object."""
-        ended = self.ended
-        return await decoded(client, ended.activity_task_completed_event_attributes.result) if ended else None
+            iteration = (await decoded(client, scheduled.input) or {}).get("iteration")
+            if isinstance(iteration, int) and iteration:
+                steps.append((iteration, scheduled.workflow_task_completed_event_id))
+    return steps
 
 
 LEFT_BEHIND = (
@@ -192,8 +155,7 @@ async def find_boundary(
         return next(Boundary(e.run_id, task) for e in reversed(chain) for _, task in _started_by(e))
     boundaries: dict[int, Boundary] = {}
     for execution in reversed(chain):
-        steps = [step async for step in activities_of(client, execution)]
-        for number, task in beginnings(steps).items():
+        for number, task in beginnings(await steps_of(client, execution)).items():
             boundaries.setdefault(number, Boundary(execution.run_id, task))
     if iteration in boundaries:
         return boundaries[iteration]
@@ -201,20 +163,19 @@ async def find_boundary(
     raise CannotRewind(f"{workflow_id} has no iteration {iteration}; {has}")
 
 
-def beginnings(steps: Sequence[Step]) -> Mapping[int, int]:
+def beginnings(steps: Sequence[tuple[int, int]]) -> Mapping[int, int]:
     """Return iteration -> the workflow task that began it.
 
     A step that was scheduled beside one of the iteration before was made ahead, and does not begin its
     iteration.
     """
     earliest: dict[int, int] = {}
-    for step in steps:
-        if step.iteration:
-            earliest[step.task_id] = min(earliest.get(step.task_id, step.iteration), step.iteration)
+    for iteration, task in steps:
+        earliest[task] = min(earliest.get(task, iteration), iteration)
     tasks: dict[int, int] = {}
-    for step in steps:
-        if step.iteration and earliest[step.task_id] == step.iteration:
-            tasks.setdefault(step.iteration, step.task_id)
+    for iteration, task in steps:
+        if earliest[task] == iteration:
+            tasks.setdefault(iteration, task)
     return tasks
 
 

@@ -16,14 +16,13 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.run import Run
 from client.runs.display import Display
-from client.runs.stuck import MAX_GIVEN_UP, Standstill, give_up, standstill, stored_state
+from client.runs.stuck import Standstill, standstill
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from worker.build import BUGS
 from worker.daemon import end_stuck_runs
 from workflows.handlers import ResearchHandlers
 from workflows.messages import Declared
-from workflows.run import RunParts
 from workflows.steps.judging import JudgeSteps
 from workflows.types import Outcome
 
@@ -115,59 +114,6 @@ async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
         )
         assert report.methodology.searches
         assert [event.type async for event in run.events(follow=False)].count("complete") == 1
-
-
-async def test_a_run_that_breaks_at_its_end_too_is_begun_anew_and_reports_what_it_had(
-    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def breaks(*_: Any) -> Any:
-        raise BufferError("a number that no attribute holds")
-
-    monkeypatch.setattr(JudgeSteps, "judge", breaks)
-    monkeypatch.setattr(RunParts, "give_up", breaks)
-    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
-    stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
-    # one source: its answer arrives after the last step that could be decided, and is no part of what goes on
-    name = (await stage.start(a_request(sources=("alpha",)), stage.queue)).handle.id
-    for given_up in range(MAX_GIVEN_UP + 1):
-        async with a_worker_of(stage):
-            still = await stands_still(temporal_client, name)
-        assert still.given_up == given_up
-        # no worker runs: what the run is sent comes before its next step
-        assert await give_up(temporal_client, still)
-    async with a_worker_of(stage):
-        settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
-        run = Run(settings, Connection(temporal_client, embedded=False, address=""), name)
-        outcome = (await run.follow(Display())).outcome
-        assert outcome is not None
-        assert outcome.stop_reason == "cannot_continue"
-        report = await run.draft()
-        assert report.references
-        assert len(report.methodology.searches) == 1, "an execution has the searches of the one before it"
-        assert "a number that no attribute holds" in str([e async for e in run.events(follow=False)])
-
-
-async def test_what_the_sections_of_a_run_have_stored_is_read_from_their_histories(
-    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def breaks(*_: Any) -> Any:
-        raise BufferError("a number that no attribute holds")
-
-    monkeypatch.setattr(JudgeSteps, "judge", breaks)
-    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
-    stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
-    async with a_worker_of(stage):
-        run = await stage.start(a_request("deep"), stage.queue)
-        for _ in range(120):
-            stored = (await stored_state(temporal_client, run.handle.id)).evidence
-            if stored.searches:
-                break
-            await asyncio.sleep(0.5)
-        assert {search.section for search in stored.searches} <= {"s1", "s2", "s3"}
-        assert stored.refs
-        await run.handle.terminate()
-        for section in {search.section for search in stored.searches}:
-            await temporal_client.get_workflow_handle(f"{run.handle.id}/{section}").terminate()
 
 
 # three tries within seconds each: on a machine that is busy the last one is over before the report is there
