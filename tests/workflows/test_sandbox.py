@@ -23,7 +23,6 @@ BEFORE_A_RUN = {
     "workflows/graph/library.py": {"importlib", "pathlib", "tomllib"},
     "workflows/modes.py": {"importlib"},
     "workflows/parts/rows.py": {"importlib"},
-    "workflows/temporal.py": {"nexusrpc"},
 }
 """What is imported only to read graphs and classes when a worker starts, to load a part of the package, and
 to name the service that others call."""

@@ -1,1 +1,0 @@
-from workflows.temporal import *  # noqa: F403 - the module under its public name
