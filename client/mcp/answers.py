@@ -165,21 +165,3 @@ class VerifyAnswer(BaseModel):
     holds: bool
     quotes: int = Field(description="Quotes that were checked")
     faults: list[str]
-
-
-class QuoteToCheck(BaseModel):
-    """A quote, and the text it is said to be from: the text itself, or an item of a run."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    quote: str
-    text: str | None = None
-    evidence_id: str | None = Field(None, description="An item of the run given as `run`")
-
-
-class CheckedQuote(BaseModel):
-    quote: str
-    verbatim: bool
-    reason: str = Field(
-        "", description="Why it is not, or why it supports nothing all the same: a title, a citation line"
-    )

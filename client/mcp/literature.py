@@ -1,4 +1,4 @@
-"""Tools that need no run: searching the literature, checking quotes."""
+"""The tool that needs no run: searching the literature."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,17 +10,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from activities.contracts.evidence import Evidence, Filters
-from activities.report.formats.statements import sentence
-from activities.text.normal_form import min_chars, normalise, verbatim
-from activities.text.quotability import quote_fault
+from activities.contracts.evidence import Filters
 from client.api import Determinator
 from client.failures import BadInput, Failure
 from client.mcp.answers import (
     AllSources,
-    CheckedQuote,
     DateRange,
-    QuoteToCheck,
     SearchAnswer,
     clearly,
     one_line,
@@ -29,7 +24,6 @@ from client.mcp.answers import (
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=True)
 YEARS = {"1y": 1, "5y": 5, "10y": 10}
 MAX_QUERY_CHARS = 2_000
-MAX_QUOTES = 200
 LITERATURE = ("pubmed", "europepmc", "clinicaltrials")
 QueryText = Annotated[
     str,
@@ -49,8 +43,7 @@ class Literature:
         self._client = client
 
     def register(self, server: MCPServer) -> None:
-        for tool in (self.search_literature, self.verify_quotes):
-            server.add_tool(clearly(tool), annotations=READS)
+        server.add_tool(clearly(self.search_literature), annotations=READS)
 
     async def search_literature(
         self,
@@ -104,58 +97,8 @@ class Literature:
                 return await self._search(name, query, limit, "all")
         return await self._search(names[-1], query, limit, "all")
 
-    async def verify_quotes(
-        self,
-        quotes: Annotated[list[QuoteToCheck], Field(min_length=1, max_length=MAX_QUOTES)],
-        run: Annotated[str, Field(description="The run whose items `evidence_id` names")] = "",
-    ) -> list[CheckedQuote]:
-        """Check whether quotes are verbatim: one contiguous run of at least 25 characters.
-
-        White space and typographic quotes and dashes are made plain first. Nothing similar passes.
-        """
-        texts = await self._texts(quotes, run)
-        return [checked(quote, text) for quote, text in zip(quotes, texts, strict=True)]
-
     async def _search(self, source: str, query: str, limit: int, date_range: DateRange) -> SearchAnswer:
         if source == "web":
             return await self._web(query, limit)
         result = await self._client.search(source, query, limit=limit, filters=since(date_range))
         return SearchAnswer.of(source, result)
-
-    async def _texts(self, quotes: Sequence[QuoteToCheck], run: str) -> list[Evidence | None]:
-        """Return the text each quote is said to be from; None for an item that the run does not have."""
-        wanted = {quote.evidence_id for quote in quotes if quote.evidence_id and quote.text is None}
-        items: dict[str, Evidence] = {}
-        if wanted:
-            if not run:
-                raise BadInput("a quote names an evidence_id; name its run as well")
-            async for line in (await self._client.run(run, worker=False)).evidence_lines():
-                if line["evidence_id"] in wanted:
-                    items[line["evidence_id"]] = as_evidence(line["text"], line["title"])
-        texts: list[Evidence | None] = []
-        for quote in quotes:
-            if quote.text is not None:
-                texts.append(as_evidence(quote.text))
-            elif quote.evidence_id:
-                texts.append(items.get(quote.evidence_id))
-            else:
-                raise BadInput("each quote needs its text or an evidence_id")
-        return texts
-
-
-def as_evidence(text: str, title: str = "") -> Evidence:
-    return Evidence(evidence_id="given", source="given", title=title, text=text)
-
-
-def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
-    quote, is_verbatim, reason = asked.quote, False, ""
-    if document is None:
-        reason = "the run has no such item"
-    elif len(plain := normalise(quote)) < min_chars(plain):
-        reason = f"it is shorter than {min_chars(plain)} characters, and would match by chance"
-    elif not verbatim(quote, document.text):
-        reason = "it is not in the text"
-    else:
-        is_verbatim, fault = True, quote_fault(quote, document)
-        reason = f"it supports nothing: {sentence(fault)}" if fault is not None else ""
-    return CheckedQuote(quote=quote, verbatim=is_verbatim, reason=reason)

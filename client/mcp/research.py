@@ -11,25 +11,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-from mcp.server.elicitation import render_elicitation_schema
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
     ToolAnnotations,
 )
-from mcp_types.version import is_version_at_least
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import AfterValidator, Field
 
 from activities.contracts.evidence import Length
-from activities.contracts.step import Reading
 from activities.report.formats import render
 from activities.report.schema import Report
 from client.access import Folders, folder_of
-from client.api import EXPECTED, Determinator
+from client.api import Determinator
 from client.listing import Listing
 from client.mcp.answers import (
     CollectedWork,
@@ -42,73 +34,6 @@ from client.run import Run
 from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
-
-CLARIFY_SECONDS = 300.0
-"""Seconds that a run waits for what a person answers; after that it goes on with what it assumes."""
-RETURNS_QUESTIONS = "2026-07-28"
-"""The first version of the protocol in which a tool returns what it asks."""
-KEY = "clarification"
-_waiting: set[asyncio.Task[None]] = set()
-
-
-async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | None:
-    """Have the caller's person answer what a run asks; what is declined or not answered in time is assumed.
-
-    What is to be returned to the caller; None where nothing is open.
-    """
-    if ctx.input_responses is not None:
-        response = ctx.input_responses.get(KEY)
-        with suppress(*EXPECTED):  # it has gone on with what it assumes
-            accepted = _answers(response if isinstance(response, ElicitResult) else None)
-            await run.answer(answers=accepted, by=by)
-        return None
-    readings = await asked_back(run)
-    if not readings:
-        return None
-    fields = {
-        f"answer_{n}": (
-            str,
-            Field(default="", title=reading.question, description=f"Else: {reading.assumed}"),
-        )
-        for n, reading in enumerate(readings, 1)
-    }
-    form: type[BaseModel] = create_model("Answers", **fields)  # type: ignore[call-overload]
-    message = f"Before it searches: {' '.join(reading.question for reading in readings)}"
-    if is_version_at_least(ctx.protocol_version or "", RETURNS_QUESTIONS):
-        task = asyncio.create_task(_assume_later(run, by))
-        _waiting.add(task)
-        task.add_done_callback(_waiting.discard)
-        params = ElicitRequestFormParams(message=message, requested_schema=render_elicitation_schema(form))
-        return InputRequiredResult(input_requests={KEY: ElicitRequest(params=params)})
-    answers: Sequence[str] = ()
-    with suppress(MCPError, TimeoutError):  # the caller cannot show it after all, or nobody is there
-        result = await asyncio.wait_for(ctx.elicit(message, form), CLARIFY_SECONDS)
-        answers = [*result.data.model_dump().values()] if result.action == "accept" else ()
-    await run.answer(answers=answers, by=by)
-    return None
-
-
-async def asked_back(run: Run) -> Sequence[Reading]:
-    """Return what a run waits to be told before it searches; empty where it asks nothing."""
-    async with aclosing(run.events_to_gate()) as events:
-        async for event in events:
-            if event.type == "read":
-                return ()
-    seen = await run.progress()
-    return seen.readings if seen is not None and seen.waiting_for == "clarification" else ()
-
-
-def _answers(response: ElicitResult | None) -> Sequence[str]:
-    content = response.content if response is not None and response.action == "accept" else None
-    return [str(text or "") for _, text in sorted((content or {}).items())]
-
-
-async def _assume_later(run: Run, by: str) -> None:
-    """Accept what a run assumes where nobody answers in time."""
-    await asyncio.sleep(CLARIFY_SECONDS)
-    with suppress(*EXPECTED):
-        await run.approve(gate="clarification", by=by)
-
 
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -234,24 +159,17 @@ class Research:
         ] = "",
         wait_seconds: Seconds = 0,
         **options: Any,  # noqa: ANN401 - those of `SharedOptions`
-    ) -> RunState | InputRequiredResult:
+    ) -> RunState:
         """Start the research of a question; its report quotes a source for every claim.
 
         The same question with the same settings joins the run that is under way. Returns at once
-        unless `wait_seconds` is given. Where your client can ask its person, it may be asked first
-        what the question leaves open. With `follow_up` it begins with what that run found, and reads
+        unless `wait_seconds` is given. With `follow_up` it begins with what that run found, and reads
         "it" as what that run was about.
         """
-        caps = ctx.session.client_capabilities
-        asks = caps is not None and caps.elicitation is not None and self._client.settings.clarify is None
         asked = self._allowed(options)
         if graph:
             asked["graph"] = graph if graph in builtin_names() else self._folders.check(graph)
-        if asks:
-            asked["clarify"] = "ask"
         run = await self._client.ask(question, follow_up=follow_up or None, **asked)
-        if asks and (question_back := await ask_back(run, ctx, BY)) is not None:
-            return question_back
         return await self._state(run, ctx, wait_seconds)
 
     async def ask_report(

@@ -1,12 +1,10 @@
-"""What a run asks back before it searches, answered by a person: at a terminal, and through an MCP client
-that can ask its person; the real server, a scripted model."""
+"""What a run asks back before it searches, answered by a person at a terminal; the real server, a scripted
+model."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from client.api import Determinator
 from tests.client.harness import determinator
 from tests.client.terminal import Terminal
 from tests.fake_openai import FakeOpenAI, role_of, says, sensible
@@ -53,42 +51,3 @@ def test_a_person_at_a_terminal_answers_what_a_run_asks_back(served: FakeOpenAI,
     terminal.type("preventing colorectal cancer")
     assert terminal.end() == 0, terminal.text()
     is_searched_as_meant(served, "last")
-
-
-@pytest.mark.parametrize("protocol", ["2026-07-28", "legacy"])  # the tool returns what it asks, or asks
-async def test_the_person_of_an_mcp_client_answers_what_a_run_asks_back(
-    served: FakeOpenAI, tmp_path: Path, protocol: str
-) -> None:
-    from mcp import Client
-    from mcp.client.context import ClientRequestContext
-    from mcp.types import ElicitRequestParams, ElicitResult
-
-    from client.mcp.server import build_server
-
-    library = papers(tmp_path / "allowed")
-    asked: list[Any] = []
-
-    async def person(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-        asked.append(params)
-        return ElicitResult(
-            action="accept", content={"answer_1": "", "answer_2": "preventing colorectal cancer"}
-        )
-
-    async with (
-        Determinator() as research,
-        Client(
-            build_server(research, [library.parent]),
-            read_timeout_seconds=180,
-            elicitation_callback=person,
-            mode=protocol,
-        ) as client,
-    ):
-        fields = {"question": VAGUE, "mode": "simple", "library": str(library), "wait_seconds": 120}
-        result = await client.call_tool("start_research", fields)
-    assert not result.is_error, result.content
-    state: Any = result.structured_content
-    assert state["status"] == "completed"
-    (form,) = asked
-    shown = form.requested_schema["properties"]
-    assert [reading["title"] for reading in shown.values()] == [reading["question"] for reading in READINGS]
-    is_searched_as_meant(served, state["run"])

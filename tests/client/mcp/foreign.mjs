@@ -28,7 +28,6 @@ const answers = {};
 for (const tool of (await client.listTools()).tools) {
   const names = Object.keys(tool.inputSchema.properties).filter((name) => name in known);
   const given = Object.fromEntries(names.map((name) => [name, known[name]]));
-  if (tool.name === "verify_quotes") delete given.run;
   if (tool.name === "ask_report") given.action = "tell";
   const result = await client.callTool({ name: tool.name, arguments: given });
   answers[tool.name] = { error: !!result.isError, text: result.content.map((part) => part.text ?? "").join(" ") };

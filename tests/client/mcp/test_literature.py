@@ -22,7 +22,7 @@ RATE_WITH_KEY = 10
 """Requests a second that NCBI allows with a key."""
 PMID = "22663011"
 TOOLS = (
-    *("search_literature", "verify_quotes", "start_research"),
+    *("search_literature", "start_research"),
     *("list_runs", "research_status", "get_report", "search_evidence", "verify_report"),
     *("change_run", "ask_report", "review_status", "review_change"),
 )
@@ -123,25 +123,6 @@ async def test_bad_arguments_are_refused_with_one_clear_line(pubmed: ReplayServe
         assert "max_results" in await refused(client, "search_literature", query="x", max_results=101)
         assert "date_range" in await refused(client, "search_literature", query="x", date_range="2y")
         assert "pubmed" in await refused(client, "search_literature", query="x", sources=["pubmd"])
-        assert "evidence_id" in await refused(client, "verify_quotes", quotes=[{"quote": "x" * 30}])
-
-
-async def test_a_quote_is_verbatim_or_it_is_not(pubmed: ReplayServer) -> None:
-    async with connected() as client:
-        text = (await searched(client, query="aspirin"))["works"][0]["text"]
-        quote = " ".join(text.split()[:12])
-        altered = quote.replace(quote.split()[3], "nevertheless", 1)
-        checked = await called(
-            client,
-            "verify_quotes",
-            quotes=[
-                {"quote": quote, "text": text},
-                {"quote": altered, "text": text},
-                {"quote": quote, "text": "Something else altogether."},
-                {"quote": quote[:20], "text": text},
-            ],
-        )
-        assert [check["verbatim"] for check in checked["result"]] == [True, False, False, False]
 
 
 @pytest.mark.invariant
@@ -161,7 +142,7 @@ async def test_every_tool_has_a_short_schema_for_what_it_takes(pubmed: ReplaySer
             assert tool.input_schema["type"] == "object"
             assert tool.input_schema["additionalProperties"] is False
         listed = sum(len(tool.model_dump_json(exclude_none=True)) for tool in tools)
-        assert len(tools) == 13
+        assert len(tools) == 11
         assert listed < 16_000, "what a model reads before its first call"
 
 
@@ -210,8 +191,6 @@ async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> N
             assert f"{tool.name} has no argument librarry" in message
         message = await refused(client, "start_research", question="Does it help?", librarry="/etc")
         assert "did you mean library?" in message
-        inner = [{"quote": "x" * 30, "txt": "y"}]
-        assert "quotes.0.txt" in await refused(client, "verify_quotes", quotes=inner)
         assert pubmed.asked == []
 
 
