@@ -1,6 +1,6 @@
 """How a setting is declared: once, beside its type and default in `activities.settings.Settings` or its base.
 
-The command line, the configuration file, the request, `config init` and the documents read the declaration;
+The command line, the configuration file, the request and the documents read the declaration;
 none of them repeats a name, a limit or a sentence of it. Durations and names are read as people write them.
 """
 
@@ -46,7 +46,7 @@ class Key:
     """What people see of one setting. Its environment variable and its flag follow from its name."""
 
     help: str
-    """One sentence, as `ask --help`, `config init` and the documents show it."""
+    """One sentence, as `ask --help` and the documents show it."""
     at: str = ""
     """Its section of the configuration file, or `section.key` where the key is not the name; empty: the name,
     before all sections."""
@@ -55,7 +55,7 @@ class Key:
     unit: str = ""
     """`tokens`, `seconds`, `US dollars` ...; seconds may be written as `90s`, `30m`, `2h` or `3d`."""
     example: str = ""
-    """A value as TOML, for the file that `config init` writes; empty: the default."""
+    """A value as TOML, for the message about a variable that is no JSON; empty: none."""
     flag: bool | str = False
     """Whether `ask` has a flag for it; its name, where that does not follow from the setting's."""
     limit: str = ""

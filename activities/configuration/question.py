@@ -86,9 +86,7 @@ class QuestionSettings(BaseSettings):
         example='"./faster-whisper-small"',
     )
 
-    mode: Mode = choice(
-        "A way of working that `determinator modes` lists; auto: what fits the question.", default="auto"
-    )
+    mode: Mode = choice("A way of working (docs/modes.md); auto: what fits the question.", default="auto")
     profile: str = choice(
         "What counts as a good answer: auto, drug_repurposing, biomedical, general, or one of your own.",
         default="auto",

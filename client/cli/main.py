@@ -47,7 +47,6 @@ GROUPS: Mapping[str, dict[str, tuple[str, str]]] = {
         "config": ("client.cli.config:config", "Show the configuration in force."),
         "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
         "documents": ("client.cli.sources:documents", "List the files of a library, read or not, and why."),
-        "modes": ("client.cli.options:modes", "List the ways of working and what each is good for."),
         "up": ("client.cli.local:up", "Start the embedded server and its worker."),
         "down": ("client.cli.local:down", "Stop the embedded worker and server."),
     },

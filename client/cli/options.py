@@ -1,4 +1,4 @@
-"""The options of `ask` and `search`, each made of its declaration, the groups of the help, and the modes."""
+"""The options of `ask` and `search`, each made of its declaration, and the groups of the help."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -17,16 +17,10 @@ from client.cli.common import (
     Names,
     Words,
     duration,
-    json_option,
-    print_json,
-    print_text,
 )
 from client.failures import unknown
 from client.runs.options import FIELDS, KEYS, OWN
-from workflows.modes import AUTO, CHOICES, TABLE
-
-SHOWN_OF_MODE = ("name", "aliases", "workflow", "good_for", "needs", "best_with", "least_tokens", "defaults")
-AUTO_LINE = "chooses the mode that fits the question and what is available, and says why"
+from workflows.modes import CHOICES
 
 
 class ModeName(click.ParamType[str]):
@@ -38,22 +32,6 @@ class ModeName(click.ParamType[str]):
         if value not in CHOICES:
             self.fail(unknown(value, list(CHOICES)), param, ctx)
         return CHOICES[value]
-
-
-@click.command()
-@json_option
-def modes(as_json: bool) -> None:
-    """List the modes of `ask`: what each is good for, what it needs and its own defaults."""
-    if as_json:
-        rows = [{name: getattr(info, name) for name in SHOWN_OF_MODE} for info in TABLE]
-        print_json([{"name": AUTO, "good_for": AUTO_LINE}, *rows])
-        return
-    print_text(f"{AUTO}: {AUTO_LINE}")
-    for info in TABLE:
-        print_text(f"{', '.join((info.name, *info.aliases))}: {info.good_for}")
-        best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
-        defaults = "".join(f"; {name} {value}" for name, value in info.defaults.items())
-        print_text(f"    needs {', '.join(info.needs)}{best}{defaults}")
 
 
 Command = TypeVar("Command", bound=Callable[..., object])

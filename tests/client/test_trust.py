@@ -238,14 +238,3 @@ def test_a_command_names_the_keys_in_one_line_and_config_trust_lets_them_hold(ho
     ran = inside("config", "show")
     assert "the-dearest" in ran.out
     assert not ran.err
-
-
-def test_what_config_init_wrote_is_trusted_as_written(home: Path) -> None:
-    assert inside("config", "init").code == 0
-    path = Path("determinator.toml")
-    assert not ignored_keys()
-    assert inside("config", "trust").out.splitlines()[0].endswith("sets nothing")
-    path.write_text(path.read_text() + DOORS["[mcp.x] command"])
-    assert "[mcp.x] command" in ignored_keys()
-    assert inside("config", "init", "--user").code == 0
-    assert user_config_path().is_file()

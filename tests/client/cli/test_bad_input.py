@@ -9,7 +9,7 @@ import click
 import pytest
 
 from activities.configuration.folder import trust
-from client.cli import main, options
+from client.cli import config, main
 from tests.client.harness import begin, determinator, inside, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command
 
@@ -170,14 +170,14 @@ def test_an_unexpected_error_is_one_line_and_with_the_debug_variable_a_traceback
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("out of\norder")
 
-    monkeypatch.setattr(options, "print_json", fails)
-    ran = inside("modes", "--json")
+    monkeypatch.setattr(config, "print_json", fails)
+    ran = inside("config", "show", "--json")
     assert ran.code == 1
     (line,) = ran.err.splitlines()
     assert line.startswith("Error: RuntimeError: out of order (")
     assert "DETERMINATOR_DEBUG=1" in line
     with pytest.raises(RuntimeError, match="order"):  # `main` prints the traceback and exits with 1
-        inside("modes", "--json", DETERMINATOR_DEBUG="1")
+        inside("config", "show", "--json", DETERMINATOR_DEBUG="1")
 
 
 @pytest.mark.parametrize("debug", ["", "1"])

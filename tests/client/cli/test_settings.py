@@ -1,6 +1,5 @@
-"""Settings are declared once: flags, the file of `config init` and the documents follow from that."""
+"""Settings are declared once: flags, the file and the documents follow from that."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_type_hints
@@ -9,11 +8,10 @@ import click
 import pytest
 
 from activities.configuration.declaration import declared, flag_of
-from activities.configuration.file import read_settings
 from activities.configuration.folder import trust
 from activities.settings import Settings
 from client.cli.ask import ask
-from client.cli.config import markdown, template
+from client.cli.config import markdown
 from client.cli.main import flag
 from client.configuration import load_settings
 from client.failures import BadInput, in_python, naming
@@ -32,19 +30,6 @@ def test_every_setting_with_a_flag_is_an_option_of_ask() -> None:
 
 def test_python_may_give_every_setting_that_has_a_flag() -> None:
     assert FLAGS.keys() - get_type_hints(AskOptions).keys() == {"offline", "openai_base_url"}
-
-
-def test_the_file_of_config_init_sets_nothing_until_a_line_is_uncommented(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "determinator.toml"
-    monkeypatch.setenv("DETERMINATOR_CONFIG", str(path))
-    path.write_text(template())
-    assert read_settings(path, path.read_bytes(), FIELDS).values == {}
-    lines = [re.sub(r"^# (?=[\[a-z].*(?: = |\]$))", "", line) for line in template().splitlines()]
-    path.write_text("\n".join(lines))
-    assert declared(FIELDS).keys() - read_settings(path, path.read_bytes(), FIELDS).values.keys() == set()
-    Settings()
 
 
 def test_a_flag_goes_over_the_setting_and_reaches_the_limits() -> None:
@@ -96,11 +81,6 @@ def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, nam
     ran = inside("config", "check")
     assert ran.code == 2
     assert named in ran.err
-
-
-def test_config_check_passes_the_file_of_config_init(home: Path) -> None:
-    assert inside("config", "init").code == 0
-    assert inside("config", "check").code == 0
 
 
 @pytest.mark.parametrize(
