@@ -57,11 +57,6 @@ class LockFile:
             time.sleep(0.02)
         self._fd = fd
 
-    def release(self) -> None:
-        """Give the lock back before the end of this process, which no child has inherited."""
-        os.close(self.fd)
-        self._fd = None
-
     def sign(self, pid: int) -> None:
         """Record the pid of the process that holds the lock from now on."""
         with contextlib.suppress(OSError):  # a full disk; the notes hold the pid too

@@ -122,7 +122,7 @@ class Desk:
         self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
 
     def may_cost(self, case: Case) -> float | None:
-        """US dollars that a run and all that is asked of its report may cost.
+        """US dollars that a run, the changes of its report and each question about it may cost.
 
         Raises HTTPException when the token has asked as much as it may.
         """

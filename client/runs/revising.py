@@ -1,21 +1,13 @@
 """Requests about a finished report, sent to the server: a question, a change, a dispute."""
 
-import asyncio
-import json
-import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
-from activities.private_files import file_name, write_whole
 from activities.report.schema import Report
-from client.embedded.home import Places
-from client.embedded.processes import Locked, LockFile
 from client.failures import BadInput, NoConnection, NoSuchRun
 from workflows.messages import By, Message, Text
 
@@ -56,52 +48,6 @@ class Answered:
     """The answer to a question as a report of its own; of a change or a dispute the report as it is now."""
 
 
-TURN_SECONDS = 600.0
-"""Time for which a question about a report waits for others about it that are limited in cost."""
-
-
-class Told:
-    """The cost of the questions about a report, in US dollars.
-
-    An answer is no part of its report, so this stands in a file of the home.
-    """
-
-    def __init__(self, folder: Path, run_id: str) -> None:
-        self._path = folder / f"{file_name(run_id)}.json"
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[None, None]:
-        """Hold the turn of asking within a limit of cost: of all processes of the home one at a time.
-
-        So what the others have spent is known. Raises OSError, BadInput after `TURN_SECONDS`.
-        """
-        lock = LockFile(self._path.with_suffix(".lock"))
-        deadline = time.monotonic() + TURN_SECONDS
-        while True:
-            try:
-                lock.acquire()
-                break
-            except Locked as error:
-                if time.monotonic() > deadline:
-                    raise BadInput("others ask this report within a limit of cost; try again") from error
-                await asyncio.sleep(0.1)
-        try:
-            yield
-        finally:
-            lock.release()
-
-    @property
-    def cost(self) -> float:
-        with suppress(FileNotFoundError):
-            return float(json.loads(self._path.read_bytes()))
-        return 0.0
-
-    def add(self, cost: float) -> None:
-        """Add the cost of an answer. Raises OSError."""
-        if cost:
-            write_whole(self._path, json.dumps(self.cost + cost).encode())
-
-
 async def revise(
     client: "Determinator",
     name: str,
@@ -114,7 +60,7 @@ async def revise(
 ) -> Answered:
     """Send it and wait for what comes of it; it goes on when the wait ends.
 
-    `max_cost`: US dollars that the run and all that is asked of its report may cost. Raises BadInput,
+    `max_cost`: US dollars that the run, the changes of its report and this may cost. Raises BadInput,
     NoReport, NoSuchRun, NoConnection, Failure for what failed, StoreError.
     """
     from temporalio.service import RPCError
@@ -134,21 +80,9 @@ async def revise(
     settings = client.settings
     original = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
-    state = Told(Places(settings.home).state / "told", original.run_id)
     left: int | None = None
-
-    async def within_cost() -> "RefreshOutcome":
-        nonlocal left
-        if max_cost is None:
-            return await sent()
-        async with state.turn():
-            report = (await client.finished(name, whole=False)).report
-            spent = (report.methodology.cost_usd or 0.0) + state.cost
-            left = max(round((max_cost - spent) * 1e6), 0)
-            outcome = await sent()
-            if kind == "tell":  # a change adds its cost to the report
-                state.add((outcome.cost_microusd or 0) / 1e6)
-            return outcome
+    if max_cost is not None:
+        left = max(round((max_cost - (original.report.methodology.cost_usd or 0.0)) * 1e6), 0)
 
     async def prepare(connection: "Connection") -> RefreshRequest:
         asked = None
@@ -173,17 +107,14 @@ async def revise(
             ),
         )
 
-    async def sent() -> "RefreshOutcome":
-        address = ""
-        if client.embedded and settings.openai_base_url is None:
-            with suppress(NoConnection, NoSuchRun):
-                address = (await (await client.run(original.run_id, worker=False)).row()).address
-        if not address:
-            return await send(client, prepare)
+    address = ""
+    if client.embedded and settings.openai_base_url is None:
+        with suppress(NoConnection, NoSuchRun):
+            address = (await (await client.run(original.run_id, worker=False)).row()).address
+    if address:
         there = settings.model_copy(update={"openai_base_url": address})
-        return await send(type(client)(there, address=client.address, say=client.say), prepare)
-
-    outcome = await within_cost()
+        client = type(client)(there, address=client.address, say=client.say)
+    outcome = await send(client, prepare)
     report = original.report
     if outcome.blob:
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
