@@ -4,18 +4,18 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.codec import CodecError
 from activities.configuration.declaration import option
 from activities.contracts.evidence import Frozen
-from client.failures import BadInput, Hint, NoSuchRun, SeveralRuns, faults_of, no_such_run, unknown
-from workflows.modes import CHOICES, WORKFLOW_OF_MODE
+from client.failures import BadInput, Hint, NoSuchRun, SeveralRuns, faults_of, no_such_run
+from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
 
@@ -112,25 +112,6 @@ async def run_ids(client: Client, beginning: str = "") -> list[str]:
     return sorted(ids)
 
 
-def _day(value: object) -> object:
-    """Return the beginning of a day in local time, of `2026-03-01`, `today` or `yesterday`."""
-    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    if value in ("today", "yesterday"):
-        return today - timedelta(days=value == "yesterday")
-    try:
-        return datetime.strptime(value, "%Y-%m-%d").astimezone() if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{value!r} is not a date; write 2026-03-01, today or yesterday") from None
-
-
-def _mode(value: str) -> str:
-    if value not in CHOICES:
-        raise ValueError(unknown(value, list(CHOICES)))
-    return CHOICES[value]
-
-
-Day = Annotated[datetime, BeforeValidator(_day, json_schema_input_type=str)]
-
 BEFORE_LINES = "0.1"
 """The line of runs that noted their user and no line."""
 
@@ -141,12 +122,9 @@ class Listing(Frozen):
     model_config = ConfigDict(extra="forbid", defer_build=False)
 
     state: Annotated[State | None, option("Only runs in this state.")] = None
-    mode: Annotated[Annotated[str, AfterValidator(_mode)] | None, option("Only runs of this mode.")] = None
     text: Annotated[
         str, option("Only runs with this in their question or id."), StringConstraints(strip_whitespace=True)
     ] = ""
-    since: Annotated[Day | None, option("Only runs started on or after this day.", unit="day")] = None
-    until: Annotated[Day | None, option("Only runs started before or on this day.", unit="day")] = None
     limit: Annotated[int, option("How many runs at most; default: 20."), Field(ge=1, le=200)] = 20
 
     @classmethod
@@ -173,16 +151,10 @@ class Filter(Listing):
         if self.state is not None:
             # only running runs have a phase
             parts.append(f"ExecutionStatus = '{STATUSES.get(self.state, 'Running')}'")
-        if self.since is not None:
-            parts.append(f"StartTime >= '{self.since.isoformat()}'")
-        if self.until is not None:
-            parts.append(f"StartTime < '{(self.until + timedelta(days=1)).isoformat()}'")
         return " AND ".join(parts)
 
     def admits(self, row: Row) -> bool:
         """Return the part that is decided here: not every server has our search attributes."""
-        if self.mode is not None and row.mode != self.mode:
-            return False
         if self.user is not None and row.user != self.user:
             return False
         if self.state in PHASES and row.phase != PHASES[self.state]:

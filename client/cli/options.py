@@ -101,8 +101,6 @@ def _option(
         attributes["metavar"] = "USD" if key.unit == "US dollars" else "N"
     elif isinstance(kind, Duration):
         attributes["metavar"] = "TIME"
-    elif key.unit == "day":
-        return click.option(flag_of(name, key), name, **attributes, metavar="DATE")
     return click.option(flag_of(name, key), *also, name, **{**attributes, **SPECIAL.get(name, {})})
 
 

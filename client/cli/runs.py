@@ -113,7 +113,7 @@ async def list_runs(client: "Determinator", as_json: bool, **asked: object) -> N
     elif rows:
         show_list(rows)
     elif only.is_narrow:
-        say("No run fits; leave out --state, --mode, --text, --since or --until to see more.")
+        say("No run fits; leave out --state or --text to see more.")
     else:
         say('No runs yet. Start one with `determinator ask "..."`.')
     if not (only.is_narrow or as_json) and not client.is_new:
