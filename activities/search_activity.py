@@ -210,7 +210,7 @@ class SearchActivities:
 
         Raises Refused for a library that the run may not read.
         """
-        query = narrowed(task.query, None if task.as_given else self._configured.get(task.source))
+        query = narrowed(task.query, self._configured.get(task.source))
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
             if self._permits is None:

@@ -16,7 +16,7 @@ when it is not running. Runs are durable: they go on when the program ends.
 """
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
@@ -324,21 +324,47 @@ class Determinator:
         filters: "Filters | None" = None,
         library: str | None = None,
     ) -> "SearchResult":
-        """Search one source, outside of any run. Raises BadInput, and Failure for an outage."""
+        """Search one source, outside of any run. Raises BadInput, and Failure for an outage.
+
+        The rate of a strictly limited API is kept by the workers of a configured server: only a run searches
+        it there.
+        """
+        from activities.contracts.errors import Refused, SourceError
         from activities.contracts.evidence import Filters, Query
+        from activities.search_activity import narrowed
+        from activities.sources.base import search
+        from activities.sources.http.client import open_http
+        from activities.sources.registry import Sources, why_closed
         from client.runs.checks import check_library, check_sources
-        from client.runs.fleet import search_source
 
         check_sources((source,))
         if not query.strip():
             raise BadInput("the query is empty")
         folder = check_library(library)
-        narrowed = filters or Filters()
+        filters = filters or Filters()
         if folder is not None:
-            narrowed = narrowed.replace(options={"library": folder})
-        asked = Query(text=query.strip(), filters=narrowed)
-        http = await self._shared_http()
-        return await search_source(self.settings, self.address, source, asked, limit, http)
+            filters = filters.replace(options={"library": folder})
+        asked = narrowed(Query(text=query.strip(), filters=filters), self.settings.sources.get(source))
+        shared = await self._shared_http()
+        async with nullcontext(shared) if shared is not None else open_http(self.settings) as http:
+            searcher = Sources(self.settings, http)[source]
+            closed = why_closed(self.settings, searcher) or str(getattr(searcher, "missing", "") or "")
+            if closed:
+                raise BadInput(f"{source}: {closed}")
+            if searcher.info.role == "lookup":
+                raise BadInput(f"{source} answers by identifier only and cannot be searched")
+            if searcher.info.queue is not None and not self.embedded:
+                raise Failure(
+                    f"the rate of {searcher.info.title} is kept by the workers of the server: only a run "
+                    "searches it"
+                )
+            try:
+                return await search(searcher, asked if limit is None else asked.replace(limit=limit))
+            except Refused as error:
+                raise BadInput(str(error)) from error
+            except SourceError as error:
+                status = error.status.replace("_", " ")
+                raise Failure(f"{error} ({status}; this is not `no results`)") from error
 
     async def collected(
         self, query: str, limit: int = 10, *, only: "Collection[str] | None" = None

@@ -14,8 +14,6 @@ class SearchTask(Frozen):
     """See `activities.permits`."""
     whole: int = 0
     """Documents up to which a folder is returned whole, where one of them matches."""
-    as_given: bool = False
-    """The query is narrowed already: what the worker's configuration sets for the source is not added."""
     max_age: float | None = None
     """Seconds that an answer from the cache may be old; None: as old as the cache keeps it."""
     seconds: float | None = None

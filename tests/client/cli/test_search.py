@@ -1,21 +1,14 @@
-"""A search by hand of a strictly limited API: through the fleet's gate where there is one."""
+"""A search by hand of a strictly limited API."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 
-from activities.contracts.errors import Unavailable
-from activities.contracts.evidence import Query
-from activities.evidence_store import EvidenceStore
 from activities.private_files import write_whole
 from activities.settings import Settings, user_config_path
-from activities.sources.http.client import open_http
-from activities.sources.pubmed import PubMed
 from client.embedded.server import start_embedded
-from client.runs.fleet import FleetSource
 from tests.client.harness import determinator, processes_of
 from tests.replay import ReplayServer, Reply, recorded
 
@@ -31,22 +24,17 @@ def ncbi() -> Iterator[ReplayServer]:
         yield server
 
 
-async def test_the_fleet_searches_where_one_runs(
+async def test_a_limited_api_is_searched_by_runs_alone_where_a_server_is_configured(
     file_home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", ncbi.url)
     address = (await start_embedded(Settings())).address
     ran = determinator("search", "pubmed", "trametinib", "--json", "--address", address)
-    assert ran.code == 0, ran.err
-    (record,) = ran.json()["records"]
-    assert record["evidence_id"] == "pmid:22663011"
-    assert "METHODS" in record["text"]
-    assert [asked.path for asked in ncbi.asked] == ["/esearch.fcgi", "/efetch.fcgi"]
-    # Documents come through the evidence store only from a worker.
-    assert list((file_home / "evidence" / "blobs").rglob("*.json"))
-
+    assert ran.code == 1
+    assert "only a run searches it" in ran.err
+    assert not ncbi.asked
     ncbi.on("/esearch.fcgi", Reply(400, "bad"))
-    refused = determinator("search", "pubmed", "another", "--address", address)
+    refused = determinator("search", "pubmed", "another")
     assert refused.code == 2
     assert "pubmed answered 400" in refused.err
     assert "Traceback" not in refused.err
@@ -81,15 +69,3 @@ def test_with_nothing_running_it_is_asked_directly_and_nothing_is_started(
     assert ran.code == 0, ran.err
     assert "pmid:22663011" in ran.out
     assert processes_of(home) == {"server": [], "worker": []}
-
-
-async def test_a_fleet_without_a_worker_for_it_says_so(
-    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("client.runs.fleet.SECONDS", 1.0)
-    settings = Settings(home=tmp_path)
-    async with open_http(settings) as http:
-        info = PubMed(settings, http).info.model_copy(update={"queue": "nobody-polls-this"})
-    source = FleetSource(temporal_client, info, EvidenceStore.at(settings.evidence_url))
-    with pytest.raises(Unavailable, match="no worker searched PubMed within 1 s"):
-        await anext(source.exchanges(Query(text="trametinib")))
