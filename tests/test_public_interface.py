@@ -27,7 +27,6 @@ def test_a_wheel_carries_types(tmp_path: Path) -> None:
         names = set(wheel.namelist())
     for package in ("determinator", *determinator.PACKAGES):
         assert {f"{package}/__init__.py", f"{package}/py.typed"} <= names
-    assert "determinator/temporal.pyi" in names
 
 
 def test_the_documents_and_examples_import_nothing_else_of_ours() -> None:
