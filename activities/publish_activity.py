@@ -11,7 +11,7 @@ Invariants:
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -63,18 +63,15 @@ class PublishActivities:
         *,
         copies: Path | None = None,
         form: str = "md",
-        leave: Callable[[Report], Awaitable[None]] | None = None,
     ) -> None:
-        """Publish to a store, and to folders of a person where they are named.
+        """Publish to a store, and to a folder of a person where one is named.
 
-        `copies` is a folder in which each final report is left as a file too, in the format `form`; `leave`
-        leaves what else a person may want of a run, and raises nothing.
+        `copies` is a folder in which each final report is left as a file too, in the format `form`.
         """
         self._store = store
         self._standing = standing
         self._copies = copies
         self._form = form
-        self._leave = leave
 
     @activity.defn
     async def publish_report(self, step: PublishInput) -> Published:
@@ -104,8 +101,6 @@ class PublishActivities:
         await self._store.put_named(report_name(step.run_id, "md"), text)
         if self._copies is not None and not step.draft:
             await asyncio.to_thread(leave_copy, self._copies, report, self._form)
-        if self._leave is not None and not step.draft:
-            await self._leave(report)
         log.info(
             "report_published",
             run_id=step.run_id,

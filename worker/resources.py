@@ -1,32 +1,23 @@
-"""The resources that a worker process opens once: store, HTTP, sources, model, thinker.
+"""The resources that a worker process opens once: store, HTTP, sources, model, thinker."""
 
-When a run ends its folder is left (`activities.report.run_folder`). What was found and what each iteration
-thought are asked of the run itself, which waits for its last step: they would not fit through that step's
-input. Nothing that fails there harms the run.
-"""
-
-import asyncio
 import importlib
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
 from temporalio.common import RawValue
 
-from activities.contracts.evidence import Evidence, ModelChoice
+from activities.contracts.evidence import ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt
-from activities.logs import log
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
-from activities.private_files import file_name, private_home
+from activities.private_files import private_home
 from activities.publish_activity import EventActivities, PublishActivities, PubMedStanding
-from activities.report.schema import Report
 from activities.role_activity import ThinkActivities
 from activities.roles.runner import RoleThinker
 from activities.search_activity import SearchActivities
@@ -36,7 +27,6 @@ from activities.sources.base import Source
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import Sources
 from activities.sources.standing_lookup import StandingLookup
-from client.runs.query import evidence_index, iterations
 from workflows.rules import dedup
 
 if TYPE_CHECKING:
@@ -125,9 +115,6 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                     lookup,
                     copies=settings.reports_dir,
                     form=settings.output_format,
-                    leave=RunFolders(settings.home / "runs", settings.output_format, store).leave
-                    if settings.reports_dir
-                    else None,
                 ),
                 EventActivities(store),
             ),
@@ -207,34 +194,3 @@ def methods(owner: object) -> list[Callable[..., Any]]:
     """Return the bound methods of an activity class that are declared with `activity.defn`, by name."""
     members = (getattr(owner, name) for name in sorted(dir(type(owner))) if not name.startswith("__"))
     return [method for method in members if hasattr(method, "__temporal_activity_definition")]
-
-
-SECONDS = 20.0
-"""For all of it."""
-
-
-class RunFolders:
-    def __init__(self, folder: Path, form: str, store: EvidenceStore) -> None:
-        self._folder = folder
-        self._form = form
-        self._store = store
-
-    async def leave(self, report: Report) -> None:
-        """Write the folder of a run that has published its report. A failure is logged."""
-        try:
-            async with asyncio.timeout(SECONDS):
-                await self._write(report)
-        except Exception as error:  # noqa: BLE001 - a folder for people: the report is in the store
-            log.warning(
-                "run_folder_not_written", run_id=report.run_id, error=f"{type(error).__name__}: {error}"
-            )
-
-    async def _write(self, report: Report) -> None:
-        from activities.report.run_folder import run_files, write_files
-
-        client = activity.client()
-        refs = await evidence_index(client, report.run_id)
-        records = await iterations(client, report.run_id)
-        works = [evidence for evidence in await self._store.read_all(refs) if isinstance(evidence, Evidence)]
-        files = await asyncio.to_thread(run_files, report, self._form, works, records)
-        await asyncio.to_thread(write_files, self._folder / file_name(report.run_id), files)

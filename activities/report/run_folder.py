@@ -1,4 +1,4 @@
-"""The folder of a run for a person to open, written when a run ends; nothing ever reads it.
+"""The folder of a run for a person, written when it is opened; nothing ever reads it.
 
 Titles are a stranger's: a file's name begins with a number of ours, which keeps it apart from every other
 name and from what a system reserves, and has letters, digits and single spaces after it.
@@ -22,8 +22,8 @@ TITLE_CHARS = 80
 ALWAYS = ("html", "csv")
 """Formats beside the chosen one."""
 README = """\
-These files are for you: move, change or delete them. Determinator writes them when a run ends and never reads
-them; `determinator open` writes again what is missing. Quotes are checked by `determinator verify`.
+These files are for you: move, change or delete them. `determinator open` writes what is missing, and
+nothing reads them. Quotes are checked by `determinator verify`.
 
 - report.*: the report; works.csv: its table of works; charts/: its charts
 - texts/: what was found, what the report cites first, with the number of its reference
@@ -77,14 +77,11 @@ def _text(work: Evidence) -> str:
     return "\n".join((*filter(None, head), "", work.text, ""))
 
 
-def write_files(folder: Path, files: Mapping[str, bytes], *, again: bool = True) -> None:
-    """Write the files below a folder, readable by their owner only. Raises OSError.
-
-    `again`: also those that are there.
-    """
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files that are missing below a folder, readable by their owner only. Raises OSError."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, data in files.items():
-        if again or not (folder / name).exists():
+        if not (folder / name).exists():
             write_whole(folder / name, data)
 
 

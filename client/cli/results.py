@@ -141,7 +141,7 @@ async def chart(client: "Determinator", run: str, name: str, form: str | None, o
 async def open_run(client: "Determinator", run: str) -> None:
     """Open the folder of a finished run: report, texts by title, searches, what each iteration thought.
 
-    Its path is printed; what is missing in it is written again.
+    Its path is printed; what is missing in it is written.
     """
     from activities.private_files import file_name
     from activities.report.run_folder import run_files, write_files
@@ -152,7 +152,7 @@ async def open_run(client: "Determinator", run: str) -> None:
     works = [item for _, item in finished.items]
     files = run_files(finished.report, client.settings.output_format, works, finished.iterations)
     try:
-        write_files(folder, files, again=False)
+        write_files(folder, files)
     except OSError as error:
         raise Failure(f"the folder {folder} cannot be written: {error.strerror or error}") from error
     click.echo(str(folder))

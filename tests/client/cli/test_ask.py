@@ -53,6 +53,8 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     assert report["stop_reason"]
 
     folder = file_home / "runs" / ran.run_id
+    assert not folder.exists()
+    assert determinator("open", "last").out == f"{folder}\n"
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {"report.md", "report.html", "searches.csv", "works.csv", "iterations/01.md"} <= names
     assert len([name for name in names if name.startswith("texts/")]) == len(evidence)

@@ -1,16 +1,9 @@
-"""The folder of a run, whatever a title says and whatever the disk does."""
+"""The folder of a run, whatever a title says."""
 
-import asyncio
-import errno
 from pathlib import Path
 
-import pytest
-
-from activities.evidence_store import EvidenceStore
-from activities.report import run_folder
 from activities.report.run_folder import run_files, words_of, write_files
 from tests.activities.report.wide import ALL, RICH
-from worker.resources import RunFolders
 
 THREATS = [
     *("../../etc/passwd", "/etc/passwd", "a\\..\\b", "C:\\Windows", "~/.ssh/id", "a\x00b", "a\nb\x1b[2J"),
@@ -40,27 +33,3 @@ def test_a_title_names_one_file_below_the_folder_whatever_it_says(tmp_path: Path
     for name in (words_of(title) for title in THREATS):
         assert all(c.isalnum() or c in " -" for c in name)
         assert len(name.encode()) <= 160
-
-
-@pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-async def test_a_disk_that_refuses_harms_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(fault, "refused")
-
-    async def nothing(*_: object) -> list[object]:
-        return []
-
-    monkeypatch.setattr("worker.resources.evidence_index", nothing)
-    monkeypatch.setattr("worker.resources.iterations", nothing)
-    monkeypatch.setattr("worker.resources.activity.client", lambda: None)
-    monkeypatch.setattr(run_folder, "write_whole", refuse)
-    store = EvidenceStore.at(str(tmp_path / "evidence"))
-    await RunFolders(tmp_path / "runs", "md", store).leave(RICH)
-
-
-async def test_a_run_that_does_not_answer_harms_no_run(tmp_path: Path) -> None:
-    store = EvidenceStore.at(str(tmp_path / "evidence"))
-    await asyncio.wait_for(RunFolders(tmp_path / "runs", "md", store).leave(RICH), 5)
-    assert not (tmp_path / "runs").exists()
