@@ -20,7 +20,6 @@ MAY_IMPORT = {
         "activities",
         "client.connection",
         "client.runs.stuck",
-        "client.runs.query",
     ),
 }
 """Package -> what its modules may import of ours."""
