@@ -115,7 +115,7 @@ def test_every_verb_of_a_run_is_tried_without_a_server() -> None:
     assert {verb for verb, *_ in VERBS_OF_A_RUN} == {verb for verb in main.VERBS if names_a_run(verb)}
 
 
-OTHERS = (("ask", "Does it work?"), ("search", "pubmed", "aspirin"), ("list",))
+OTHERS = (("ask", "Does it work?"), ("list",))
 """Commands that a server serves and that are given no run."""
 
 
