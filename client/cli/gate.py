@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 import tomllib
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from pydantic import ValidationError
@@ -163,9 +163,6 @@ def as_toml(plan: "ReportPlan") -> str:
     return "\n".join(lines) + "\n"
 
 
-Choice = Literal["a", "r", "d", "e"]
-CHOICES: tuple[Choice, ...] = ("a", "r", "d", "e")
-"""First letters of the answers; the last is for what can be edited."""
 POLL_SECONDS = 1.0
 """Interval at which it is checked whether the gate was answered elsewhere."""
 
@@ -184,15 +181,14 @@ async def ask_at_gate(run: "Run", seen: "Progress") -> None:
         return
     await _show(run, seen)
     while True:
-        answer = await _choice(run, seen)
-        if answer is None:
+        line = await _line(run, seen, "[a]pprove [r]eject [d]etach: ")
+        if line is None:
             say(f"the {gate} was decided elsewhere")
             return
+        answer = line.strip().lower()[:1]
         if answer == "d":
             raise Detached
-        if answer == "e":
-            if await _edit(run, seen):
-                return
+        if answer not in ("a", "r"):
             continue
         note = await _line(run, seen, "reason (optional): ") if answer == "r" else ""
         if note is not None:
@@ -225,9 +221,11 @@ async def _show(run: "Run", seen: "Progress") -> None:
     if seen.waiting_for == "plan":
         for line in plan_lines(await run.plan()):
             say(line)
+        say(f"To change it, detach: `determinator plan edit {run.id}`")
     elif seen.waiting_for == "candidates":
-        for number, candidate in enumerate(seen.candidates, start=1):
-            say(f"{number:>3}  {candidate_line(candidate)}")
+        for candidate in seen.candidates:
+            say(candidate_line(candidate))
+        say(f"To keep some of them, detach: `determinator candidates {run.id} --keep NAME`")
     else:
         from client.reports.answer import answer_of, claims_of, with_references
 
@@ -235,19 +233,6 @@ async def _show(run: "Run", seen: "Progress") -> None:
         say(plain(answer_of(report).bottom_line))
         for claim in claims_of(report):
             say(f"- {plain(with_references(claim))}")
-
-
-async def _choice(run: "Run", seen: "Progress") -> Choice | None:
-    """Return the first letter of the answer; None when the gate no longer waits."""
-    editable = seen.waiting_for != "report"
-    options = "[a]pprove [e]dit [r]eject [d]etach" if editable else "[a]pprove [r]eject [d]etach"
-    while True:
-        line = await _line(run, seen, f"{options}: ")
-        if line is None:
-            return None
-        for letter in CHOICES if editable else CHOICES[:3]:
-            if line.strip().lower()[:1] == letter:
-                return letter
 
 
 async def _line(run: "Run", seen: "Progress", prompt: str) -> str | None:
@@ -270,31 +255,6 @@ async def _line(run: "Run", seen: "Progress", prompt: str) -> str | None:
                 return None
     finally:
         reading.cancel()
-
-
-async def _edit(run: "Run", seen: "Progress") -> bool:
-    """Edit what waits; whether that decided the gate as well."""
-    if seen.waiting_for == "plan":
-        view = await run.plan()
-        try:
-            text = from_editor(HEAD + as_toml(view.plan)) if view.plan else None
-            if text and text.strip():
-                await submit_plan(run, text, keep=True)
-        except BadInput as error:
-            say(f"Error: {error}")
-        await _show(run, seen)
-        return False
-    line = await _line(run, seen, "keep which (numbers or names, comma-separated): ")
-    if line is None:
-        return True
-    numbered = {str(n): candidate.name for n, candidate in enumerate(seen.candidates, start=1)}
-    names = tuple(numbered.get(word.strip(), word.strip()) for word in line.split(",") if word.strip())
-    try:
-        await run.choose_candidates(names=names)
-    except BadInput as error:
-        say(f"Error: {error}")
-        return False
-    return True
 
 
 async def read_line() -> str:

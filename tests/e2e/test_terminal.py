@@ -14,7 +14,7 @@ from tests.papers import QUESTION
 pytestmark = pytest.mark.xdist_group("plain")
 
 FIRST = "No language model has read this."
-PROMPT = "[a]pprove [e]dit [r]eject [d]etach:"
+PROMPT = "[a]pprove [r]eject [d]etach:"
 
 
 def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -> None:
@@ -88,21 +88,29 @@ def test_json_holds_the_answer_and_the_claims(file_home: Path, library: str) -> 
     assert (data["answer"]["searched"][:8], data["answer"]["not_reached"]) == ("library ", "")
 
 
-def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
+def test_a_plan_is_shown_at_the_gate_and_as_it_was_edited_is_the_plan_that_runs(
     file_home: Path, library: str, tmp_path: Path
 ) -> None:
     title = "One section of my own"
     written = {"report_title": "Mine", "report_outline": [{"title": title, "key_question": QUESTION}]}
     arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *own_id())
-    terminal = Terminal(*arguments, columns=80, LOGNAME="ada", **editor(tmp_path, json.dumps(written)))
+    terminal = Terminal(*arguments, columns=80, LOGNAME="ada")
     terminal.expect(PROMPT)
     asked = terminal.text()
     plan = inside("plan", "show", "last", "--json").json()["plan"]
     for section in plan["report_outline"]:
         assert section["title"][:30] in asked
+    assert "determinator plan edit" in asked.replace("\n", " ")
     terminal.type("what?")
     terminal.expect(PROMPT)
-    terminal.type("e")
+    terminal.type("d")
+    assert terminal.end() == 0, terminal.text()
+    run_id = inside("list", "--json").json()[0]["run_id"]
+    editing = Terminal(
+        "plan", "edit", run_id, columns=80, LOGNAME="ada", **editor(tmp_path, json.dumps(written))
+    )
+    assert editing.end() == 0, editing.text()
+    terminal = Terminal("watch", run_id, columns=80, LOGNAME="ada")
     terminal.expect(PROMPT)
     assert title in terminal.text()
     terminal.type("a")
@@ -117,13 +125,13 @@ def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
 def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(file_home: Path, library: str) -> None:
     arguments = ("ask", QUESTION, "--mode", "iterative", "--library", library, "--approve", "report")
     terminal = Terminal(*arguments, *own_id(), columns=100)
-    terminal.expect("[a]pprove [r]eject [d]etach:")
+    terminal.expect(PROMPT)
     terminal.type("d")
     assert terminal.end() == 0, terminal.text()
     assert "determinator watch" in terminal.text()
     assert inside("status", "last", "--json").json()["progress"]["waiting_for"] == "report"
     again = Terminal("watch", "last", columns=100)
-    again.expect("[a]pprove [r]eject [d]etach:")
+    again.expect(PROMPT)
     again.type("r")
     again.expect("reason")
     again.type("too thin")
@@ -136,7 +144,7 @@ def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(file_home: P
 def test_a_gate_answered_elsewhere_ends_the_question(file_home: Path, library: str) -> None:
     arguments = ("ask", QUESTION, "--mode", "iterative", "--library", library, "--approve", "report")
     terminal = Terminal(*arguments, *own_id(), columns=100)
-    terminal.expect("[a]pprove [r]eject [d]etach:")
+    terminal.expect(PROMPT)
     assert determinator("approve", "last").code == 0
     terminal.expect("was decided elsewhere")
     assert terminal.end() == 0, terminal.text()
