@@ -2,11 +2,9 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from activities.contracts.errors import DeterminatorError, SourceError
-from activities.contracts.evidence import Query
+from activities.contracts.errors import DeterminatorError
 from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
 from activities.messages import plural
@@ -18,6 +16,7 @@ from client.embedded.network import has_own_network
 from client.failures import BadConnectionSettings, BadInput, Failure
 from client.model_servers import client_of, local_servers, model_names, server_of
 from client.runs.checks import check_hooks as load_hooks
+from client.runs.destinations import available
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +35,7 @@ class Check:
     """Finding and, when it does not work, how to repair it."""
 
 
-async def checks(
-    load: "Callable[[], Settings]", address: str | None, *, network: bool
-) -> AsyncIterator[Check]:
+async def checks(load: "Callable[[], Settings]", address: str | None) -> AsyncIterator[Check]:
     """Each part in turn; `load` gives the settings in force, or raises what is wrong with them."""
     try:
         settings = load()
@@ -56,7 +53,7 @@ async def checks(
     yield await check_model(settings)
     if settings.hooks:
         yield check_hooks(settings)
-    async for check in check_sources(settings, network=network):
+    async for check in check_sources(settings):
         yield check
 
 
@@ -207,39 +204,8 @@ async def model_facts(settings: "Settings", model: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator[Check]:
-    """Check which sources are enabled and, with `network`, whether they answer."""
-    import asyncio
-
-    from activities.sources.http.client import open_http
-    from activities.sources.registry import Sources, options
-
-    async with open_http(settings) as http:
-        built = Sources(settings, http)
-        for option in options(settings, built):
-            check = partial(Check, f"source {option.info.name}")
-            if not option.enabled:
-                yield check(state="ok", message=f"not enabled: {option.reason}")
-            elif not network or option.info.role == "lookup":
-                yield check(state="ok", message="enabled")
-            else:
-                query = Query(text="aspirin", limit=1)
-                try:
-                    async with asyncio.timeout(PROBE_SECONDS * 3):
-                        await anext(built[option.info.name].exchanges(query))
-                except SourceError as error:
-                    yield check(state="warn", message=advice(str(error)))
-                except TimeoutError:
-                    yield check(state="warn", message="did not answer in time")
-                else:
-                    yield check(state="ok", message="answers")
-
-
-def advice(error: str) -> str:
-    """Return the error and, where the cause is known, how to go on."""
-    if " 403" in error:
-        return (
-            f"{error}; a source that answers 403 to everything may refuse this network or this HTTP client: "
-            "try another network, a proxy (HTTPS_PROXY), or a mirror with DETERMINATOR_<SOURCE>_URL"
-        )
-    return error
+async def check_sources(settings: "Settings") -> AsyncIterator[Check]:
+    """Say which sources are enabled, and how to enable the others."""
+    for option in await available(settings):
+        message = "enabled" if option.enabled else f"not enabled: {option.reason}"
+        yield Check(f"source {option.info.name}", "ok", message)

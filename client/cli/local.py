@@ -56,10 +56,9 @@ def down() -> None:
 
 
 @click.command()
-@click.option("--network", is_flag=True, help="Also ask every enabled source one small question.")
 @json_option
 @address_option
-def doctor(network: bool, as_json: bool, address: str | None) -> int:
+def doctor(as_json: bool, address: str | None) -> int:
     """Check server, home, worker, model and sources, and print how to repair what does not work."""
     from rich.table import Table
     from rich.text import Text
@@ -68,7 +67,7 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
     results: list[Check] = []
 
     async def body() -> None:
-        async for check in checks(load_settings, address, network=network):
+        async for check in checks(load_settings, address):
             results.append(check)
             if not as_json:
                 state = Text(f"{check.state:5}", STYLE[check.state])
