@@ -2,8 +2,8 @@
 
 A word occurs where a text has it in any form: folded, stemmed by the language, or within a longer word. A
 short one in English as it is written or at its beginning: `statins` are no part of somatostatin. A name of
-several words, as the vocabularies hold it, occurs where its words stand side by side. Nothing is said of
-meaning. How rare a word is in general is told by `wordfreq`."""
+several words, as the vocabularies hold it, occurs where its words stand side by side, and a compound where
+its parts do. Nothing is said of meaning. How rare a word is in general is told by `wordfreq`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,6 +28,15 @@ MAX_OF_TOPIC = 5.0
 """The Zipf frequency from which a word carries no topic: nobody misses `son` or `help`."""
 MAX_OF_RARE = 3.5
 """The same of a name that is rare: aspirin and TB, not cancer or fever."""
+LETTERS_OF_SLIP = 5
+"""Letters of a word for each slip of the pen in it."""
+RAREST = 1e-9
+"""Share of a word that the list of frequencies lacks, among the words that are written."""
+SLIP_TIMES = 100
+"""How much more often the right word is written than the wrong one: 2,000 times for `aspirn` and `aspirin`,
+11 for `nimodipine` and `nicardipine`."""
+MIN_PART = 3
+"""Letters of each part of a compound (`homebirth`)."""
 _TOKEN = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'.\u2019](?:[^\W_]++|[{MARKS}])+)*")
 
 
@@ -101,15 +110,22 @@ def absent(
         # an index has no function words of its language
         if not all(rows) or any(map(holds, (*rows, [joined]), (*every, ENGLISH))):
             return True
+        parts = ((text[:at], text[at:]) for at in range(MIN_PART, len(text) - MIN_PART + 1))
+        if text.isalpha() and any(holds(terms(" ".join(pair), asked_in), asked_in) for pair in parts):
+            return True
         return len(text) >= MIN_WITHIN and has(text)
 
     asked = sorted(_asked(question, asked_in), key=lambda word: word.rarity)
-    if languages and asked_in not in languages:  # rare names alone are the same in another language
-        asked = [word for word in asked if word.is_name and word.rarity < MAX_OF_RARE]
+    if languages and asked_in not in languages:
+        asked = [word for word in asked if word.rarity < MAX_OF_RARE and _is_same_in_any_language(word.text)]
     rarest = next((word for word in asked if word.is_name), None)
     lacking = [word for word in asked if not occurs(word.text)][:MAX_ABSENT]
-    # the name that the vocabularies prefer
-    others = [[name for name in word.others if terms(name) and occurs(name)][:1] for word in lacking]
+    # the name that the vocabularies prefer, and for a name that they lack the word that is meant
+    others = [
+        [name for name in word.others if terms(name) and occurs(name)][:1]
+        or [name for name in respelled(word.text, asked_in) if not word.others and has(name)][:1]
+        for word in lacking
+    ]
     return tuple(
         AbsentWord(word=word.text, instead=tuple(instead), decides=word is rarest and not instead)
         for word, instead in zip(lacking, others, strict=True)
@@ -142,15 +158,48 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
         if rare >= MAX_OF_TOPIC or (leads and language != ENGLISH and _asks(word, language)):
             continue
         leads = False
-        marked = any(c.isdigit() or c.isupper() for c in word[1:])
         may_be_form = language in AGGLUTINATIVE and word.islower()
-        yield _Asked(word, rare, marked or (rare < MAX_OF_NAME and not may_be_form))
+        yield _Asked(word, rare, _is_marked(word) or (rare < MAX_OF_NAME and not may_be_form))
+
+
+def _is_marked(word: str) -> bool:
+    """Tell whether a word has a digit or a capital inside, as codes and names have."""
+    return any(c.isdigit() or c.isupper() for c in word[1:])
+
+
+def _is_same_in_any_language(word: str) -> bool:
+    """Tell whether a word is a code or a name of the vocabularies; a rare word may be one of its language."""
+    return _is_marked(word) or bool(link(word))
 
 
 def rarest_words(question: str) -> tuple[str, ...]:
     """Return the words of a question that carry its topic, the rarest first."""
     asked = _asked(question, language_of_question(question) or ENGLISH)
     return tuple(word.text for word in sorted(asked, key=lambda word: word.rarity))
+
+
+def respelled(word: str, language: str) -> list[str]:
+    """Return much more frequent words that are written almost like a word, the nearest first.
+
+    They begin with the same letter, and names of the vocabularies go before other words. None for a
+    word with digits or capitals inside, which is a code."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+    from wordfreq import get_frequency_dict
+
+    plain = word.casefold()
+    slips = len(plain) // LETTERS_OF_SLIP
+    if not (slips and plain.isalpha() and word[1:].islower()):
+        return []
+    try:
+        frequencies = get_frequency_dict(language)
+    except LookupError:
+        return []
+    least = SLIP_TIMES * frequencies.get(plain, RAREST)
+    near = process.extract(plain, frequencies.keys(), scorer=OSA.distance, score_cutoff=slips, limit=None)
+    likely = ((name, edits) for name, edits, _ in near if name[0] == plain[0] and frequencies[name] >= least)
+    rows = [(edits, not link(name), -frequencies[name], name) for name, edits in likely]
+    return [name for *_, name in sorted(rows)]
 
 
 def _asks(word: str, language: str) -> bool:

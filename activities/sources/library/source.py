@@ -127,8 +127,10 @@ class LibrarySource:
                 raise Stopped
             index = libraries.open(folder, stop, report)
             try:
-                results = index.search(query.text, query.limit, fits, whole=whole)
-                return index, *results, index.absent(query.text)
+                absent = index.absent(query.text)
+                instead = [name for word in absent for name in word.instead]
+                text = " ".join((query.text, *instead))
+                return index, *index.search(text, query.limit, fits, whole=whole), absent
             except (Changed, sqlite3.DatabaseError) as error:
                 # another process has read a changed file meanwhile, or removed the file that is open here
                 log.info("library_opened_again", folder=folder.name, error=str(error))
