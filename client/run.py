@@ -32,9 +32,7 @@ from client.reports.load import RunReport, Use, in_version, load_report, use_in_
 from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
 from client.runs.query import (
-    ModelCall,
     all_iterations,
-    calls_under_way,
     evidence_index,
     graph_of,
     progress,
@@ -86,8 +84,6 @@ class RunStatus:
     row: Row
     progress: Progress | None
     """Progress that the run itself reports, its sections included; None when no worker answers."""
-    calls: tuple[ModelCall, ...]
-    """Model calls under way, the oldest first."""
     graph: GraphView | None
     """Place in its graph, for a run of the mode `graph`."""
 
@@ -153,8 +149,7 @@ class Run:
         """Everything known of it at this moment."""
         client = self.connection.client
         row, seen = await self.row(), await self.progress()
-        calls = await calls_under_way(client, seen) if seen is not None else ()
-        return RunStatus(row, seen, calls, await graph_of(client, seen))
+        return RunStatus(row, seen, await graph_of(client, seen))
 
     async def events(self, after: int = 0, *, follow: bool = True) -> AsyncGenerator[AgentEvent, None]:
         """Yield its events with a number above `after`, in order; with `follow`, until it ends."""

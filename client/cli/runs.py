@@ -51,7 +51,6 @@ async def status(run: "Run", as_json: bool) -> None:
             {
                 **as_data(now.row),
                 "progress": now.progress,
-                "model_calls": now.calls,
                 "graph": now.graph,
                 "ui": run.link,
                 "address": run.connection.address,
@@ -79,7 +78,7 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
     from client.runs.display import graph_line, panel
     from client.runs.stuck import standstill
 
-    row, seen, calls = now.row, now.progress, now.calls
+    row, seen = now.row, now.progress
     console = to_stdout(MAX_PIPE_COLUMNS)
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
     if link := connection.link(row.run_id):
@@ -90,7 +89,7 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
     if row.status == "running" and (still := await standstill(connection.client, row.run_id)):
         console.print(plain(still.line), markup=False)
     if seen is not None:
-        console.print(panel(seen, calls), width=min(console.width, PANEL_WIDTH))
+        console.print(panel(seen), width=min(console.width, PANEL_WIDTH))
         if now.graph is not None:
             print_text(graph_line(now.graph))
         return

@@ -18,7 +18,6 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from client.runs.query import ModelCall, call_line
 from client.terminal import plain, plain_table
 from workflows.details import SECTION_HEAD, Row, progress_rows, section_rows
 from workflows.event_types import AgentEvent
@@ -27,8 +26,7 @@ from workflows.types import Progress
 
 SEARCHES_SHOWN = 8
 QUIET_SECONDS = 15.0
-"""Longest time without a line while a model answers."""
-CALLS_SHOWN = 5
+"""Longest time without a line while a run goes on."""
 STATUS_STYLE = {
     **dict.fromkeys(("rate_limited", "unavailable", "malformed", "refused", "failed", "cancelled"), "red"),
     **dict.fromkeys(("empty", "partial"), "yellow"),
@@ -48,9 +46,6 @@ class Display:
 
     def progress(self, progress: Progress) -> None:
         """Show the present state of the run."""
-
-    def calls(self, calls: Sequence[ModelCall]) -> None:
-        """Show the model calls under way."""
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         """Show what happened since the last time."""
@@ -72,25 +67,18 @@ def open_display(run_id: str) -> Display:
 class PlainLines(Display):
     """One line an event, for pipes and logs.
 
-    There is one every `QUIET_SECONDS` in which nothing else was printed while a model answers.
+    What the run does is said every `QUIET_SECONDS` in which nothing else was printed.
     """
 
-    _read = ""
-    """The last line about a library that is being read."""
     _printed_at = math.inf
 
     def __enter__(self) -> Self:
         self._printed_at = time.monotonic()
         return self
 
-    def calls(self, calls: Sequence[ModelCall]) -> None:
-        for line in (call_line(call) for call in calls if call.files):
-            if line != self._read:
-                self.note(line)
-            self._read = line
-        answering = [call for call in calls if not call.files]
-        if answering and time.monotonic() - self._printed_at >= QUIET_SECONDS:
-            self.note(call_line(answering[0]))
+    def progress(self, progress: Progress) -> None:
+        if is_live(progress) and time.monotonic() - self._printed_at >= QUIET_SECONDS:
+            self.note("; ".join(row.line for row in progress_rows(progress) if row.name in ("phase", "time")))
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
@@ -121,8 +109,6 @@ class LivePanel(Display):
         self._console = console or Console(stderr=True)
         self._run_id = run_id
         self._seen: Progress | None = None
-        self._calls: Sequence[ModelCall] = ()
-        self._called_at = time.monotonic()
         self._written = ""
         """The paragraph that was written last."""
         self._size = self._console.size
@@ -142,9 +128,6 @@ class LivePanel(Display):
         self._seen = progress
         if self._console.size != self._size:
             self._clear()
-
-    def calls(self, calls: Sequence[ModelCall]) -> None:
-        self._calls, self._called_at = calls, time.monotonic()
 
     def _clear(self) -> None:
         """Start on an empty screen.
@@ -178,9 +161,7 @@ class LivePanel(Display):
     def _draw(self) -> RenderableType:
         if self._seen is None:
             return Text.assemble("waiting for a worker to begin ", (self._run_id, "bold"))
-        older = time.monotonic() - self._called_at
-        calls = [call.model_copy(update={"seconds": call.seconds + older}) for call in self._calls]
-        return panel(self._seen, calls, spinner=self._spinner, written=self._written)
+        return panel(self._seen, spinner=self._spinner, written=self._written)
 
 
 SPOKEN = (
@@ -190,11 +171,14 @@ SPOKEN = (
 """Events worth a line of their own above the panel."""
 
 
-def panel(
-    progress: Progress, calls: Sequence[ModelCall] = (), *, spinner: Spinner | None = None, written: str = ""
-) -> Panel:
+def is_live(progress: Progress) -> bool:
+    """Tell whether a run does something, and does not wait for a person."""
+    return progress.phase not in ("done", "paused", "waiting_for_approval")
+
+
+def panel(progress: Progress, *, spinner: Spinner | None = None, written: str = "") -> Panel:
     """Return a run at one moment. `written` is the paragraph that was written last."""
-    live = progress.phase not in ("done", "paused", "waiting_for_approval")
+    live = is_live(progress)
     as_of = progress.budget.as_of
     rows = progress_rows(progress, max(time.time() - as_of, 0.0) if live and as_of else 0.0)
     parts: list[RenderableType] = [_rows(rows, spinner if live else None)]
@@ -202,11 +186,6 @@ def panel(
         parts.append(_sections(progress))
     if progress.searches:
         parts.append(_searches(progress))
-    if calls and live:
-        lines = list(dict.fromkeys(call_line(call) for call in calls))  # of one library once
-        parts.append(Text("\n".join(lines[:CALLS_SHOWN]), style="cyan"))
-        if len(lines) > CALLS_SHOWN:
-            parts.append(Text(f"and {len(lines) - CALLS_SHOWN} more calls", style="dim"))
     if written and live:
         parts.append(Text(plain(written), style="italic"))
     if progress.waiting_for:

@@ -33,7 +33,7 @@ from client.embedded.workers import open_runs
 from client.failures import NoAnswer, NoConnection, NoSuchRun
 from client.listing import describe, description
 from client.runs.display import Display, gate_hint
-from client.runs.query import calls_under_way, progress, read_events
+from client.runs.query import progress, read_events
 from client.runs.rewinding import GOES_ON
 from client.terminal import plain
 from workflows.event_types import AgentEvent
@@ -51,8 +51,6 @@ MAX_POLL_SECONDS = 2.0
 REFRESH_SECONDS = 1.0
 """Interval of queries of a run in which nothing has happened, as the server says, for the time and what its
 sections do."""
-CALLS_SECONDS = 2.0
-"""Interval at which the model calls under way are read."""
 TURN_SECONDS = 5.0
 """Time between two attempts to have a worker with the settings of the run again."""
 ALIVE_SECONDS = 0.5
@@ -102,7 +100,6 @@ class Follower:
         self._position: tuple[str, int] | None = None
         """Execution and length of the history at the last query."""
         self._queried_at = 0.0
-        self._calls_read_at = time.monotonic()
         self._execution = ""
         """Run id of the execution whose events were shown last."""
         self._rewinds = set[tuple[int, str]]()
@@ -250,9 +247,6 @@ class Follower:
             return
         self._silent_since = None
         self._display.progress(seen)
-        if time.monotonic() - self._calls_read_at >= CALLS_SECONDS:
-            self._calls_read_at = time.monotonic()
-            self._display.calls(await calls_under_way(client, seen))
         if seen.waiting_for and seen.waiting_for != self._gate:
             if self._at_gate is None:
                 self._display.note(gate_hint(seen))

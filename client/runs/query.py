@@ -5,15 +5,13 @@ A query needs a live worker; `client.listing` answers without one.
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contracts.evidence import EvidenceRef, Usage
+from activities.contracts.evidence import EvidenceRef
 from activities.contracts.iterations import IterationRecord
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
@@ -170,79 +168,3 @@ async def _stored(
     lines = [line for part in parts for line in (await store.get_bytes(part.blob)).decode().splitlines()]
     events = (AgentEvent.model_validate_json(line) for line in lines)
     return [event for event in events if after < event.seq < before]
-
-
-class ModelCall(BaseModel):
-    """One model call under way, or one library being read.
-
-    Its step reports it in heartbeats; see `activities.models.base` and `activities.sources.base`.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    role: str = ""
-    """`library` for one that is read."""
-    section: str = ""
-    """Id of the section that makes it; empty for the run itself."""
-    attempt: int = 1
-    seconds: float = 0.0
-    """Since this attempt was started."""
-    tokens: int = 0
-    """Tokens of the answer so far; some seconds old."""
-    waiting: bool = False
-    """For its turn at a server that answers one call at a time."""
-    files_read: int = 0
-    files: int = 0
-    """Files of a library that is being read; 0 for a model call."""
-
-
-async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:
-    """Return the calls of a run and its running sections that can be read, the oldest first."""
-    workflows = [("", seen.run_id)]
-    workflows += [(s.id, s.workflow_id) for s in seen.sections if s.status == "running" and s.workflow_id]
-    calls_of_each = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))
-    return tuple(sorted((call for calls in calls_of_each for call in calls), key=lambda call: -call.seconds))
-
-
-async def _calls_of(client: Client, section: str, workflow_id: str) -> list[ModelCall]:
-    try:
-        described = await client.get_workflow_handle(workflow_id).describe()
-    except RPCError:
-        return []
-    pending = described.raw_description.pending_activities
-    calls = [await _call(client, activity, section) for activity in pending]
-    return [call for call in calls if call is not None]
-
-
-async def _call(client: Client, pending: PendingActivityInfo, section: str) -> ModelCall | None:
-    """Return what a step reported last; None for one that reports nothing of the kind, or nothing yet."""
-    if not pending.HasField("last_started_time") or not pending.heartbeat_details.payloads:
-        return None
-    try:
-        (reported,) = await client.data_converter.decode(pending.heartbeat_details.payloads)
-        call = ModelCall.model_validate(reported)
-        tokens = Usage.model_validate(reported.get("usage") or {}).output_tokens
-    except (ValidationError, ValueError, RuntimeError):
-        return None
-    if not (call.role or call.files):
-        return None
-    running = datetime.now(UTC) - pending.last_started_time.ToDatetime(UTC)
-    now = {"attempt": pending.attempt, "seconds": max(running.total_seconds(), 0.0), "tokens": tokens}
-    return call.model_copy(update={**now, "section": section, "role": call.role or "library"})
-
-
-def call_line(call: ModelCall) -> str:
-    """`judge [s2]  12 s  340 tokens  attempt 2`, or `indexing 1,200 of 3,000 files`."""
-    if call.files:
-        return f"indexing {call.files_read:,} of {call.files:,} file{'s' * (call.files != 1)}"
-    parts = [
-        f"{call.role.replace('_', ' ')}{f' [{call.section}]' if call.section else ''}",
-        f"{call.seconds:.0f} s",
-    ]
-    if call.waiting:
-        parts.append("waits for its turn")
-    elif call.tokens:  # a server that does not stream says how many when it has answered
-        parts.append(f"{call.tokens:,} tokens")
-    if call.attempt > 1:
-        parts.append(f"attempt {call.attempt}")
-    return "  ".join(parts)

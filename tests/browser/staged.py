@@ -141,7 +141,7 @@ class StagedRun:
         )
 
     async def status(self) -> RunStatus:
-        return RunStatus(await self.row(), await self.progress(), (), None)
+        return RunStatus(await self.row(), await self.progress(), None)
 
     async def events(self, after: int = 0, *, follow: bool = True) -> AsyncIterator[AgentEvent]:
         """Each second event is a paragraph that is being written."""

@@ -11,7 +11,6 @@ from client.listing import Row
 from client.run import RunStatus
 from client.runs import display
 from client.runs.display import LivePanel, PlainLines, panel
-from client.runs.query import ModelCall
 from client.runs.run_state import RunState
 from tests.client.seen import progress
 from workflows.amounts import Limits
@@ -27,11 +26,10 @@ def test_the_live_panel_says_why_a_run_does_not_get_on(kind: str, capsys: pytest
     assert why in capsys.readouterr().err
 
 
-def test_the_clock_runs_while_model_calls_are_under_way_and_counts_each_second_once() -> None:
+def test_the_clock_runs_while_a_run_goes_on_and_counts_each_second_once() -> None:
     budget = BudgetStatus(limits=Limits(max_seconds=600), elapsed_seconds=60.0, as_of=time.time() - 65)
-    calls = [ModelCall(role="judge", seconds=200.0), ModelCall(role="judge", seconds=165.0)]
     console = Console(width=100, file=io.StringIO(), record=True)
-    console.print(panel(progress(budget=budget), calls))
+    console.print(panel(progress(budget=budget)))
     assert re.search(r"2:0[5-9] of 10:00", console.export_text())
 
 
@@ -53,17 +51,17 @@ def test_the_panel_survives_a_resize() -> None:
     assert sum("ask-1" in line for line in screen.display) == 1
 
 
-def test_plain_lines_show_that_a_model_call_goes_on(
+def test_plain_lines_show_that_a_run_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = [ModelCall(role="judge", seconds=20.0, tokens=340), ModelCall(role="writer", seconds=5.0)]
+    seen = progress(message="reading 12 works")
     with PlainLines() as lines:
-        lines.calls(calls)
+        lines.progress(seen)
         assert capsys.readouterr().err == "", "an event was printed a moment ago"
         monkeypatch.setattr(display, "QUIET_SECONDS", 0.0)
-        lines.calls(calls)
-        assert capsys.readouterr().err.split() == ["judge", "20", "s", "340", "tokens"]
-        lines.calls([])
+        lines.progress(seen)
+        assert capsys.readouterr().err.startswith("phase: judging: reading 12 works; time: ")
+        lines.progress(seen.replace(phase="waiting_for_approval"))
         assert capsys.readouterr().err == ""
 
 
@@ -87,7 +85,7 @@ def test_terminal_page_web_ui_and_mcp_show_the_same_rows() -> None:
     console.print(panel(seen))
     terminal = console.export_text()
     known = Row(seen.run_id, "running", seen.question, "iterative", "judging", "", datetime.now(UTC), None)
-    status = RunStatus(known, seen, (), None)
+    status = RunStatus(known, seen, None)
     assert RunState.of(status, None).progress == lines
     for row in progress_rows(seen):
         assert row.text in terminal

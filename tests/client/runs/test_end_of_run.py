@@ -13,7 +13,6 @@ from client.failures import NoAnswer
 from client.runs import follow
 from client.runs.display import PlainLines
 from client.runs.follow import Follower
-from client.runs.query import ModelCall
 from tests.client.seen import progress
 from workflows.types import Outcome, Progress
 
@@ -77,11 +76,7 @@ async def test_a_person_who_is_asked_is_not_interrupted_by_the_end_of_the_run(
         asked.set()
         await answered.wait()
 
-    async def no_calls(*_: object) -> list[ModelCall]:
-        return []
-
     monkeypatch.setattr(follow, "progress", seen)
-    monkeypatch.setattr(follow, "calls_under_way", no_calls)
     monkeypatch.setattr(Follower, "_has_moved", always)
     following = asyncio.create_task(run.follower(ask).follow())
     await asyncio.wait_for(asked.wait(), 30)

@@ -50,7 +50,7 @@ class Told:
 
     async def status(self) -> RunStatus:
         row = Row("ask-x", "running", self._seen.question, "deep", "", "", datetime.now(UTC), None)
-        return RunStatus(row, self._seen, (), None)
+        return RunStatus(row, self._seen, None)
 
     async def events(self, after: int, *, follow: bool) -> AsyncIterator[AgentEvent]:
         assert not follow
