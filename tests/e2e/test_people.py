@@ -258,7 +258,7 @@ def test_candidates_are_shown_and_approved_in_a_terminal(slow: SlowSource) -> No
     terminal.expect("[a]pprove [r]eject [d]etach:")
     shown = terminal.text()
     for line in listed.splitlines():
-        assert f"{line.split()[0]}  [" in shown
+        assert f"{line.split()[0]} [" in shown
     terminal.type("a")
     assert terminal.end() == 0, terminal.text()
     assert {candidate["name"] for candidate in report_of(run_id)["candidates"]} == {"metformin", "aspirin"}

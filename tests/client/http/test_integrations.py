@@ -1,6 +1,5 @@
 """The code of `docs/integrations.md` runs as it is shown."""
 
-import asyncio
 import re
 import subprocess
 import types
@@ -8,17 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from determinator import Determinator
 from tests.client.http.served import Served
 
 pytestmark = pytest.mark.xdist_group("http")
 
 TEXT = (Path(__file__).parents[3] / "docs/integrations.md").read_text()
-QUESTIONS = [f"Does metformin lower the risk of colorectal cancer in {who}?" for who in ("men", "women")]
-TOKENS = 10_000
 
 
 def blocks(title: str, language: str) -> list[str]:
@@ -54,40 +48,3 @@ def test_the_code_for_http_runs(served: Served, monkeypatch: pytest.MonkeyPatch)
     assert ran.returncode == 0, ran.stderr
     assert "event: complete" in ran.stdout
     assert "# " in ran.stdout
-
-
-async def test_the_workflow_of_the_documents_hires_runs_under_one_budget(library: Path) -> None:
-    """Its worker is ended once it has hired them, and another one takes over: no run is hired twice."""
-    survey = executed(*blocks("Temporal", "python"))["Survey"]
-    async with Determinator() as client:
-        connection = await client.connect()
-
-        def worker() -> Worker:
-            return Worker(
-                connection.client,
-                task_queue="theirs",
-                workflows=[survey],
-                workflow_runner=UnsandboxedWorkflowRunner(),
-            )
-
-        async with worker():
-            handle = await connection.client.start_workflow(
-                survey.run, args=[QUESTIONS, TOKENS, ["library"]], id="survey-1", task_queue="theirs"
-            )
-            while (now := await handle.describe()).status == WorkflowExecutionStatus.RUNNING:
-                if len(now.raw_description.pending_children) == len(QUESTIONS):
-                    break
-                await asyncio.sleep(0.02)
-        async with worker():
-            reports = await handle.result()
-        assert [report["run"] for report in reports] == ["survey-1-0", "survey-1-1"]
-        hired = [row.run_id for row in await client.runs() if row.run_id.startswith("survey-1")]
-        assert len(hired) == len(QUESTIONS)
-        budgets = []
-        for report in reports:
-            run = await client.run(report["run"])
-            assert (await run.report()).references
-            seen = await run.progress()
-            assert seen is not None
-            budgets.append(seen.budget.limits.max_tokens)
-        assert budgets == [TOKENS // len(QUESTIONS)] * len(QUESTIONS)
