@@ -318,12 +318,7 @@ def sensible(asked: Asked) -> Reply:
                 for carried in [_carrying(asked, label, claims[label])]
             ]
         },
-        "editor": {
-            "title": question,
-            "answer": _edited(claims, 2),
-            "mechanism": [],
-            "repeated": [],
-        },
+        "editor": {"title": question, "answer": _edited(claims, 2), "mechanism": [], "repeated": []},
         "screener": {
             "decisions": [
                 {"work": work, "criterion": "I1", "sentences": own[:1], "verdict": "include"}

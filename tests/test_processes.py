@@ -136,10 +136,7 @@ COUNT = "import os; print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THRE
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 @pytest.mark.parametrize(
     "code",
-    [
-        "from activities.processes import one_blas_thread\nwith one_blas_thread():\n    import numpy",
-        LIBRARY,
-    ],
+    ["from activities.processes import one_blas_thread\nwith one_blas_thread():\n    import numpy", LIBRARY],
     ids=["numpy", "a library"],
 )
 def test_numpy_starts_no_threads(code: str, tmp_path: Path) -> None:

@@ -111,11 +111,7 @@ FULL = publish_input(
         refused("Metformin cured everyone by 99%.", ("pmid:1", REDUCED), number="99%"),
         title="Benefit",
     ),
-    planned(
-        "s2",
-        quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
-        title="Harm",
-    ),
+    planned("s2", quoting("A registry found increased mortality.", ("pmid:2", INCREASED)), title="Harm"),
     candidates=(
         Candidate(
             name="Metformin",

@@ -77,7 +77,4 @@ def test_a_number_is_a_day_with_the_month_beside_it(text: str, days: list[str]) 
 
 def test_a_day_without_a_year_is_of_the_years_of_the_others() -> None:
     texts = ["Paid on 3 May 2024 and on 2 June 2025.", "It came on 9 June."]
-    assert days_of(texts) == {
-        *(date(2024, 5, 3), date(2025, 6, 2)),
-        *(date(2024, 6, 9), date(2025, 6, 9)),
-    }
+    assert days_of(texts) == {*(date(2024, 5, 3), date(2025, 6, 2)), *(date(2024, 6, 9), date(2025, 6, 9))}

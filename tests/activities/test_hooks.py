@@ -189,8 +189,7 @@ async def test_each_search_of_one_step_is_seen() -> None:
     inbound = HookInterceptor([recorder]).intercept_activity(Inner(cast(ActivityInboundInterceptor, None)))
     step = SearchTasks(run_id="ask-1", tasks=searches)
     await ActivityEnvironment().run(
-        inbound.execute_activity,
-        ExecuteActivityInput(fn=search_stub, args=[step], executor=None, headers={}),
+        inbound.execute_activity, ExecuteActivityInput(fn=search_stub, args=[step], executor=None, headers={})
     )
     assert [(call.kind, call.name, call.step) for call in recorder.calls] == [
         ("search", "search_stub", search) for search in searches

@@ -16,16 +16,7 @@ from activities.publish_activity import PublishActivities, cited_refs
 from activities.report.archive import report_name
 from activities.report.schema import Published, Report
 from activities.sources.standing_lookup import StandingVerdict
-from tests.activities.cases import (
-    FULL,
-    INCREASED,
-    REDUCED,
-    REGISTRY,
-    TRIAL,
-    planned,
-    publish_input,
-    quoting,
-)
+from tests.activities.cases import FULL, INCREASED, REDUCED, REGISTRY, TRIAL, planned, publish_input, quoting
 
 
 class Standings:

@@ -40,9 +40,7 @@ async def test_a_server_that_cannot_be_asked_is_left_to_the_run(tmp_path: Path) 
         await check_models(Settings(home=tmp_path, openai_base_url="no address"), ["any"])
 
 
-def test_a_model_that_its_server_does_not_have_is_refused_before_anything_starts(
-    home: Path,
-) -> None:
+def test_a_model_that_its_server_does_not_have_is_refused_before_anything_starts(home: Path) -> None:
     with FakeOpenAI() as server:
         server.on("/v1/models", listed("llama-3", "qwen-2"))
         server.script(fails(404, "no such model"))

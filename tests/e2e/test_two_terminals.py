@@ -5,15 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import (
-    Ran,
-    begin,
-    determinator,
-    gate_of,
-    inside,
-    processes_of,
-    wait_for_gate,
-)
+from tests.client.harness import Ran, begin, determinator, gate_of, inside, processes_of, wait_for_gate
 from tests.fake_openai import sensible
 from tests.papers import QUESTION
 from tests.replay import ReplayServer

@@ -9,12 +9,7 @@ from collections.abc import AsyncIterator, Callable
 import httpx
 import pytest
 
-from activities.contracts.errors import (
-    RETRY_AFTER_CAP,
-    Malformed,
-    RateLimited,
-    next_delay,
-)
+from activities.contracts.errors import RETRY_AFTER_CAP, Malformed, RateLimited, next_delay
 from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import Http, TooLarge, read_body
 from activities.sources.http.pages import is_public

@@ -149,10 +149,7 @@ async def traces(url: str, settings: Settings) -> None:
         tracing.provider.cache_clear()
 
 
-CLIENTS = (
-    *(model, facts_of_a_model, model_check, model_list, doctor),
-    *(source, page, store, mcp, traces),
-)
+CLIENTS = (*(model, facts_of_a_model, model_check, model_list, doctor), *(source, page, store, mcp, traces))
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -7,11 +7,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from activities.contracts.evidence import (
-    MODE_ALIASES,
-    Effort,
-    ModelChoice,
-)
+from activities.contracts.evidence import MODE_ALIASES, Effort, ModelChoice
 from activities.contracts.plan import ParseQueryInput
 from activities.settings import Settings
 from tests.workflows.conftest import Stage, a_request

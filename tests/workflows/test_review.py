@@ -247,10 +247,7 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     await review.approve(by="Ada")
     assert (await desk.reviews[0].result()).flow == flow
     over = await desk.until(review, lambda seen: seen.phase == "completed")
-    assert (over.gate, over.text) == (
-        "",
-        "the review is completed",
-    )
+    assert (over.gate, over.text) == ("", "the review is completed")
     with pytest.raises(BadInput, match=r"is over \(completed\)"):
         await review.overrule(0, "exclude", reason="too late", by="Ada")
 

@@ -92,10 +92,7 @@ def effect(study: str, **fields: object) -> Effect:
         (effect("x", estimate=0.8), "no_uncertainty"),
         (effect("x", estimate=0.8, low=0.9, high=1.4), "interval_contradicts_estimate"),
         (effect("x", estimate=-0.8, low=-0.9, high=-0.7), "not_a_ratio"),
-        (
-            effect("x", arms=Arms(events=9, total=5, control_events=1, control_total=5)),
-            "impossible_counts",
-        ),
+        (effect("x", arms=Arms(events=9, total=5, control_events=1, control_total=5)), "impossible_counts"),
         (
             effect("x", arms=Arms(events=0, total=5, control_events=0, control_total=5)),
             "no_event_in_either_group",

@@ -144,10 +144,7 @@ def test_what_cannot_act_is_refused_with_its_reason(written: Path, text: str) ->
         ("[budget]\nmax_time = 'soon'\n", " [budget] max_time"),
         ("[research]\n\napprove = ['plon']\n", " [research] approve"),
         ("[sources.pubmed]\nrate = 0\n", " [sources.pubmed] rate"),
-        (
-            "[model]\nroles = { judg = 'm' }\n",
-            " [model] roles: there is no role 'judg'; did you mean judge?",
-        ),
+        ("[model]\nroles = { judg = 'm' }\n", " [model] roles: there is no role 'judg'; did you mean judge?"),
         (
             "[sources.pubmed]\nfilters = { year_form = 3 }\n",
             " [sources.pubmed] filters (year_form): there is no such key; did you mean year_from?",

@@ -103,5 +103,5 @@ def test_terms_stand_before_their_definitions_and_numbers_of_sections_are_left_o
     )
     lines = records.text.split("\n\n")[0].split("\n")
     assert lines[1:5] == [
-        *("We measured", "the urate of all men,", "twice.", "Flare: Pain that lasted for a day."),
+        *("We measured", "the urate of all men,", "twice.", "Flare: Pain that lasted for a day.")
     ]

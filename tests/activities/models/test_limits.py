@@ -249,10 +249,7 @@ async def test_a_server_gets_as_many_calls_as_it_says_it_serves_or_as_is_set(
         ({"/v1/models": {"data": [{"id": "m", "max_model_len": 8192}]}}, 8192),
         ({"/api/ps": {"models": [{"name": "m", "context_length": 16384}]}, "/api/show": {}}, 16384),
         ({"/api/ps": {"models": []}, "/api/show": {"parameters": "stop x\nnum_ctx 8192"}}, 8192),
-        (
-            {"/api/ps": {"models": []}, "/api/show": {"model_info": {"qwen2.context_length": 32768}}},
-            4096,
-        ),
+        ({"/api/ps": {"models": []}, "/api/show": {"model_info": {"qwen2.context_length": 32768}}}, 4096),
         ({"/api/v0/models": {"data": [{**LM_STUDIO, "loaded_context_length": 8192}]}}, 8192),
         ({"/api/v0/models": {"data": [{**LM_STUDIO, "state": "not-loaded"}]}}, 4096),
         ({"/props": ["odd"], "/v1/models": {"data": "none"}, "/api/v0/models": {"data": [7]}}, 32_000),

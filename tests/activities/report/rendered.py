@@ -16,16 +16,7 @@ from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.schema import Report
-from tests.activities.cases import (
-    DOCUMENTS,
-    FULL,
-    REDUCED,
-    TRIAL,
-    planned,
-    publish_input,
-    quoting,
-    ref_of,
-)
+from tests.activities.cases import DOCUMENTS, FULL, REDUCED, TRIAL, planned, publish_input, quoting, ref_of
 
 EVIL = (
     "<script>alert(1)</script> ![x](http://evil.example/p.png) [y](javascript:alert(1)) # Head | cell "

@@ -6,16 +6,7 @@ from activities.contracts.evidence import Support
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.candidate_words import cells
-from tests.activities.cases import (
-    FULL,
-    INCREASED,
-    REDUCED,
-    planned,
-    publish_input,
-    pubmed,
-    quoting,
-    ref_of,
-)
+from tests.activities.cases import FULL, INCREASED, REDUCED, planned, publish_input, pubmed, quoting, ref_of
 from tests.activities.report.rendered import built, citation_faults, codes, faults, stated
 
 

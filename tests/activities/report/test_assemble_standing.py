@@ -1,16 +1,7 @@
 from activities.contracts.evidence import Evidence, EvidenceType, SearchRecord, Statement
 from activities.contracts.judge import WorkJudgement
 from activities.report.independence import studies
-from tests.activities.cases import (
-    DOCUMENTS,
-    FULL,
-    REDUCED,
-    TRIAL,
-    planned,
-    publish_input,
-    quoting,
-    ref_of,
-)
+from tests.activities.cases import DOCUMENTS, FULL, REDUCED, TRIAL, planned, publish_input, quoting, ref_of
 from tests.activities.report.rendered import built, codes, stated, words_of
 
 

@@ -7,10 +7,7 @@ from activities.contracts.evidence import Identifiers
 from activities.report.formats import render
 from activities.report.formats.bibliography import keys
 from activities.report.schema import Reference
-from tests.activities.cases import (
-    DOCUMENTS,
-    TRIAL,
-)
+from tests.activities.cases import DOCUMENTS, TRIAL
 from tests.activities.report.rendered import REPORT, hostile
 
 

@@ -56,10 +56,7 @@ RILUZOLE = Candidate(
     mechanism="glutamate release",
     support=(Support(evidence_id="pmid:10", quote=PROLONGED),),
     against=(Support(evidence_id="pmid:11", quote=AGAINST),),
-    records=(
-        Support(evidence_id="pmid:10", quote=APPROVED),
-        Support(evidence_id="fda:1", quote=INDICATED),
-    ),
+    records=(Support(evidence_id="pmid:10", quote=APPROVED), Support(evidence_id="fda:1", quote=INDICATED)),
 )
 STOPPED = FieldEntry(
     text="Riluzole in a trial",

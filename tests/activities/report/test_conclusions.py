@@ -44,12 +44,7 @@ def effect(n: int, counts: tuple[int, int, int, int], quote: str) -> StudyEffect
 
 def a_step(works: dict[str, Evidence] = WORKS) -> PublishInput:
     effects = tuple(effect(n, c, q) for n, (c, q) in enumerate(zip(COUNTS, QUOTES, strict=True), start=1))
-    proposed = Proposed(
-        outcome="mortality",
-        direction="lower",
-        certainty="high",
-        group="the drug",
-    )
+    proposed = Proposed(outcome="mortality", direction="lower", certainty="high", group="the drug")
     return publish_input(
         planned("s1", quoting(QUOTES[0], ("pmid:1", QUOTES[0]))),
         question="Does the drug lower mortality?",
@@ -136,11 +131,7 @@ def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
 @pytest.mark.parametrize(
     ("works", "by_effects", "said"),
     [
-        (
-            2,
-            "no_difference",
-            "The pooled figure alone shows: no difference shown.",
-        ),
+        (2, "no_difference", "The pooled figure alone shows: no difference shown."),
         (5, "no_difference", ""),
         (2, "higher", "The pooled figure alone shows: higher."),
         (2, "uncertain", ""),
@@ -181,11 +172,7 @@ def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
             "Without [2] the pooled result would be RR 0.90 (0.70 to 1.20): no difference shown.",
         ),
         (("pmid:2",), (0.6, 0.4, 0.8), "Leaving out any one study does not change"),
-        (
-            ("pmid:1", "pmid:2"),
-            (0.9, 0.7, 1.2),
-            "Without [1] and [2] the pooled result",
-        ),
+        (("pmid:1", "pmid:2"), (0.9, 0.7, 1.2), "Without [1] and [2] the pooled result"),
     ):
         rest = dict(zip(("estimate", "low", "high"), without, strict=True))
         update = {"left_out": name, "without": result.model_copy(update=rest)}

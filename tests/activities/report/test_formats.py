@@ -13,14 +13,7 @@ from activities.report.formats.references import date_of
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.formats.works_table import whole_clause
 from activities.report.schema import Report
-from tests.activities.cases import (
-    DOCUMENTS,
-    INCREASED,
-    REDUCED,
-    planned,
-    publish_input,
-    quoting,
-)
+from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
 from tests.activities.report.rendered import EVERY_FORMAT, REPORT, citation_faults, hostile, page_of, words_of
 from tests.activities.report.wide import RICH
 from tests.activities.report.written import (

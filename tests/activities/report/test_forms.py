@@ -39,10 +39,7 @@ HEAD = DraftClaim(text="Infections by trial", kind="transition", stands_by="read
 DRAFT = named(
     "s1",
     SectionDraft(
-        paragraphs=(
-            DraftParagraph(claims=(TRIAL, RARER), heading=HEAD),
-            DraftParagraph(claims=(ITEM,)),
-        )
+        paragraphs=(DraftParagraph(claims=(TRIAL, RARER), heading=HEAD), DraftParagraph(claims=(ITEM,)))
     ),
 )
 

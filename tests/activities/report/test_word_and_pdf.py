@@ -10,12 +10,7 @@ from activities.contracts.effects import Effect, GeneratedAnalysis
 from activities.report.assemble import build_report
 from activities.report.formats import MissingExtra, render
 from tests.activities.analysis.studies import bcg
-from tests.activities.cases import (
-    DOCUMENTS,
-    planned,
-    publish_input,
-    quoting,
-)
+from tests.activities.cases import DOCUMENTS, planned, publish_input, quoting
 from tests.activities.report.rendered import REPORT
 from tests.activities.report.wide import RICH
 
@@ -71,10 +66,7 @@ def test_a_pdf_has_the_claims_and_greek_letters() -> None:
 
 @pytest.mark.parametrize(
     ("fmt", "module", "extra"),
-    [
-        ("pdf", "typst", "pdf"),
-        ("bibtex", "pylatexenc.latexencode", "bibliography"),
-    ],
+    [("pdf", "typst", "pdf"), ("bibtex", "pylatexenc.latexencode", "bibliography")],
 )
 def test_a_missing_extra_is_one_clear_line(
     fmt: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch

@@ -51,11 +51,7 @@ _FIRST = planned(
 STEP = publish_input(
     planned("s1", quoting(f"{AMPK}.", (CELLS.evidence_id, AMPK)), title="Background"),
     _FIRST,
-    planned(
-        "s3",
-        quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
-        title="Harm",
-    ),
+    planned("s3", quoting("A registry found increased mortality.", ("pmid:2", INCREASED)), title="Harm"),
     planned("s4", title="Open questions", status="partial", note="no new evidence"),
     candidates=(
         Candidate(

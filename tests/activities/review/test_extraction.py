@@ -72,11 +72,7 @@ def test_a_value_stands_on_words_of_its_study() -> None:
         {"field": "adults", "value": "401", "sentences": ["S1"]},
         {"field": "adults", "value": "four or 400", "sentences": ["S1"]},
         {"field": "blinding", "value": "triple blind", "sentences": ["S2"]},
-        {
-            "field": "death.estimate",
-            "value": "0.38",
-            "copied": "Death from any cause was 0.38 in all",
-        },
+        {"field": "death.estimate", "value": "0.38", "copied": "Death from any cause was 0.38 in all"},
     ],
 )
 def test_a_value_that_its_words_do_not_state_is_refused(row: dict[str, object]) -> None:

@@ -26,11 +26,7 @@ STEP = StateStep(run_id="review-1", at=REPORT.at, state=STATE.replace(reports=1)
 def version(*events: str) -> Findings:
     rows = [study(place, **{**COUNTS, "events": text}) for place, text in enumerate(events, start=1)]
     made = synthesise(
-        PROTOCOL.outcomes[0],
-        PROTOCOL.question,
-        rows,
-        {},
-        {row.evidence_id: TRIAL_FACTS for row in rows},
+        PROTOCOL.outcomes[0], PROTOCOL.question, rows, {}, {row.evidence_id: TRIAL_FACTS for row in rows}
     )
     return findings().replace(syntheses=(made,), studies=STUDIES[: len(events)])
 

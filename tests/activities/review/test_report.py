@@ -118,9 +118,7 @@ def findings() -> Findings:
 STATE = ReviewState(
     protocol=PROTOCOL.replace(registration="CRD42026000001"),
     protocol_key="",
-    amendments=[
-        Amendment(version=2, at="2026-11-01", by="Ada", reason="too wide", keys=("criteria.E1",)),
-    ],
+    amendments=[Amendment(version=2, at="2026-11-01", by="Ada", reason="too wide", keys=("criteria.E1",))],
     searches=[
         SearchRow(
             origin="pubmed: drug AND disease",
@@ -130,7 +128,7 @@ STATE = ReviewState(
             hits=300,
             records=60,
             new=60,
-        ),
+        )
     ],
     course=Course(total=80, read=70, recall=0.953, phase="done"),
     tools={
@@ -142,7 +140,7 @@ STATE = ReviewState(
             calls=7,
             decisions=70,
             usage=Usage(input_tokens=1000, output_tokens=100),
-        ),
+        )
     },
     approved_by="Ada Lovelace",
 )

@@ -7,15 +7,7 @@ import pytest
 from activities.review.decisions import Marks
 from activities.review.rounds import next_round, restated
 from activities.review.state import Course, Sample
-from activities.review.stopping import (
-    ERROR,
-    Counts,
-    errors,
-    planned,
-    probability_below,
-    share,
-    stated_recall,
-)
+from activities.review.stopping import ERROR, Counts, errors, planned, probability_below, share, stated_recall
 
 
 def test_an_interval_is_that_of_clopper_and_pearson() -> None:

@@ -24,8 +24,7 @@ def study(number: int, outcome: str = "death", **figures: str) -> DecidedStudy:
 
 
 @pytest.mark.parametrize(
-    ("measure", "expected"),
-    [("RR", 8 / 21), ("OR", (8 / 192) / (21 / 179)), ("RD", 8 / 200 - 21 / 200)],
+    ("measure", "expected"), [("RR", 8 / 21), ("OR", (8 / 192) / (21 / 179)), ("RD", 8 / 200 - 21 / 200)]
 )
 def test_events_give_the_measure_of_the_protocol(measure: Measure, expected: float) -> None:
     effect = effect_of(study(1, **COUNTS), DEATH.replace(measure=measure), "Doe 2020")

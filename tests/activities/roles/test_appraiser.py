@@ -94,11 +94,7 @@ def test_a_number_that_no_sentence_has_is_left_out_and_a_null_result_is_an_effec
     assert [refusal.text for refusal in appraisal.refused] == ["mortality, high: 0.96"]
     second = {**FIRST, "work": "E2", "direction": "no difference", "sentences": ["S3"], "n": 90}
     (effect,) = appraised(second).effects
-    assert (effect.evidence_id, effect.direction, effect.figures) == (
-        "pmid:2",
-        "no_difference",
-        {"n": "90"},
-    )
+    assert (effect.evidence_id, effect.direction, effect.figures) == ("pmid:2", "no_difference", {"n": "90"})
 
 
 def test_only_words_of_grade_are_proposed() -> None:

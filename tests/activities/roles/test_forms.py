@@ -270,11 +270,7 @@ def test_blocks_of_a_report_in_one_call_stand_in_the_sections_that_they_name() -
     )
     drafts = divided(draft, ["bill", "call", "work"])
     ids = {name: [claim.id for claim in part.claims] for name, part in drafts.items()}
-    assert ids == {
-        "bill": ["s1.a1", "s1.a2", "s1.a3", "bill.1"],
-        "call": ["call.1", "call.2"],
-        "work": [],
-    }
+    assert ids == {"bill": ["s1.a1", "s1.a2", "s1.a3", "bill.1"], "call": ["call.1", "call.2"], "work": []}
     assert [claim.begins for claim in drafts["bill"].answer] == [False, True, False]
     assert [p.heading and p.heading.text for p in drafts["call"].paragraphs] == [None, "Who pays"]
 
@@ -289,11 +285,7 @@ def test_a_total_of_computed_rows_and_a_sentence_of_it_need_no_more_than_these()
         "Together 60.85 euros are due [E1].", table("Both | 60.85 | | [E1]", *rows), computed=sevenths
     )
     assert [claim.state for claim in draft.claims] == ["ask"] * 4
-    assert draft.answer[0].computed == (
-        "180.00 / 7 = 25.71",
-        "246.00 / 7 = 35.14",
-        "25.71 + 35.14 = 60.85",
-    )
+    assert draft.answer[0].computed == ("180.00 / 7 = 25.71", "246.00 / 7 = 35.14", "25.71 + 35.14 = 60.85")
 
 
 def test_a_balance_is_computed_row_by_row_however_long_the_account_is() -> None:

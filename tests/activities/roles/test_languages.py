@@ -59,10 +59,7 @@ ELECTED_QUOTE, FEE_QUOTE = (Support(evidence_id="doc:1", quote=quote) for quote 
 def translated(*translations: tuple[str, str]) -> SectionDraft:
     """What a writer makes of two quotes that are to be translated, by their labels."""
     step = WriteInput(
-        run_id="r",
-        question="Who?",
-        profile=load_profile("general"),
-        untranslated=(ELECTED_QUOTE, FEE_QUOTE),
+        run_id="r", question="Who?", profile=load_profile("general"), untranslated=(ELECTED_QUOTE, FEE_QUOTE)
     )
     prompt = writer.render(step, (MINUTES,), ROOM)
     assert f"T1: {ELECTED}" in prompt.user

@@ -149,9 +149,7 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     assert {name: labels[name] for name in prompt.sentences} == prompt.sentences
 
 
-async def test_fourteen_abstracts_are_read_whole_beside_all_that_is_asked_of_them(
-    case: Case,
-) -> None:
+async def test_fourteen_abstracts_are_read_whole_beside_all_that_is_asked_of_them(case: Case) -> None:
     documents = [
         DOCUMENTS[0].replace(
             evidence_id=f"pmid:{n}",

@@ -32,8 +32,7 @@ async def test_every_role_works_without_a_language_model(case: Case, role: Role)
 
 
 @pytest.mark.parametrize(
-    "role",
-    ["observer", "gap_evaluator", "judge", "hypothesis_generator", "writer", "extractor"],
+    "role", ["observer", "gap_evaluator", "judge", "hypothesis_generator", "writer", "extractor"]
 )
 async def test_no_model_is_paid_to_read_nothing(case: Case, role: Role) -> None:
     charged = await case.thinker.think(role, case.step(role, ()))

@@ -166,7 +166,7 @@ def test_the_statements_of_a_schema_only_read(name: str) -> None:
 async def test_another_schema_finds_its_own_names(graph: Graph) -> None:
     graph.run(
         "CREATE (:drug {name: 'Sildenafil', id: 'DB00203'})-[:drug_protein {source: 'DrugBank'}]->"
-        "(:gene_protein {name: 'PDE5A'})-[:disease_protein]->(:disease {name: 'pulmonary hypertension'})",
+        "(:gene_protein {name: 'PDE5A'})-[:disease_protein]->(:disease {name: 'pulmonary hypertension'})"
     )
     result = await search(
         graph.source(neo4j_schema="primekg"), Query(text="sildenafil in pulmonary hypertension")

@@ -24,11 +24,7 @@ def closed_port() -> int:
 
 async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named(server: ReplayServer) -> None:
     found = await unreachable(
-        {
-            "here": server.url,
-            "gone": f"http://127.0.0.1:{closed_port()}/api",
-            "nowhere": "http://x.invalid",
-        }
+        {"here": server.url, "gone": f"http://127.0.0.1:{closed_port()}/api", "nowhere": "http://x.invalid"}
     )
     assert set(found) == {"gone", "nowhere"}
     assert "127.0.0.1" in found["gone"]

@@ -97,10 +97,7 @@ def test_of_a_question_in_another_language_than_the_documents_names_alone_are_ab
 def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() -> None:
     assert absences(
         "Does a heart attack worsen zinc deficiency?", "Myocardial infarction and zinc deficiency."
-    ) == [
-        ("worsen", (), False),
-        ("heart attack", ("Myocardial Infarction",), False),
-    ]
+    ) == [("worsen", (), False), ("heart attack", ("Myocardial Infarction",), False)]
     first, *_ = absences("Does chocolate or semaglutide lower weight?", "Weight fell.")
     assert first == ("semaglutide", (), True)
 
@@ -130,9 +127,7 @@ def test_a_compound_occurs_where_its_parts_stand_side_by_side() -> None:
 
 def test_a_word_with_vowel_signs_is_one_word_and_a_frequent_one_of_a_language_carries_no_topic() -> None:
     rules = "पुस्तकालय सोमवार से शनिवार तक सुबह नौ बजे से शाम छह बजे तक खुला रहता है।"
-    assert [word for word, *_ in absences("जुर्माना कितना है और पुस्तकालय कब खुलता है?", rules)] == [
-        "जुर्माना",
-    ]
+    assert [word for word, *_ in absences("जुर्माना कितना है और पुस्तकालय कब खुलता है?", rules)] == ["जुर्माना"]
     lease = "El arrendatario entrega una fianza de 1.280 euros al propietario."
     assert absences("¿Cuánto es la fianza?", lease) == []
 

@@ -16,11 +16,7 @@ pytestmark = pytest.mark.xdist_group("plain")
 def shell(words: str, **env: str) -> "subprocess.CompletedProcess[str]":
     command = f'"{sys.executable}" -m client.cli.main {words}'
     return subprocess.run(
-        ["sh", "-c", command],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=120,
+        ["sh", "-c", command], env={**os.environ, **env}, capture_output=True, text=True, timeout=120
     )
 
 

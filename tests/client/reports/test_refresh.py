@@ -215,7 +215,7 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
                     quoting("Both were seen.", ("pmid:1", REDUCED), ("pmid:2", INCREASED)),
                     quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
                 ),
-            ),
+            )
         }
     )
     report = shelve(home, step)

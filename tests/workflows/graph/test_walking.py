@@ -67,11 +67,7 @@ def judge_down_twice(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "script", "rounds"),
-    [
-        ("iterative", judge_down_twice, 3),
-        ("deep", no_source, 2),
-    ],
+    ("mode", "script", "rounds"), [("iterative", judge_down_twice, 3), ("deep", no_source, 2)]
 )
 async def test_a_built_in_graph_gives_the_steps_of_its_workflow(
     tmp_path: Path, mode: str, script: Script, rounds: int
