@@ -1,4 +1,4 @@
-"""The table of modes: what may run, what `auto` may choose, and that a row costs nothing until it is used."""
+"""The table of modes: what may run, what `auto` may choose and goes on as."""
 
 import subprocess
 import sys
@@ -8,9 +8,10 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import MODE_ALIASES, Effort, ModelChoice
-from activities.contracts.plan import ParseQueryInput
+from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.settings import Settings
 from tests.workflows.conftest import Stage, a_request
+from tests.workflows.script import takes
 from workflows.amounts import Limits
 from workflows.auto import REASON_GRAPH
 from workflows.graph.library import builtin
@@ -161,3 +162,36 @@ async def test_auto_goes_on_as_whatever_mode_was_chosen_and_says_why(stage: Stag
     events = await run.events()
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert [event.data["mode"] for event in events if event.type == "mode_chosen"] == [mode]
+
+
+async def test_auto_that_is_cancelled_leaves_a_report(stage: Stage) -> None:
+    stage.script.before["query_parser"] = lambda _: takes(30)
+    run = await stage.start(a_request("auto"))
+    await run.until(lambda p: p.phase == "reading")
+    assert (await stage.cancelled(run)).stop_reason == "cancelled"
+
+
+async def test_auto_chooses_the_profile_as_well(stage: Stage) -> None:
+    stage.script.answers["query_parser"] = lambda step: ParsedQuery(
+        improved_query=step.question, research_mode="iterative", profile="drug_repurposing"
+    )
+    await stage.play(a_request("auto"))
+    assert [p.profile for p in stage.fakes.prepared] == ["general", "drug_repurposing"]
+
+
+@pytest.mark.parametrize(("left_open", "rounds"), [(("max_iterations",), 11), ((), 6)])
+async def test_limits_that_were_not_set_are_the_chosen_modes_own(
+    stage: Stage, left_open: tuple[str, ...], rounds: int
+) -> None:
+    """Ten rounds for a team, or the five of the request, and the one that was added meanwhile: what is said
+    while it chooses is carried on."""
+    stage.script.mode = "team"
+    stage.script.before["query_parser"] = lambda _: takes(30)
+    run = await stage.start(a_request("auto", open_limits=left_open))
+    await run.until(lambda p: p.phase == "reading")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.execute_update("extend_budget", {"iterations": 1})
+    await run.outcome()
+    assert {call.step.steering for call in stage.fakes.of("manager")} == {("older people",)}
+    assert (await run.progress()).max_iterations == rounds
+    assert (await run.budget()).limits.max_iterations == rounds

@@ -1,13 +1,20 @@
-"""The fields of a candidate, from answers as the APIs give them."""
+"""The fields of a candidate, labels and registrations, and what speaks for it or against it."""
 
+import json
 from collections.abc import Collection
 
 import pytest
 
 from activities.candidates import lookup
+from activities.candidates.both_sides import to_read, with_verdicts
 from activities.candidates.fields import ANSWERS, SOURCES, of_application, of_molecule
 from activities.candidates.lookup import Answered, look_up
-from activities.contracts.candidates import CandidateField, CandidateFieldName, CandidateLookUp
+from activities.candidates.reading import is_record_of_another, standing_of
+from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, CandidateLookUp
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.write import SentenceVerdict, Verdicts
+from activities.sources.clinicaltrials import read_study
+from activities.sources.openfda import read_approval, read_label
 from tests.activities.candidates.registers import answering, sources
 from tests.activities.sources.faults import client
 from tests.replay import RECORDED, ReplayServer, Reply
@@ -132,3 +139,66 @@ def test_the_code_of_an_application_follows_from_its_fields(facts: dict[str, str
 )
 def test_the_code_of_a_molecule_follows_from_its_phase(facts: dict[str, str], code: str | None) -> None:
     assert of_molecule(facts) == code
+
+
+LABELS = json.loads((RECORDED / "openfda/label_sildenafil.json").read_text())["results"]
+APPROVALS = json.loads((RECORDED / "openfda/drugsfda_sildenafil.json").read_text())["results"]
+STUDIES = json.loads((RECORDED / "ctgov/search_sildenafil_stopped.json").read_text())["studies"]
+ITEMS = (*map(read_label, LABELS), *map(read_approval, APPROVALS), *map(read_study, STUDIES))
+
+
+def test_a_drug_has_its_own_records_the_new_drug_application_first() -> None:
+    standing = standing_of("sildenafil", ITEMS)
+    assert standing.regulatory_status == "approved"
+    assert standing.approval is not None
+    assert standing.approval.evidence_id == "fda:NDA020895"
+    assert standing.trial_status == "PHASE2; PHASE3, TERMINATED"
+    (indication,) = standing.indications
+    assert indication.startswith(
+        "Sildenafil tablets are a phosphodiesterase-5 (PDE-5) inhibitor indicated for"
+    )
+    texts = {item.evidence_id: " ".join(item.text.split()) for item in ITEMS}
+    assert len(standing.quotes) == 3
+    for support in standing.quotes:
+        assert " ".join(support.quote.split()) in texts[support.evidence_id]
+
+
+def test_records_of_another_drug_say_nothing_for_one_that_they_mention() -> None:
+    label = read_label(LABELS[0])
+    assert "bosentan" in label.text
+    assert standing_of("bosentan", ITEMS).quotes == ()
+    assert is_record_of_another(label, "bosentan")
+    assert not is_record_of_another(label, "sildenafil")
+
+
+LOWER = Support(evidence_id="pmid:1", quote="Metformin was associated with a lower risk of dementia.")
+FAILED = Support(evidence_id="pmid:2", quote="Metformin did not slow decline in a trial of 80 adults.")
+CANDIDATES = (
+    Candidate(name="Lithium"),
+    Candidate(name="Metformin", support=(LOWER,), against=(LOWER, FAILED)),
+)
+
+
+def test_a_quote_that_speaks_for_a_candidate_is_no_counter_evidence() -> None:
+    _, first, second = to_read(CANDIDATES)
+    assert (first.text, first.support) == ("Metformin did not help here, or did harm.", (LOWER,))
+    answers = (
+        SentenceVerdict(
+            id=first.id,
+            problem=Statement(code="not_supported", values={"verdict": "no", "reason": "it helps"}),
+        ),
+        SentenceVerdict(id=second.id),
+    )
+    (_, metformin), left_out = with_verdicts(CANDIDATES, Verdicts(verdicts=answers), ())
+    assert (metformin.against, left_out) == ((FAILED,), {"support": 0, "against": 1})
+    assert metformin.support == (LOWER,)
+
+
+def test_a_null_result_does_not_speak_for_a_candidate() -> None:
+    offered = (Candidate(name="Metformin", support=(FAILED, LOWER)),)
+    first, _ = to_read(offered)
+    assert first.text == "Metformin helped here, or there is a reason why it may help."
+    no = Statement(code="not_supported", values={"verdict": "no", "reason": "it did not slow decline"})
+    answers = (SentenceVerdict(id=first.id, problem=no),)
+    (metformin,), left_out = with_verdicts(offered, Verdicts(verdicts=answers), ())
+    assert (metformin.support, left_out["support"]) == ((LOWER,), 1)

@@ -1,15 +1,20 @@
-"""Text files, messages and pages as quotable text."""
+"""Text files, messages and pages as quotable text, and what is set aside without its library."""
 
+import sys
 from email.message import EmailMessage
+from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 import typst
 
+from activities.contracts.errors import install
 from activities.documents.html_page import read_html, read_own_html
 from activities.documents.latex import read_tex
 from activities.documents.pdf import read_pdf
 from activities.documents.plain import read_mail, read_plain
 from activities.documents.tables import from_rows
+from activities.sources.library.reading import SetAside, read_file
 
 
 @pytest.mark.parametrize(
@@ -180,3 +185,42 @@ def test_a_line_above_the_headings_of_a_table_names_no_columns() -> None:
         "instructed: 2025-03-28; credited: 2025-03-31; payee: Ardent; amount: 5000.00",
         "instructed: 2025-04-30; credited: 2025-04-30; payee: Ardent; amount: 2374.85",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [
+        ("talk.pptx", "pptx", "office"),
+        ("table.xlsx", "python_calamine", "office"),
+        ("paper.tex", "pylatexenc.latex2text", "office"),
+        ("works.bib", "bibtexparser.splitter", "bibliography"),
+    ],
+)
+def test_a_file_whose_extra_is_missing_names_it(
+    name: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if extra == "office" and not name.endswith(".tex"):
+        with ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("anything", "")
+    else:
+        (tmp_path / name).write_bytes(b"anything")
+    monkeypatch.setitem(sys.modules, module, None)
+    (aside,) = read_file(b"", str(tmp_path / name), name)
+    assert isinstance(aside, SetAside)
+    assert aside.lacking
+    assert f"pip install 'determinator[{extra}]'" in aside.reason
+
+
+@pytest.mark.parametrize(
+    ("mark", "command"),
+    [
+        ("uv-receipt.toml", "uv pip install --python {prefix} 'determinator[pdf]'"),
+        ("pipx_metadata.json", "pipx runpip tools install 'determinator[pdf]'"),
+        ("pyvenv.cfg", "pip install 'determinator[pdf]'"),
+    ],
+)
+def test_an_extra_is_added_by_what_installed_the_product(mark: str, command: str, tmp_path: Path) -> None:
+    prefix = tmp_path / "tools"
+    prefix.mkdir()
+    (prefix / mark).touch()
+    assert install("pdf", prefix) == command.format(prefix=prefix)

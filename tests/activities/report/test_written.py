@@ -1,13 +1,13 @@
-"""A report that a model wrote: what stands, what is refused, and that both are shown."""
+"""A report that a model wrote: what stands, what is refused, how well it was read."""
 
 import csv
 import io
 
 import pytest
 
-from activities.contracts.evidence import AbsentWord, SearchRecord, Statement
+from activities.contracts.evidence import AbsentWord, SearchRecord, Statement, Vigilance
 from activities.contracts.judge import PART as TABLE
-from activities.contracts.write import DraftParagraph, Edited, SectionDraft
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Report
@@ -244,3 +244,44 @@ def test_without_a_near_passage_nothing_is_answered() -> None:
     assert report.methodology.counts.screened == 10, "code compares every work that was found"
     assert "close enough to the question (works found: 10)" in words_of(report, "md")
     assert report.verification.verified == 0
+
+
+def draft(*claims: DraftClaim, **more: object) -> SectionDraft:
+    return SectionDraft.model_validate({"paragraphs": (DraftParagraph(claims=claims),), **more})
+
+
+READ = quoting("Infection was rarer.", ("pmid:11", INFECTION), stands_by="reader")
+OPEN = quoting("The stay was shorter.", ("pmid:11", STAY), state="ask")
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> None:
+    report = build_report(step(sections=(section("s1", draft(READ, OPEN)),), edited=None), WORKS)
+    assert report.verification.unread == 1
+    assert [claim.text for claim in report.claims()] == ["Infection was rarer.", STAY]
+    assert Statement.of("unread", sentences=1) in report.statements
+    assert not {"draft_lost", "wordings_replaced"} & {statement.code for statement in report.statements}
+    shown = words_of(report, name)
+    assert "Sentences left out: 1 not read by the second reader." in shown
+    assert "Sentences that the second reader did not read, because it did not answer: 1." in shown
+
+
+def test_the_report_adds_up_how_well_its_second_reader_read() -> None:
+    calls = (Vigilance(planted=4, noticed=4, true=4), Vigilance(planted=8, noticed=7, true=4))
+    sections = tuple(section(f"s{n}", draft(READ, vigilance=one)) for n, one in enumerate(calls, 1))
+    report = build_report(step(sections=sections, edited=None), WORKS)
+    assert report.verification.vigilance == Vigilance(planted=12, noticed=11, true=8)
+    text = "found 11 of 12 planted errors and wrongly refused 0 of 8 true sentences."
+    assert all(text in words_of(report, name) for name in EVERY_FORMAT)
+
+
+def test_what_is_not_confirmed_is_said_to_be_so() -> None:
+    problem = Statement.of("not_confirmed", noticed=1, planted=4)
+    doubted = OPEN.replace(state="refused", problem=problem)
+    read = Vigilance(planted=4, noticed=1, true=4)
+    report = build_report(
+        step(sections=(section("s1", draft(READ, doubted, vigilance=read)),), edited=None), WORKS
+    )
+    assert Statement.of("unconfirmed", sentences=1, missed=3, planted=4) in report.statements
+    (dropped,) = (fallen for fallen in report.verification.dropped if fallen.statement == problem)
+    assert dropped.reason == "it is not confirmed: its second reader found only 1 of 4 planted errors"

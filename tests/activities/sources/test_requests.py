@@ -1,4 +1,4 @@
-"""What a source asks, in how many requests and by which words, where no golden file holds it."""
+"""What a source asks, and what it makes of the recorded answers of its API."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from activities.configuration.question import SourceFilters, SourceSettings
 from activities.contracts.errors import Malformed, Refused
-from activities.contracts.evidence import Filters, Query
+from activities.contracts.evidence import Evidence, Filters, Query
 from activities.contracts.search import Preview
+from activities.search_activity import narrowed
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
+from activities.sources.filters import TYPES, canonical, in_years
 from activities.sources.http.cache import no_older_than
 from activities.sources.http.client import Http
 from activities.sources.names_asked import drug_asked
@@ -21,7 +24,16 @@ from activities.sources.pmc import Pmc
 from activities.sources.pubmed import PubMed
 from tests.activities.sources.conftest import Sourced
 from tests.activities.sources.faults import HTML, JSON, client, pointed_at
-from tests.activities.sources.recordings import EFETCH, ESEARCH, PAGE_OF_WORKS
+from tests.activities.sources.recordings import (
+    EFETCH,
+    ESEARCH,
+    ONLINE,
+    PAGE_OF_WORKS,
+    RECORDINGS,
+    Recording,
+    difference,
+    played,
+)
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
 
 TRIAL = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
@@ -159,3 +171,40 @@ async def test_a_key_raises_the_rate_of_ncbi(server: ReplayServer, monkeypatch: 
         assert source.info.rate_per_second == 10
         assert limiter is not None
         assert limiter.per_second == 10
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_known_however_it_is_typed(name: str) -> None:
+    assert canonical(name.replace("_", "-").upper()) == name
+
+
+def test_what_is_asked_for_goes_over_the_configured_filters_and_years_hold_for_every_source() -> None:
+    configured = SourceSettings(max_results=3, filters=SourceFilters(year_from=2000, year_to=2010))
+    found = narrowed(Query(text="x", filters=Filters(year_from=2005)), configured)
+    assert (found.limit, found.filters.year_from, found.filters.year_to) == (3, 2005, 2010)
+    old, new, undated = (
+        Evidence(evidence_id="x", source="s", title="t", text="x", year=year) for year in (1990, 2020, None)
+    )
+    asked = Filters(year_from=2015)
+    assert [in_years(record, asked) for record in (old, new, undated)] == [False, True, True]
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda case: f"{case.source} {case.name}")
+async def test_a_source_makes_of_a_recording_what_its_golden_file_says(recording: Recording) -> None:
+    """To accept a difference: `python -m tests.activities.sources.recordings`."""
+    assert await difference(recording) == ""
+
+
+@pytest.mark.parametrize(
+    "recording", [case for case in RECORDINGS if case.name == "damaged"], ids=lambda case: case.source
+)
+async def test_one_bad_record_is_set_aside_and_the_others_stay(recording: Recording) -> None:
+    outcome = json.loads(await played(recording))
+    assert outcome["set_aside"] >= 2
+    assert outcome.get("records") or outcome.get("results")
+
+
+def test_every_source_has_recordings_and_every_golden_file_is_compared() -> None:
+    assert {case.source for case in RECORDINGS} == set(ONLINE)
+    assert {case.golden for case in RECORDINGS} == set(RECORDED.glob("*/*.golden.json"))
+    assert len({case.golden for case in RECORDINGS}) == len(RECORDINGS)

@@ -1,9 +1,10 @@
-"""Which sentences of a text can be quoted alone."""
+"""Which sentences can be quoted alone, and where those of a person's own text end."""
 
 import pytest
 
 from activities.contracts.evidence import Evidence, EvidenceType
-from activities.text.sentences import quotable, sentences, split
+from activities.text.layout import units
+from activities.text.sentences import Sentence, quotable, sentences, split
 
 
 def quotes(text: str, kind: EvidenceType) -> list[str]:
@@ -103,3 +104,133 @@ def test_a_stop_without_a_blank_and_the_marks_of_items_within_a_sentence_are_rea
     third = "Fifty-eight patients completed two years of the treatment that they were given."
     text = f"{first} {second}{third}"
     assert [one.quote for one in split("x", text)] == [first, second, third]
+
+
+def rows(text: str) -> list[tuple[str, str]]:
+    """What stands over each row, and the row."""
+    return [(unit.head, text[unit.start : unit.end]) for unit in units(text) if unit.is_row]
+
+
+def read(text: str) -> tuple[Sentence, ...]:
+    return sentences(Evidence(evidence_id="a", source="s", title="", text=text, evidence_type="document"))
+
+
+LOG = "2025-02-03 01:12 backup of host larch started\n2025-02-03 01:14 disk sdb reports unreadable sectors\n"
+MINUTES = """# Board, 5 May
+
+- Membership stands at 143. That is nine more.
+- ~~The regatta takes place on 14 June.~~ Withdrawn: it is cancelled.
+"""
+
+
+def test_a_line_of_a_list_or_a_log_is_one_statement_under_its_heading() -> None:
+    assert rows(LOG) == [("", line) for line in LOG.splitlines()]
+    assert rows(MINUTES) == [
+        ("Board, 5 May", "- Membership stands at 143. That is nine more."),
+        ("Board, 5 May", "- ~~The regatta takes place on 14 June.~~ Withdrawn: it is cancelled."),
+    ]
+
+
+def test_prose_that_is_wrapped_is_read_on_and_a_heading_above_it_is_none_of_it() -> None:
+    text = (
+        "Heating\nThe boiler was replaced in March by the firm that serviced it before, which took\n"
+        "two days. The old one is kept in the cellar until the council collects it in the\nsummer.\n"
+    )
+    assert [(sentence.head, sentence.is_row) for sentence in read(text)] == [("Heating", False)] * 2
+    assert read(text)[0].quote.endswith("which took\ntwo days.")
+
+
+def test_an_amount_at_the_beginning_of_a_wrapped_line_is_no_item() -> None:
+    text = (
+        "1. Growth\nBarley was grown in pots with (cv. Lund)\nand without silicon. The harvest of a pot was\n"
+        "14.2 g with it and 11.6 g without (difference\n2.6 g), which is more than the scales\nwould miss.\n"
+        "2. Water\nThe level fell in both groups for eleven\ndays, and in one of them it was\nback first.\n"
+    )
+    barley, harvest, water = (" ".join(sentence.quote.split()) for sentence in read(text))
+    assert barley == "Barley was grown in pots with (cv. Lund) and without silicon."
+    assert harvest.startswith("The harvest of a pot was 14.2 g with it")
+    assert harvest.endswith("2.6 g), which is more than the scales would miss.")
+    assert water.startswith("The level fell")
+    assert [sentence.head for sentence in read(text)] == ["1. Growth", "1. Growth", "2. Water"]
+
+
+def test_a_numbered_line_is_a_heading_over_its_clauses_and_an_item_among_others() -> None:
+    lease = "2 Rent\n\n2.1 The rent is 900 a month.\n\n3 Deposit\n\nThe deposit has an account of its own."
+    assert [sentence.head for sentence in read(lease)] == ["2 Rent", "3 Deposit"]
+    tasks = ["1. Buy milk and bread", "2. Call the plumber", "3. Mend the door"]
+    assert rows("\n\n".join(tasks)) == [("", task) for task in tasks]
+
+
+def test_a_line_that_opens_a_list_stands_over_no_later_paragraph() -> None:
+    text = "# Soup\n\nIngredients:\n- 1 kg of tomatoes\n- 2 onions\n\nThe soup is left to cool for two hours."
+    assert [unit.head for unit in units(text)] == ["Ingredients", "Ingredients", "Soup"]
+
+
+def test_a_line_of_settings_is_a_row_under_its_section() -> None:
+    assert rows("http:\n  port: 8087\n  read_timeout: 15s\ndatabase:\n  pool_size: 40\n") == [
+        ("http", "  port: 8087"),
+        ("http", "  read_timeout: 15s"),
+        ("database", "  pool_size: 40"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "row"),
+    [
+        ("day,what,paid\n3 May,train to Leeds,61.40\n4 May,hotel in Leeds,214.00", "day,what,paid", "61.40"),
+        ("| Item | Decision |\n|---|---|\n| Boathouse door | repair it |", "Item | Decision", "repair it"),
+        ("# Do\n| Item | Task |\n|---|---|\n| Boathouse door | mend |", "Item | Task", "| Boat"),
+        ("plate | driver\nHH-A 12 | Keller of Altona", "plate | driver", "Keller"),
+    ],
+)
+def test_a_row_has_the_columns_of_its_table_as_words_and_is_quoted_as_it_stands(
+    text: str, columns: str, row: str
+) -> None:
+    sentence = next(one for one in read(text) if row in one.quote)
+    assert (sentence.head, sentence.is_row) == (columns, True)
+    assert sentence.quote in text
+    assert {word.strip("| ").casefold() for word in columns.replace(",", "|").split("|")} & set(
+        sentence.terms
+    )
+
+
+def test_a_field_too_short_to_be_quoted_is_quoted_with_the_next_and_never_left_out() -> None:
+    text = "Order 55\n\nDate: 3 May\nRefund: 1,146\nFunding: 20,000\nSent to: D. Fenwick\n"
+    documents = read(text)
+    assert {one.head for one in documents} == {"Order 55"}
+    assert [one.quote for one in documents] == [
+        "Date: 3 May\nRefund: 1,146",
+        "Funding: 20,000\nSent to: D. Fenwick",
+    ]
+    # a total at the end of a list can be cited by a writer, whose labels never share a line
+    bill = "Heat pump, 32 kilowatt: 58,400\nNet: 64,600\nVAT: 12,274\nTotal: 76,874\n"
+    assert [sentence.quote for sentence in read(f"Offer 7\n\n{bill}")] == [
+        "Heat pump, 32 kilowatt: 58,400",
+        "Net: 64,600\nVAT: 12,274\nTotal: 76,874",
+    ]
+
+
+def test_clauses_keep_their_numbers_and_labels_of_studies_are_fields_of_a_users_text() -> None:
+    documents = read(
+        "Agreement\n\n2.1 The rooms are cleaned daily.\n2.2 Windows are cleaned four times a year.\n"
+    )
+    assert [one.quote for one in documents] == [
+        "2.1 The rooms are cleaned daily.",
+        "2.2 Windows are cleaned four times a year.",
+    ]
+
+
+def test_a_label_that_is_glued_to_a_number_ends_the_sentence_before_it() -> None:
+    text = (
+        "RESULTS: Mortality fell in those who took it (P<0.05).CONCLUSION: It lowers mortality in adults too."
+    )
+    found = sentences(Evidence(evidence_id="a", source="s", title="", text=text))
+    assert found[1].quote == "It lowers mortality in adults too."
+
+
+def test_a_short_line_that_ends_with_the_stop_of_its_script_is_no_heading() -> None:
+    lines = (
+        "\u9505\u7089\u4ece\u661f\u671f\u4e00\u8d77\u505c\u6b62\u5de5\u4f5c\u3002",
+        "\u674e\u660e\u53d6\u5f97\u4e24\u4efd\u62a5\u4ef7\u3002",
+    )
+    assert [unit.is_row for unit in units("\n\n".join(lines))] == [False, False]

@@ -2,17 +2,21 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Usage
 from activities.contracts.step import Reading
 from activities.report.assemble import build_report
+from activities.settings import Settings
 from client.listing import Row
 from client.reports.answer import cited_of
 from client.run import RunStatus
-from client.web.frame import MAX_CHARS, drafts_of, parts_of, rendered, report_body
-from client.web.home import word_of
+from client.web.frame import MAX_CHARS, Frame, drafts_of, parts_of, rendered, report_body
+from client.web.home import Home, word_of
+from client.web.reading import MAX_TURNS, Talking
 from client.web.running import LINES, Live, steps_of
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
@@ -164,3 +168,23 @@ def test_each_citation_of_the_report_leads_to_its_quote() -> None:
         assert links
         assert all(link.get("href").startswith("/run/ask-1/source/pmid%3A1") for link in links)
         assert not page.xpath("//script | //details[@class='cite']")
+
+
+def talking(home: Path) -> Talking:
+    """As a process of the page has it that was just started."""
+    frame = SimpleNamespace(settings=Settings(home=home))
+    return Talking(cast(Frame, frame), cast(Home, None))
+
+
+def test_a_conversation_survives_the_process_and_is_its_users_own(home: Path) -> None:
+    talking(home).keep("ada", "ask-1", "<p>first</p>")
+    talking(home).keep("ada", "ask-1", "<p>\u00fcber</p>")
+    assert talking(home).conversation("ada", "ask-1") == ["<p>first</p>", "<p>\u00fcber</p>"]
+    assert talking(home).conversation("bob", "ask-1") == []
+    for number in range(MAX_TURNS):
+        talking(home).keep("ada", "ask-1", str(number))
+    assert talking(home).conversation("ada", "ask-1") == [str(number) for number in range(MAX_TURNS)]
+    (file,) = (home / "state" / "talks").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    file.write_text("[")
+    assert talking(home).conversation("ada", "ask-1") == []
