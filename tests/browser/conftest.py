@@ -4,18 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from tests.browser.chromium import FLAGS, binary
+from tests.browser.chromium import open_browser
 from tests.browser.staged import Stage, staged
 
 
 @pytest.fixture
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=binary(), args=[f for f in FLAGS if "pipe" not in f])
+    with open_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -10,20 +10,21 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.browser.chromium import binary, open_page
+from tests.browser.chromium import open_browser
 
 WIDTH, HEIGHT = 1024, 1080
 QUESTION = "What is known about survival in lung cancer?"
-PICTURES: tuple[tuple[str, int, int, Literal["light", "dark"]], ...] = (
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+PICTURES: tuple[tuple[str, int, int, Scheme], ...] = (
     ("run", 1400, 900, "light"),
     ("dark", 1400, 900, "dark"),
     ("phone", 390, 844, "light"),
@@ -35,7 +36,7 @@ COLUMNS = (
     *("DeterminatorStopReason", "Workflow ID"),
 )
 """Of the list of workflows, as docs/operation.md says."""
-DRAWN_SECONDS = 6.0
+DRAWN_MS = 6_000
 """The Web UI draws its list after the page is complete."""
 
 
@@ -50,11 +51,11 @@ def main(source: str, folder: Path) -> None:
 
 def report(path: Path, folder: Path) -> None:
     """Save the top of the page in both colour schemes."""
-    with open_page() as page:
-        page.open(path.resolve().as_uri(), width=WIDTH, height=HEIGHT)
-        for scheme in ("light", "dark"):
-            page.media(scheme)
-            page.picture(folder / f"report-{scheme}.png")
+    with open_browser() as browser:
+        for scheme in SCHEMES:
+            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+            page.goto(path.resolve().as_uri())
+            page.screenshot(path=folder / f"report-{scheme}.png")
 
 
 @contextmanager
@@ -81,10 +82,9 @@ def served() -> Iterator[str]:
 def the_page(folder: Path) -> None:
     """Save the page as a person goes through it: the box, a plan, a report with a source, in the dark, and
     on a phone."""
-    with served() as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=binary())
+    with served() as address, open_browser() as browser:
 
-        def window(width: int, height: int, scheme: Literal["light", "dark"] = "light") -> Page:
+        def window(width: int, height: int, scheme: Scheme = "light") -> Page:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
             page.goto(address)
             page.wait_for_selector("#history :is(li, p)", state="attached")
@@ -114,22 +114,21 @@ def the_page(folder: Path) -> None:
             page.locator("#source mark#quote").wait_for()
             page.wait_for_selector("#history li", state="attached")
             save(page, name)
-        browser.close()
 
 
 def list_of_runs(ui: str, path: Path) -> None:
     """Save the Web UI's list of workflows with the columns of a run."""
     address = f"{ui}/namespaces/default/workflows"
     columns = json.dumps({"default": [{"label": name} for name in COLUMNS]})
-    with open_page() as page:
-        page.size(1720, 540)
-        page.call("Page.navigate", url=address)
-        time.sleep(DRAWN_SECONDS)
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 1720, "height": 540})
+        page.goto(address)
+        page.wait_for_timeout(DRAWN_MS)
         for kept in ("namespace-workflow-table-columns", "namespace-workflows-table-columns"):
-            page.value(f"localStorage.setItem({json.dumps(kept)}, {json.dumps(columns)})")
-        page.call("Page.navigate", url=f"{address}?query={quote(RUNS)}")
-        time.sleep(DRAWN_SECONDS)
-        page.picture(path)
+            page.evaluate("([name, columns]) => localStorage.setItem(name, columns)", [kept, columns])
+        page.goto(f"{address}?query={quote(RUNS)}")
+        page.wait_for_timeout(DRAWN_MS)
+        page.screenshot(path=path)
 
 
 if __name__ == "__main__":
