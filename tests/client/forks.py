@@ -30,10 +30,7 @@ IMPORTED = (
     *("activities.report.formats.markdown", "activities.report.formats.page"),
     *("activities.report.parts.conclusions", "activities.report.parts.readings"),
     *(
-        "activities.report.run_folder",
-        "client.api",
-        "client.blocking",
-        "client.cli.ask",
+        *("activities.report.run_folder", "client.api", "client.blocking", "client.cli.ask"),
         "client.cli.results",
     ),
     *("client.cli.gate", "client.cli.results", "client.cli.review", "client.cli.runs", "client.cli.screen"),

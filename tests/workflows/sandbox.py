@@ -16,10 +16,7 @@ from temporalio.workflow import _Definition
 DATA_AND_RULES = (
     *("workflows.types", "workflows.event_types", "workflows.graph.definition", "workflows.memory"),
     *(
-        "workflows.rules",
-        "workflows.amounts",
-        "workflows.sections.types",
-        "workflows.state",
+        *("workflows.rules", "workflows.amounts", "workflows.sections.types", "workflows.state"),
         "workflows.part_state",
     ),
 )

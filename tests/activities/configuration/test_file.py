@@ -119,14 +119,10 @@ def test_every_mistake_of_a_file_is_named_at_once(written: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[llm]\nprovider = 'anthropic'\n",
-        "[output]\ninclude_citations = false\n",
-        "[output]\ninclude_methodology = false\n",
-        "[model]\napi_key = 'sk-1'\n",
-        "[temporal]\napi_key = 'sk-1'\n",
-        "[mcp.Files]\ncommand = ['x']\n",
-        "[tools]\nenabled = 'pubmed'\n",
-        "model = 'a'\n[llm]\nmodel = 'b'\n",
+        *("[llm]\nprovider = 'anthropic'\n", "[output]\ninclude_citations = false\n"),
+        *("[output]\ninclude_methodology = false\n", "[model]\napi_key = 'sk-1'\n"),
+        *("[temporal]\napi_key = 'sk-1'\n", "[mcp.Files]\ncommand = ['x']\n"),
+        *("[tools]\nenabled = 'pubmed'\n", "model = 'a'\n[llm]\nmodel = 'b'\n"),
     ],
 )
 def test_what_cannot_act_is_refused_with_its_reason(written: Path, text: str) -> None:

@@ -18,32 +18,14 @@ from tests.activities.report import wide, written
 ODD = (
     *("<script>alert(1)</script>", "![x](http://evil.example/p.png)", "[1] [9]", "| cell", "# Head", "$x$"),
     *(
-        "\u4e8c\u7532\u53cc\u80cd",
-        "\u05e9\u05dc\u05d5\u05dd",
-        "\u202egnp",
-        "{brace \\input",
+        *("\u4e8c\u7532\u53cc\u80cd", "\u05e9\u05dc\u05d5\u05dd", "\u202egnp", "{brace \\input"),
         "95% CI [2, 14]",
     ),
 )
 TEXTS = frozenset(
     [
-        "text",
-        "title",
-        "key_question",
-        "note",
-        "question",
-        "query",
-        "detail",
-        "name",
-        "mechanism",
-        "quote",
-        "authors",
-        "venue",
-        "url",
-        "reason",
-        "finding",
-        "comparator",
-        "current_indications",
+        *("text", "title", "key_question", "note", "question", "query", "detail", "name", "mechanism"),
+        *("quote", "authors", "venue", "url", "reason", "finding", "comparator", "current_indications"),
         "limitations",
     ]
 )

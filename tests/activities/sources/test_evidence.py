@@ -14,18 +14,12 @@ from activities.text.ranking import other_words, words
 
 WORKS = (
     (
-        "pmid:1",
-        "pubmed",
-        "Metformin and colorectal adenomas",
-        "Metformin reduced the recurrence of adenomas.",
-        2016,
+        *("pmid:1", "pubmed", "Metformin and colorectal adenomas"),
+        *("Metformin reduced the recurrence of adenomas.", 2016),
     ),
     (
-        "pmid:2",
-        "europepmc",
-        "Statins in sepsis",
-        "Statins did not change mortality in septic patients.",
-        2010,
+        *("pmid:2", "europepmc", "Statins in sepsis"),
+        *("Statins did not change mortality in septic patients.", 2010),
     ),
     ("doc:3", "library", "Notes on hypertension", "High blood pressure falls with less salt.", None),
 )

@@ -99,16 +99,11 @@ async def test_what_a_drug_leads_to_is_weak_evidence_and_what_the_graph_does_not
 
 
 INJECTIONS = (
-    "metformin') DETACH DELETE n0 //",
-    'metformin"}) MATCH (n) DETACH DELETE n //',
+    *("metformin') DETACH DELETE n0 //", 'metformin"}) MATCH (n) DETACH DELETE n //'),
     "`metformin` MATCH (n) SET n.name = 'x' RETURN n",
-    "metformin] RETURN n UNION MATCH (n) DETACH DELETE n",
-    "$names metformin {limit: 1}",
-    "\\u0027 OR 1=1 //",
-    "CREATE (n:Compound {name: 'metformin'})",
-    "'] DETACH DELETE n0 // metformin",
-    "metformin'x' AS y, n0 DETACH DELETE n0 //",
-    "metformin \\",
+    *("metformin] RETURN n UNION MATCH (n) DETACH DELETE n", "$names metformin {limit: 1}"),
+    *("\\u0027 OR 1=1 //", "CREATE (n:Compound {name: 'metformin'})"),
+    *("'] DETACH DELETE n0 // metformin", "metformin'x' AS y, n0 DETACH DELETE n0 //", "metformin \\"),
 )
 
 

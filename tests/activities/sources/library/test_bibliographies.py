@@ -184,12 +184,7 @@ def test_a_row_with_more_cells_than_headings_is_set_aside(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "nothing",
     [
-        "[No abstract available]",
-        "nan",
-        "NaN",
-        "None",
-        "N/A",
-        "No abstract available.",
+        *("[No abstract available]", "nan", "NaN", "None", "N/A", "No abstract available."),
         "Abstract not available",
     ],
 )

@@ -141,11 +141,7 @@ def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
     documents = read(library)
     assert [d.text for d in documents.documents] == ["my own text"]
     assert {a.name for a in documents.set_aside} == {
-        "link.txt",
-        "climb.txt",
-        "folder",
-        "loop.txt",
-        "dangling.txt",
+        *("link.txt", "climb.txt", "folder", "loop.txt", "dangling.txt"),
     }
 
 
@@ -284,18 +280,8 @@ _json: st.SearchStrategy[Any] = st.recursive(
 _names = st.sampled_from(
     [
         *(
-            "title",
-            "text",
-            "abstract",
-            "authors",
-            "year",
-            "pmid",
-            "pmc",
-            "doi",
-            "arxiv",
-            "nct",
-            "url",
-            "mesh",
+            *("title", "text", "abstract", "authors", "year", "pmid", "pmc", "doi", "arxiv", "nct"),
+            *("url", "mesh"),
         ),
         *("identifiers", "standing", "evidence_type", "publication_types", "full_text", "journal"),
     ]
