@@ -21,7 +21,6 @@ pytestmark = [pytest.mark.xdist_group("plain"), pytest.mark.timeout(400)]
 
 QUESTIONS = (
     "Is laparoscopic surgery as safe as open surgery?",
-    "Is breast cancer prognosis inherited?",
     "Are octogenarians at high risk for carotid endarterectomy?",
     "Does higher body mass index contribute to worse asthma control in an urban population?",
 )
