@@ -204,7 +204,7 @@ class ReviewActivities:
                 (first, second),
                 read_all=state.protocol.stopping == "read_all",
             )
-            return Planned(course=now, order=await self._archive.put_numbers(order))
+            return Planned(course=now, order=await self._archive.put_numbers(order) if order else "")
 
     @activity.defn
     async def keep_decisions(self, step: KeepStep) -> str:

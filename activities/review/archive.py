@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
+
+from pydantic_core import from_json
 
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
@@ -83,9 +85,14 @@ class Archive:
     async def numbers(self, key: str) -> list[int]:
         return [int(number) for number in json.loads(await self.store.get_bytes(key))]
 
-    async def log(self, keys: Iterable[str]) -> list[Decision]:
-        """Read all decisions, in the order in which they were kept."""
-        return [decision for key in keys for decision in await self.lines(key, Decision)]
+    async def log(self, keys: Iterable[str], records: Container[int] | None = None) -> list[Decision]:
+        """Read the decisions on some records, by default on all, in the order in which they were kept."""
+        rows = [line for key in keys for line in (await self.store.get_bytes(key)).splitlines()]
+        return [
+            Decision.model_validate(row)
+            for row in map(from_json, filter(None, rows))
+            if records is None or row["record"] in records
+        ]
 
     async def settled(
         self,

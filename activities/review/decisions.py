@@ -15,6 +15,7 @@ Invariants:
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
@@ -115,22 +116,28 @@ class Marks(Compact):
 
     def state(self, record: int) -> State:
         """Return what follows from all decisions on a record."""
-        letter = self.words[record] if self.words[record] != OPEN else self.labels[record]
-        if letter == OPEN:
-            first, second = self.first[record], self.second[record]
-            if OPEN in (first, second):
-                return "open"
-            if first != second or first == "u":
-                return "conflict"
-            letter = first
-        return "included" if letter == "i" else "excluded"
+        return _state(self.first[record], self.second[record], self.labels[record], self.words[record])
 
     def states(self) -> list[State]:
-        return [self.state(record) for record in range(self.total)]
+        """Return what follows for each record."""
+        return list(map(_state, self.first, self.second, self.labels, self.words))
 
     def both(self, record: int) -> bool:
         """Say whether both screeners have decided."""
         return OPEN not in (self.first[record], self.second[record])
+
+
+@cache
+def _state(first: str, second: str, label: str, word: str) -> State:
+    """Return what follows from the letters of two screeners, of who labels and of who has the word."""
+    letter = word if word != OPEN else label
+    if letter == OPEN:
+        if OPEN in (first, second):
+            return "open"
+        if first != second or first == "u":
+            return "conflict"
+        letter = first
+    return "included" if letter == "i" else "excluded"
 
 
 def written(marks: str, letters: Mapping[int, str]) -> str:

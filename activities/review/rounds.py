@@ -5,10 +5,13 @@ rule for stopping.
 """
 
 import random
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +30,15 @@ from activities.review.stopping import (
     stated_recall,
 )
 
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
 MIN_ROUND = 10
+MAX_TERMS = 50_000
 ROUND_SHARE = 20
 """A round is this part of all records; a sample is drawn after one without a record that is relevant."""
 
+_WORD = re.compile(r"\b\w\w+\b")
 Order = Callable[[Mapping[int, bool], Sequence[int]], list[int]]
 """(record -> included, unread records) -> the unread ones, the most promising first."""
 Measured = tuple[bool, bool]
@@ -42,7 +50,7 @@ class _Settled:
 
     def __init__(self, now: Course, marks: Marks, measured: Measured) -> None:
         self.marks, self.measured = marks, measured
-        states = ((record, marks.state(record)) for record in range(now.first, marks.total))
+        states = enumerate(marks.states()[now.first :], now.first)
         self.included = {
             record: state == "included" for record, state in states if state in ("included", "excluded")
         }
@@ -130,7 +138,7 @@ def next_round(
     *,
     read_all: bool = False,
 ) -> tuple[Course, list[int]]:
-    """Take in a settled round and choose the next; also the whole order of what is unread.
+    """Take in a settled round and choose the next; also the order of all that is unread, where it is read so.
 
     `read_all`: nothing is left unread.
     """
@@ -139,10 +147,11 @@ def next_round(
     if now.batch or not course.left:
         course = settled.after_round(read_all=read_all)
     unread = [record for record in range(now.first, marks.total) if record not in settled.included]
-    ordered = order(settled.included, unread)
+    ordered: list[int] = []
     chosen: Sequence[int] = ()
     drawn = now.drawn
     if course.phase == "ranked":
+        ordered = order(settled.included, unread)
         chosen = ordered[: max(MIN_ROUND, course.total // ROUND_SHARE)]
     elif course.phase == "sample":
         chosen = random.Random(f"{seed}/{now.number}").sample(unread, min(course.until_look, len(unread)))
@@ -191,6 +200,33 @@ def accuracy_of(name: str, verdicts: str, labels: str) -> ScreenerAccuracy:
     )
 
 
+def counted_terms(texts: Sequence[str]) -> csr_matrix:
+    """Count the words and pairs of words of each text, the `MAX_TERMS` that are most frequent in all.
+
+    The result is that of scikit-learn's `CountVectorizer(ngram_range=(1, 2), max_features=MAX_TERMS)`, at a
+    part of its time and memory: terms are numbers, ordered as their words are.
+    """
+    words = [_WORD.findall(text.lower()) for text in texts]
+    vocabulary = {word: place for place, word in enumerate(sorted(set(chain.from_iterable(words))), start=1)}
+    places = np.fromiter((vocabulary[word] for row in words for word in row), np.int64)
+    rows = np.repeat(np.arange(len(texts)), [len(row) for row in words])
+    followed = np.flatnonzero(rows[1:] == rows[:-1])
+    singles = places * (len(vocabulary) + 1)
+    terms, columns, counts = np.unique(
+        np.concatenate((singles, singles[followed] + places[followed + 1])),
+        return_inverse=True,
+        return_counts=True,
+    )
+    rows = np.concatenate((rows, rows[followed]))
+    kept = np.zeros(len(terms), bool)
+    kept[np.argsort(-counts.astype(np.float64))[:MAX_TERMS]] = True
+    stays = kept[columns]
+    columns = (np.cumsum(kept) - 1)[columns[stays]]
+    matrix = csr_matrix((np.ones(len(columns)), (rows[stays], columns)), shape=(len(texts), kept.sum()))
+    matrix.sort_indices()  # once, and not in each fit
+    return matrix
+
+
 class Ranker:
     """The records of a review as features, and their order by what was decided.
 
@@ -203,12 +239,18 @@ class Ranker:
 
     def __init__(self, texts: Sequence[str], protocol: str) -> None:
         """`texts`: title and abstract of each record; `protocol`: its question and criteria as text."""
-        from sklearn.feature_extraction.text import TfidfVectorizer  # in a thread: it takes a second
+        from sklearn.feature_extraction.text import TfidfTransformer  # in a thread: it takes a second
 
-        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=1, ngram_range=(1, 2), max_features=50_000)
-        features = csr_matrix(vectorizer.fit_transform([*texts, protocol]))
-        features.sort_indices()  # once, and not in each fit
+        counts = counted_terms([*texts, protocol])
+        features = csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
         self._features, self._protocol = features[:-1], features[-1]
+
+    @cached_property
+    def _threads(self) -> "ThreadpoolController":
+        """Return what keeps scipy to one thread: its threads wait for each other longer than they work."""
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController()
 
     def scores(self, decisions: Mapping[int, bool]) -> NDArray[np.float64]:
         """Score each record, higher for what is likelier to be included; `decisions`: place -> included."""
@@ -219,7 +261,8 @@ class Ranker:
 
         places = sorted(decisions)
         model = LogisticRegression(class_weight="balanced", C=1.0, max_iter=200, solver="liblinear")
-        model.fit(self._features[places], [decisions[place] for place in places])
+        with self._threads.limit(limits=1):
+            model.fit(self._features[places], [decisions[place] for place in places])
         return np.asarray(model.decision_function(self._features), dtype=np.float64)
 
     def order(self, decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:

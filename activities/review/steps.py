@@ -122,7 +122,7 @@ class ReadDone(Compact):
 class Planned(Compact):
     course: Course
     order: str = ""
-    """Key of the order of all unread records."""
+    """Key of the order of all unread records; empty where the one before stands."""
 
 
 class KeepStep(Compact):

@@ -20,8 +20,8 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
-from scipy.stats import beta, hypergeom, nbinom, poisson
+from scipy.special import betaincinv, gammaln, softmax, xlog1py, xlogy
+from scipy.stats import beta, hypergeom, poisson
 
 from activities.review.state import Sample, Share
 
@@ -37,6 +37,7 @@ GRID = 40
 """Quantiles of each screener's sensitivity over which the missed records are averaged."""
 NEGLIGIBLE = 1e-5
 Numbers = NDArray[np.float64]
+Counted = NDArray[np.int_]
 
 
 def share(hits: int, of: int, confidence: float = CONFIDENCE) -> Share:
@@ -102,32 +103,34 @@ def errors(found: int, hits: tuple[Share, Share], before: Counts, sample: Counts
     relevant, the ones which that screener did not exclude.
     """
     mistaken, in_sample = before.mistakes(), sample.mistakes()
-    most = min(found, len(mistaken) + len(in_sample) - 2)
-    rows = [_missed(found - wrong, [_less(hit, wrong) for hit in hits], found) for wrong in range(most + 1)]
-    return Errors(mistaken, in_sample, np.asarray(rows))
+    wrong = np.arange(1 + min(found, len(mistaken) + len(in_sample) - 2))
+    return Errors(mistaken, in_sample, _missed(np.maximum(found - wrong, 1), hits, wrong, found // 2 + 30))
 
 
-def _less(part: Share, wrong: int) -> tuple[int, int]:
-    """Return the hits and misses of a screener without records that both included by mistake."""
-    return max(0, part.hits - wrong), part.of - part.hits
+def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, numbers: int) -> Numbers:
+    """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `included`.
 
-
-def _missed(included: int, counts: list[tuple[int, int]], most: int) -> Numbers:
-    """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `found`.
-
-    Each sensitivity is uncertain: it is distributed as the lower ends of Clopper and Pearson's intervals,
-    which holds for few records as well. Screeners miss independently of each other, and the number missed
-    before `found` were found follows a negative binomial distribution. Where screeners are alike and miss the
-    same records, more are missed than this says.
+    A row for each of `wrong`, which both included by mistake. Each sensitivity is uncertain: it is
+    distributed as the lower ends of Clopper and Pearson's intervals, which holds for few records as well.
+    Screeners miss independently of each other, and the number missed before `included` were found follows a
+    negative binomial distribution. Where screeners are alike and miss the same records, more are missed than
+    this says.
     """
     quantiles = (np.arange(GRID) + 0.5) / GRID
     first, second = (
-        1 - (beta.ppf(quantiles, hits, misses + 1) if hits else 0 * quantiles) for hits, misses in counts
+        1
+        - np.where(
+            true[:, None], betaincinv(np.maximum(true, 1)[:, None], hit.of - hit.hits + 1, quantiles), 0
+        )
+        for hit in hits
+        for true in (np.maximum(hit.hits - wrong, 0),)
     )
-    by_both = np.sort(np.outer(first, second).ravel()).reshape(2 * GRID, -1).mean(axis=1)
-    numbers = np.arange(most // 2 + 30)
-    chances = nbinom.pmf(numbers[:, None], max(included, 1), 1 - by_both[None, :])
-    return np.asarray(chances.mean(axis=1))
+    products = np.sort((first[:, :, None] * second[:, None, :]).reshape(len(wrong), -1), axis=1)
+    by_both = products.reshape(len(wrong), 2 * GRID, -1).mean(axis=2)[:, None, :]
+    missed, included = np.arange(numbers)[None, :, None], included[:, None, None]
+    ways = gammaln(missed + included) - gammaln(missed + 1) - gammaln(included)
+    chances = np.exp(ways + xlog1py(included, -by_both) + xlogy(missed, by_both))
+    return np.asarray(chances.mean(axis=2))
 
 
 def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:

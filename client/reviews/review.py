@@ -1,7 +1,7 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.metadata import version
@@ -158,10 +158,13 @@ class Review:
             self._records = view.records, records
         return records
 
-    async def decisions(self, view: ReviewState | None = None) -> list[Decision]:
-        """Every decision, oldest first."""
+    async def decisions(
+        self, view: ReviewState | None = None, records: Container[int] | None = None
+    ) -> list[Decision]:
+        """Every decision, or those on some records, oldest first."""
         view = view or await self.view()
-        return [*await self.archive.log((*view.log, *view.loose)), *view.pending]
+        pending = [made for made in view.pending if records is None or made.record in records]
+        return [*await self.archive.log((*view.log, *view.loose), records), *pending]
 
     async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
         """Return what waits for a person next; where none is named, what anybody may decide on."""
@@ -170,8 +173,8 @@ class Review:
         order = await self.archive.numbers(view.orders[-1]) if ordered else []
         waiting = list(view.waiting(by, order))
         chosen = waiting[:most]
-        held = await self.decisions(view) if any(row.kind == "conflict" for row in chosen) else []
-        made = latest(held).values()
+        differ = {row.record for row in chosen if row.kind == "conflict"}
+        made = latest(await self.decisions(view, differ) if differ else ()).values()
         return [
             await self._task(view, row, by, len(waiting) - at, made if row.kind == "conflict" else ())
             for at, row in enumerate(chosen)

@@ -2,10 +2,12 @@
 
 import random
 
+import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 from activities.review.decisions import Marks
-from activities.review.rounds import next_round, restated
+from activities.review.rounds import counted_terms, next_round, restated
 from activities.review.state import Course, Sample
 from activities.review.stopping import ERROR, Counts, errors, planned, probability_below, share, stated_recall
 
@@ -26,6 +28,14 @@ def test_what_screeners_miss_together_grows_with_what_each_misses() -> None:
     good, poor = (errors(90, shares, Counts()).missed[0] for shares in (GOOD, POOR))
     assert sum(good) == pytest.approx(1, abs=1e-5)
     assert good[0] > 0.7 > 0.2 > poor[0]
+
+
+def test_a_screener_who_may_have_met_no_relevant_record_leaves_what_was_missed_open() -> None:
+    """Both mistakes may be all that it included: then nobody knows how many it missed."""
+    made = errors(17, (share(1, 14), share(2, 18)), Counts(agreed=17, only=(20, 30), neither=300))
+    assert np.isfinite(made.missed).all()
+    assert 0.0 <= made.missed[2].sum() < 0.5
+    assert made.missed[0].sum() > made.missed[1].sum() > made.missed[2].sum()
 
 
 def test_what_screeners_include_by_mistake_is_a_distribution_about_its_estimate() -> None:
@@ -119,3 +129,12 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     again = restated(course, marks).recall
     assert again is not None
     assert again >= (course.recall or 0)
+
+
+def test_terms_are_counted_as_scikit_learn_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("activities.review.rounds.MAX_TERMS", 40)
+    draw = random.Random("terms")
+    words = ["Ab", "abc", "ab", "\u00e9t\u00e9", "a", "x-ray", "b12", "\u4e2d\u6587", "of", "the"]
+    texts = [" ".join(draw.choices(words, k=draw.randrange(30))) for _ in range(60)]
+    theirs = CountVectorizer(ngram_range=(1, 2), max_features=40, dtype=np.float64).fit_transform(texts)
+    assert np.array_equal(counted_terms(texts).toarray(), theirs.toarray())
