@@ -6,7 +6,7 @@ FOLDER holds screened records as for `benchmarks.screening`. A review of `--reco
 other titles) with two scripted models is started from a home of its own on the embedded server; a person
 labels and decides meanwhile, one decision a message, and is right. Server and worker are killed at random
 moments. Printed: records a minute; calls that a model was asked twice; bytes and events of each history, the
-memory of the worker, the decisions of the person and how long each took.
+memory of the worker, processor time, the decisions of the person and how long each took.
 
 A call that comes again was in one of four states: its answer was in the store, or its worker was not killed
 (there must be none of both: exit code 1); the model had sent the answer and the worker had not read it, or
@@ -135,6 +135,17 @@ class Watch:
     def __init__(self) -> None:
         self.waits: list[float] = []
         self.memory = 0
+        self.processors: dict[str, dict[int, float]] = {"server": {}, "worker": {}}
+        """Kind of process -> its ids -> seconds of processor time."""
+
+    def look_at(self, kind: str, pid: int) -> None:
+        with contextlib.suppress(OSError, IndexError):
+            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            self.processors[kind][pid] = ticks / os.sysconf("SC_CLK_TCK")
+            if kind == "worker":  # the most memory that it has had, in kilobytes
+                self.memory = max(self.memory, int(status.split("VmHWM:")[1].split()[0]))
 
 
 async def person(review: Review, models: Models, watch: Watch) -> None:
@@ -179,17 +190,13 @@ async def killer(home: Path, kills: int, models: Models, expected: int) -> None:
         models.kills.append(time.monotonic())
 
 
-async def memory(home: Path, watch: Watch) -> None:
+async def look(home: Path, watch: Watch) -> None:
     while True:
-        for pid in (await asyncio.to_thread(processes_of, home))["worker"]:
-            with contextlib.suppress(OSError, IndexError):
-                watch.memory = max(watch.memory, peak_of(pid))
+        processes = await asyncio.to_thread(processes_of, home)
+        for kind in watch.processors:
+            for pid in processes[kind]:
+                watch.look_at(kind, pid)
         await asyncio.sleep(1.0)
-
-
-def peak_of(pid: int) -> int:
-    """The most memory that a process has had, in kilobytes."""
-    return int(Path(f"/proc/{pid}/status").read_text(encoding="ascii").split("VmHWM:")[1].split()[0])
 
 
 async def histories(review: Review) -> list[tuple[int, int]]:
@@ -223,7 +230,7 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             began = time.monotonic()
             beside = [
                 asyncio.ensure_future(killer(home, options.kills, models, options.expected)),
-                asyncio.ensure_future(memory(home, watch)),
+                asyncio.ensure_future(look(home, watch)),
             ]
             while True:
                 watcher = asyncio.ensure_future(person(review, models, watch))
@@ -254,6 +261,9 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             for size, events in await histories(review):
                 print(f"history: {size / 2**20:.2f} MB, {events:,} events")
             print(f"memory of the worker at most {watch.memory / 1024:.0f} MB")
+            for kind, seconds_of in watch.processors.items():
+                spent = sum(seconds_of.values())
+                print(f"processor time of {len(seconds_of)} processes ({kind}): {spent:.0f} s")
             if waits := sorted(watch.waits):
                 usual = waits[len(waits) // 2] * 1000
                 print(f"{len(waits)} decisions of a person, {usual:.0f} ms each, longest {waits[-1]:.1f} s")

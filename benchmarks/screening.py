@@ -1,22 +1,25 @@
 """Is the recall that a review states true, and how much reading does stopping save?
 
     python -m benchmarks.screening FOLDER [--orders 200] [--sample 100] [--review NAME ...] [--seed TEXT]
+        [--runs FILE]
 
 FOLDER holds `NAME.jsonl.gz` (records with `title`, `abstract`, `included`) and `NAME.review.json` (`title`,
 `criteria`). Each order is one simulated review by `activities.review.rounds`: a person labels a random
 sample, two independent screeners of a given sensitivity and specificity read in the learnt order, a person
-who is right decides where they differ, and the product's rule stops. Printed: the share of reviews whose
-stated recall is true, the records that were not read, of all reviews and of those in which something could be
-saved (reading all would show a recall of 95 %), and, for the order alone, the share of records read for 95 %
-of those included beside the order by BM25 and a random one.
+who is right decides where they differ, and the product's rule stops. FILE keeps each simulated review as a
+line, so that what was simulated once is not simulated again. Printed, the smallest review first: the share of
+reviews whose stated recall is true with its exact interval, the records that were not read, of all reviews
+and of those in which something could be saved (reading all would show a recall of 95 %), and, for the order
+alone, the share of records read for 95 % of those included beside the order by BM25 and a random one.
 """
 
 import argparse
 import gzip
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -25,7 +28,7 @@ import bm25s
 from activities.review.decisions import Marks
 from activities.review.rounds import Ranker, draw_sample, next_round, restated
 from activities.review.state import Course
-from activities.review.stopping import TARGET
+from activities.review.stopping import TARGET, share
 
 SCREENERS = ((0.967, 0.979), (0.9, 0.9), (0.82, 0.98))
 """Sensitivity and specificity: a language model and two people (otto-SR), and between them."""
@@ -41,20 +44,24 @@ class Review:
     included: tuple[bool, ...]
 
 
-def load(folder: Path, names: Sequence[str]) -> Iterator[Review]:
-    for path in sorted(folder.glob("*.review.json")):
+def load(folder: Path, names: Sequence[str]) -> list[Review]:
+    """Read the reviews of a folder, the smallest first."""
+    reviews = []
+    for path in folder.glob("*.review.json"):
         about = json.loads(path.read_text("utf-8"))
         name = path.name.removesuffix(".review.json")
         if names and name not in names:
             continue
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
-        yield Review(
+        review = Review(
             name,
             f"{about['title']}. {about['criteria']}",
             tuple(f"{row['title']}. {row['abstract']}" for row in rows),
             tuple(bool(row["included"]) for row in rows),
         )
+        reviews.append(review)
+    return sorted(reviews, key=lambda review: len(review.texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,9 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--review", nargs="*", default=[])
     parser.add_argument("--seed", default="screening")
+    parser.add_argument("--runs", type=Path)
     options = parser.parse_args()
+    runs = Runs(options.runs)
     total: list[Simulated] = []
     print("read until 95 % of the included are found: learnt order, BM25, random")
     for review in load(options.folder, options.review):
@@ -157,15 +166,35 @@ def main() -> None:
             f"{review.name:<20} {len(review.texts):>5} records, {sum(review.included):>3} included   {shares}"
         )
         for screeners in SCREENERS:
-            runs = [
-                simulate(review, ranker, screeners, options.sample, f"{options.seed}/{number}")
-                for number in range(options.orders)
+            row = [
+                runs.take(
+                    f"{review.name}/{screeners[0]}/{screeners[1]}/{options.sample}/{seed}",
+                    partial(simulate, review, ranker, screeners, options.sample, seed),
+                )
+                for seed in (f"{options.seed}/{number}" for number in range(options.orders))
             ]
-            total += runs
-            print(f"  screeners {screeners[0]:.3f}/{screeners[1]:.3f}: {summary(runs)}", flush=True)
+            total += row
+            print(f"  screeners {screeners[0]:.3f}/{screeners[1]:.3f}: {summary(row)}", flush=True)
     print(f"all: {summary(total)}")
     if sum(run.reached >= run.stated for run in total) < PROMISED * len(total):
         raise SystemExit(1)
+
+
+class Runs:
+    """Simulated reviews by their names, kept in a file where one is given."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        kept = path.read_text("utf-8").splitlines() if path and path.exists() else []
+        self.by_name = {name: Simulated(**values) for name, values in map(json.loads, kept)}
+
+    def take(self, name: str, make: Callable[[], Simulated]) -> Simulated:
+        if name not in self.by_name:
+            self.by_name[name] = made = make()
+            if self.path:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([name, asdict(made)]) + "\n")
+        return self.by_name[name]
 
 
 def summary(runs: Sequence[Simulated]) -> str:
@@ -174,8 +203,10 @@ def summary(runs: Sequence[Simulated]) -> str:
     def mean(values: Iterable[float]) -> float:
         return fmean([*values] or [0.0])
 
+    true = share(sum(run.reached >= run.stated for run in runs), len(runs))
     return (
-        f"stated recall true {mean(run.reached >= run.stated for run in runs):6.1%}, stated "
+        f"{len(runs)} orders, stated recall true {true.hits / len(runs):6.1%} "
+        f"({true.low:.1%} to {true.high:.1%}), stated "
         f"{mean(run.stated for run in runs):.3f}, reached {mean(run.reached for run in runs):.3f}, saved "
         f"{mean(run.saved for run in runs):5.1%}; 95 % can be shown {mean(run.shows for run in runs):4.0%}, "
         f"saved then {mean(run.saved for run in runs if run.shows):5.1%}"
