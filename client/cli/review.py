@@ -1,6 +1,6 @@
 """`determinator review`: a systematic review from its protocol to its report."""
 
-import asyncio
+import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ import click
 
 from activities.messages import counted
 from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, say
-from client.failures import BadInput
+from client.failures import BadInput, NoAnswer
 from client.reviews.acts import ACTS, Act, commands
 from client.terminal import plain
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from client.api import Determinator
     from client.reviews.review import Review, ReviewStatus, Task
 
-POLL_SECONDS = 0.5
-TRIES = 60
-"""Looks at a review that was just started."""
+MAX_STEP_SECONDS = 10.0
+"""Time in which a step of the review is waited for, before nothing waits for people."""
 MAX_LISTED = 500
 FORMATS = ("md", "html", "docx", "pdf", "json")
 Option = Callable[[Callable[..., object]], Callable[..., object]]
@@ -130,13 +129,18 @@ async def start(client: "Determinator", protocol: Path, as_json: bool) -> None:
     started = await client.start_review(protocol)
     if not as_json:
         print_text(started.id)
-    seen = await waits(started)
-    if as_json:
-        print_json(seen or {"review": started.id})
-    elif seen:
-        show_progress(seen)
-    else:
+    try:
+        await started.at_rest()
+        seen = await started.status()
+    except NoAnswer:
         say(f"its worker is still starting; `determinator review status {started.id}` shows where it stands")
+        if as_json:
+            print_json({"review": started.id})
+        return
+    if as_json:
+        print_json(seen)
+    else:
+        show_progress(seen)
 
 
 @review.command("list")
@@ -171,14 +175,19 @@ async def screen(target: "Review", by: str) -> None:
 async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     """List what waits for people: conflicts of the screeners, full texts that are missing, fields on which
     the extractors differ, and risks of bias with the answers that a model proposes."""
+    from client.cli.screen import where
+
     tasks = await target.tasks(by or "", MAX_LISTED)
+    if not tasks:  # it may have been between two steps
+        seen = await target.at_rest(MAX_STEP_SECONDS)
+        tasks = await target.tasks(by or "", MAX_LISTED)
     if as_json:
         print_json(tasks)
         return
     for blanks, text in (line for task in tasks for line in shown(task)):
         print_text(" " * blanks + plain(text))
     if not tasks:
-        say("nothing waits")
+        say(f"nothing waits. {where(seen)}")
 
 
 def shown(task: "Task") -> Iterator[tuple[int, str]]:
@@ -230,6 +239,7 @@ async def report(target: "Review", form: str, output: Path | None, names: bool) 
     """Print or save the report that a review has published last."""
     from activities.private_files import write_whole
 
+    await first_report(target)
     made = await target.report(form, names=names)
     if output is None and form in ("docx", "pdf"):
         raise BadInput(f"{form} is no text: name a file with --output")
@@ -249,24 +259,16 @@ async def report(target: "Review", form: str, output: Path | None, names: bool) 
 async def export(target: "Review", output: Path | None, names: bool) -> None:
     """Save what a review has come to: the report, decisions.csv (ASReview's columns), records.ris with the
     decisions, the log of all decisions, searches.csv, merged.csv."""
+    await first_report(target)
     for path in await target.export(output or Path(target.id), names=names):
         print_text(str(path))
 
 
-async def waits(target: "Review") -> "ReviewStatus | None":
-    """Return the progress once the review waits for a person; None where no worker answers."""
-    from client.failures import NoAnswer
-
-    seen = None
-    for _ in range(TRIES):
-        try:
-            seen = await target.status()
-        except NoAnswer:
-            return None
-        if seen.gate or seen.status != "running":
-            break
-        await asyncio.sleep(POLL_SECONDS)
-    return seen
+async def first_report(target: "Review") -> None:
+    """Wait for the first report of a review that is about to publish it."""
+    if await target.archive.published(target.id) is None:
+        with contextlib.suppress(NoAnswer):
+            await target.at_rest()
 
 
 def show_progress(seen: "ReviewStatus") -> None:

@@ -17,6 +17,7 @@ from client.terminal import plain
 
 if TYPE_CHECKING:
     from client.reviews.review import Review
+    from workflows.review.types import ReviewProgress
 
 POLL_SECONDS = 0.5
 SCREENED = ("label", "screen", "conflict")
@@ -62,15 +63,21 @@ async def next_record(target: "Review", by: str) -> Task | None:
         seen = await target.progress()
         if (waiting := await target.tasks(by, 1)) and waiting[0].kind in SCREENED:
             return waiting[0]
-        if seen.gate or seen.paused or seen.phase == "waiting" or (await target.row()).status != "running":
+        if seen.rests:
             further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))
-            say(f"nothing to screen for {by}. {plain(seen.title)}: {seen.phase}; {plain(seen.text)}{further}")
+            say(f"nothing to screen for {by}. {where(seen)}{further}")
             return None
         if not look:
             say(f"one moment: {plain(seen.text)}")
         await asyncio.sleep(POLL_SECONDS)
     say(f"nothing for {by} to screen yet; {plain(seen.text)}. Screen again in a minute")
     return None
+
+
+def where(seen: "ReviewProgress") -> str:
+    """Say where a review stands, and who has works to decide on."""
+    people = (f"{name} has {count:,} to decide" for name, count in seen.awaited.items())
+    return plain("; ".join((f"{seen.title}: {seen.phase}", seen.text, *people)))
 
 
 async def send_decision(target: "Review", task: Task, key: str, by: str, criteria: list[str]) -> bool:

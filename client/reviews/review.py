@@ -40,6 +40,7 @@ from client.runs.query import query
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
 
 UPDATE_SECONDS = 60.0
+POLL_SECONDS = 0.5
 STARTS, START_SECONDS = 30, 2.0
 """How often, and after how long, a review is asked again whose worker is being started."""
 M = TypeVar("M", bound=BaseModel)
@@ -124,6 +125,15 @@ class Review:
     async def progress(self) -> ReviewProgress:
         """Where it stands, and whom it waits for."""
         return await self._asked("progress", ReviewProgress)
+
+    async def at_rest(self, seconds: float = 30.0) -> ReviewProgress:
+        """Where it stands once none of its own steps is under way, or after some time."""
+        seen = await self.progress()
+        while not seen.rests and seconds > 0:
+            await asyncio.sleep(POLL_SECONDS)
+            seconds -= POLL_SECONDS
+            seen = await self.progress()
+        return seen
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
         """Where it stands, with what waits for a person next; where none is named, for anybody."""
@@ -225,7 +235,7 @@ class Review:
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
         """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
-        seen = await self.progress()
+        seen = await self.at_rest()
         waits = seen.gate
         if waits not in ("protocol", "report", "full_texts") or (gate and gate != waits):
             raise BadInput(f"{self.id} waits for no approval: {seen.text or seen.phase}")

@@ -97,3 +97,8 @@ class ReviewProgress(Frozen):
     flow: Flow | None = None
     """Of the newest report."""
     validation: Validation | None = None
+
+    @property
+    def rests(self) -> bool:
+        """No step of its own is under way: it waits, is paused or is over."""
+        return bool(self.gate) or self.paused or self.phase in ("waiting", "completed", "cancelled")

@@ -163,6 +163,26 @@ async def test_screening_waits_for_the_step_that_a_review_is_at(
     assert ("nothing for ada to screen yet" in err) == (lines == 2)
 
 
+class Stepping(Review):
+    """A review that takes two steps of its own, and then waits for a person."""
+
+    def __init__(self) -> None:
+        self.phases = ["screening", "full texts", "waiting for full texts"]
+
+    async def progress(self) -> ReviewProgress:
+        phase, *later = self.phases
+        self.phases = later or [phase]
+        return ReviewProgress(title="By keys", phase=phase, gate="" if later else "full_texts")
+
+
+async def test_a_review_is_looked_at_until_no_step_of_its_own_is_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("client.reviews.review.POLL_SECONDS", 0.01)
+    assert (await Stepping().at_rest()).gate == "full_texts"
+    assert (await Stepping().at_rest(0)).phase == "screening"
+
+
 def waits(review: str, *gates: str) -> str:
     seen: dict[str, str] = {}
 
