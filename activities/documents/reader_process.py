@@ -43,7 +43,7 @@ def main() -> None:
             return
         job = json.loads(line)
         body = jobs.read(job["body"])
-        _limit(memory=job["memory"], seconds=job["seconds"], files=job["files"])
+        _limit(memory=job["memory"], seconds=job["seconds"])
         try:
             for item in _items(job, body):
                 _send(results, ITEM, to_json(item))
@@ -54,7 +54,7 @@ def main() -> None:
         except Exception as error:  # noqa: BLE001 - a parser fails with whatever the broken part leads to
             _send(results, UNREADABLE, _reason(error).encode(errors="replace"))
         results.flush()
-        _limit(memory=job["memory"], seconds=HAND_OVER_SECONDS, files=0)
+        _limit(memory=job["memory"], seconds=HAND_OVER_SECONDS)
         del job, body
 
 
@@ -95,7 +95,7 @@ def _send(results: BinaryIO, kind: bytes, data: bytes) -> None:
     results.flush()
 
 
-def _limit(*, memory: int, seconds: float, files: int) -> None:
+def _limit(*, memory: int, seconds: float) -> None:
     """Limit the memory of this process and the processor time of its next job, where the system can."""
     if sys.platform == "win32":
         return
@@ -106,7 +106,7 @@ def _limit(*, memory: int, seconds: float, files: int) -> None:
     for kind, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_FSIZE, files),
+        (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(kind)

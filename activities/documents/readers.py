@@ -88,20 +88,18 @@ class Readers:
         seconds: float,
         stop: Stop | None = None,
         memory: int | None = None,
-        files: int = 0,
     ) -> Iterator[bytes]:
         """Yield the items that `module:name` yields for a body, as JSON, one at a time.
 
         `seconds` limits processor time, `LOAD` times as much the time that passes. `memory`: bytes of address
-        space, where a job needs more than most. `files`: bytes of a
-        file that it may write, where a job needs temporary ones. Raises Unreadable with the reason, Stopped.
+        space, where a job needs more than most. Raises Unreadable with the reason, Stopped.
         """
         stop = stop or Stop()
         with self._free:
             process = self._take()
             try:
                 with stop.ends(process.end):
-                    limits = {"seconds": seconds, "memory": memory or self._memory, "files": files}
+                    limits = {"seconds": seconds, "memory": memory or self._memory}
                     yield from process.run({"function": function, "args": args, **limits}, body, seconds)
             except Unreadable:
                 if stop.asked:
@@ -114,13 +112,11 @@ class Readers:
                 else:
                     process.kill()
 
-    async def read(
-        self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float, files: int = 0
-    ) -> T:
+    async def read(self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float) -> T:
         """Return the one result of `module:name`; a cancelled caller ends the job. Raises Unreadable."""
 
         def work(stop: Stop) -> T:
-            (result,) = self.stream(function, *args, body=body, seconds=seconds, stop=stop, files=files)
+            (result,) = self.stream(function, *args, body=body, seconds=seconds, stop=stop)
             return TypeAdapter(kind).validate_json(result)
 
         return await self.in_thread(work)
