@@ -18,6 +18,7 @@ MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000
 """Signs that belong to a word, and scripts whose vowels are such signs."""
 _WORD = re.compile(rf"[\w{MARKS}]++(?:[-'./][\w{MARKS}]++)*+")
 """A word of a text without `_`, which joins no word."""
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
 """What ends a phrase."""
@@ -64,10 +65,14 @@ def fold(text: str) -> str:
     if text.isascii():  # of ASCII the other steps change nothing
         return text.casefold()
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    if not text.isascii():
-        text = "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFD", text)))
-        text = _GREEK.sub(lambda letter: GREEK[letter[0]], _DASHES.sub("-", text))
-    return text
+    return _BEYOND_ASCII.sub(lambda run: _folded(run[0]), text)
+
+
+@lru_cache(maxsize=4096)
+def _folded(run: str) -> str:
+    """Return characters beyond ASCII without accents, dashes as plain ones and Greek letters by name."""
+    text = "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFD", run)))
+    return _GREEK.sub(lambda letter: GREEK[letter[0]], _DASHES.sub("-", text))
 
 
 def american(word: str) -> str:
