@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from activities.contracts.evidence import Evidence
 from activities.logs import log
 from activities.sources.library.store import Changed, Store
 from activities.text.embeddings import Embedder, Vectors
@@ -36,10 +35,9 @@ DOCUMENTS_AT_ONCE = 500
 """Documents whose vectors are in memory at a time."""
 MAX_TITLES = 600
 """Documents of a folder whose titles are compared until all is encoded: three seconds, once."""
-MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
-"""Documents, and letters of their texts, that are encoded before an answer: four seconds."""
-MAX_LETTERS_ACROSS = 150_000
-"""The letters before a question in another language, which shares no words with them."""
+MAX_LETTERS_BEFORE, MAX_LETTERS_MULTILINGUAL = 40_000, 150_000
+"""Letters of the texts that are encoded before an answer, by the encoder of English and by that of many
+languages: four seconds of a processor."""
 SAMPLE_VECTORS = Path(__file__).parents[1] / "sample" / "vectors"
 """Vectors of the bundled sample by each encoder (`python -m benchmarks.sample_vectors`)."""
 LOWEST = 19
@@ -60,24 +58,19 @@ class Encoding:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def prepare(self, *, across: bool = False) -> None:
-        """Encode what is missing where that is little. Raises sqlite3.Error, Changed.
-
-        `across`: the question is in another language than the documents."""
-        most = MAX_LETTERS_ACROSS if across else MAX_LETTERS_BEFORE
+    def prepare(self) -> None:
+        """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
         with self._lock:
-            missing = self._missing() if self._thread is None else []
+            missing = set(self._missing() if self._thread is None else ())
+            rows = self._store.rows("SELECT number, letters, digest FROM documents") if missing else []
             if missing and self._is_sample:
-                vectors, digests = (
-                    sample_vectors(self._model),
-                    self._store.rows("SELECT number, digest FROM documents"),
-                )
+                vectors = sample_vectors(self._model)
                 self._keep(
-                    {n: vectors[digest] for n, digest in digests if n in missing and digest in vectors}
+                    {n: vectors[digest] for n, _, digest in rows if n in missing and digest in vectors}
                 )
-                missing = self._missing()
-            few = self._store.documents(missing) if across or len(missing) <= MAX_ENCODED_BEFORE else None
-            if missing and few is not None and sum(map(_letters, few)) <= most:
+                missing = set(self._missing())
+            most = MAX_LETTERS_MULTILINGUAL if self._model.context else MAX_LETTERS_BEFORE
+            if missing and sum(letters for n, letters, _ in rows if n in missing) <= most:
                 self._encode_missing(self._model.encode)
 
     def start(self) -> None:
@@ -181,10 +174,6 @@ class Encoding:
         rows = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
         counts = dict(rows)
         return {number: int(counts[number]) for number in self._numbers if number in counts}
-
-
-def _letters(document: Evidence) -> int:
-    return len(document.text)
 
 
 def sample_vectors(model: Embedder) -> Mapping[bytes, Vectors]:

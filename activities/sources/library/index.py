@@ -126,7 +126,7 @@ class LibraryIndex:
         likeness = None
         encoding = self.encoding_of(query)
         if encoding is not None:
-            encoding.prepare(across=language_of_question(query) not in ("", *self.languages))
+            encoding.prepare()
             likeness = encoding.likeness(query)
         order = [int(n) for n in np.argsort(-scores, kind="stable")[: max(CHOSEN, limit)] if scores[n] > 0]
         if likeness is not None:

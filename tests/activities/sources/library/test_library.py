@@ -173,7 +173,7 @@ async def test_a_misspelt_word_finds_what_it_means(
 async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("MAX_ENCODED_BEFORE", "MAX_TITLES"):
+    for name in ("MAX_LETTERS_BEFORE", "MAX_TITLES"):
         monkeypatch.setattr(encoding, name, 0)
     monkeypatch.setattr(encoding, "QUIET_SECONDS", 1.0)
     library = source(tmp_path, folder)
@@ -204,12 +204,24 @@ def test_what_a_library_cannot_hold_is_said(
 async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(
     library: LibrarySource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoding, "MAX_ENCODED_BEFORE", 0)
+    monkeypatch.setattr(encoding, "MAX_LETTERS_BEFORE", 0)
     monkeypatch.setattr(encoding, "QUIET_SECONDS", 60.0)  # a loaded machine may take long to ask
     assert "not encoded yet" in (await ask(library, "How is gout treated in old people?")).detail
     result = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
     assert result.records
     assert result.detail == ""
+
+
+async def test_a_small_folder_in_another_language_than_english_is_encoded_before_its_first_answer(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "letters"
+    own.mkdir()
+    for n in range(60):
+        (own / f"{n}.txt").write_text(f"Der Brief Nummer {n} handelt von der Heizung im Haus. " * 9)
+    (own / "miete.txt").write_text("Das Geld für die Wohnung ist am dritten Werktag jedes Monats zu zahlen.")
+    result = await ask(source(tmp_path, own), "Wann wird die Miete fällig?", limit=1)
+    assert (files(result), result.detail) == (["miete.txt"], "")
 
 
 async def test_a_language_that_no_encoder_knows_is_named(tmp_path: Path) -> None:
