@@ -40,8 +40,9 @@ def _pairs() -> Iterator[tuple[str, str]]:
     """The two forms of each message that is declared as `Plural(N_(...), N_(...))`."""
     import ast
 
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    texts = (path.read_text("utf-8") for path in ROOT.rglob("*.py"))
+    for text in (text for text in texts if "Plural(" in text):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Plural":
                 yield tuple(ast.literal_eval(form.args[0]) for form in node.args[:2])  # type: ignore[attr-defined]
 

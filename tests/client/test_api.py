@@ -93,16 +93,6 @@ def test_a_run_is_extended_paused_and_approved_without_an_event_loop(file_home: 
         assert run.evidence_refs()
 
 
-async def test_a_run_that_waits_is_cancelled_and_leaves_a_report(file_home: Path, library: str) -> None:
-    async with Determinator() as client:
-        run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
-        async for event in run.events():
-            if event.type == "awaiting_approval":
-                break
-        assert await run.cancel() == run.id
-        assert (await run.report()).stop_reason == "cancelled"
-
-
 async def test_what_cannot_be_asked_starts_nothing(home: Path) -> None:
     async with Determinator() as client:
         with pytest.raises(BadInput):
