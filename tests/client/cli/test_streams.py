@@ -21,7 +21,7 @@ def shell(words: str, **env: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_a_command_works_without_its_streams(file_home: Path, library: str) -> None:
-    asked = shell(f'ask "{QUESTION}" --library "{library}" --json <&-')
+    asked = shell(f'ask "{QUESTION}" --mode simple --library "{library}" --json <&-')
     assert asked.returncode == 0, asked
     for words, closed in (("report last", ">&-"), ("list", "2>&-"), ("status last", "<&- >&- 2>&-")):
         ran = shell(f"{words} {closed}")
@@ -31,7 +31,7 @@ def test_a_command_works_without_its_streams(file_home: Path, library: str) -> N
 def test_letters_that_cannot_be_shown_are_replaced(file_home: Path, library: str) -> None:
     ascii_only = {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"}
     question = "W\u00fcrde Metformin \u00c4lteren helfen?"
-    asked = shell(f'ask "{question}" --library "{library}"', **ascii_only)
+    asked = shell(f'ask "{question}" --mode simple --library "{library}"', **ascii_only)
     assert asked.returncode in (0, 4), asked
     listed = shell("list", **ascii_only)
     assert (listed.returncode, "W?rde" in listed.stdout) == (0, True), listed
