@@ -1,12 +1,13 @@
 """Does the back end without a model find the right passage, and name what occurs nowhere?
 
-    python -m benchmarks.passages [--set own everyday nowhere ...] [--bioasq FILE] [--limit N] [--misses]
+    python -m benchmarks.passages [--set own across everyday ...] [--bioasq FILE] [--limit N] [--misses]
 
 Everything is asked as a user's run asks it: the library is searched with the question, and the passages are
 written from what was found.
 
     own         `own_words*.tsv`: questions in a person's own words over the bundled sample: the right work
                 is on the page
+    across      `own_words_across*.tsv`: the same in German, Spanish, Chinese and French
     everyday    `everyday*.jsonl`, folders of documents of everyday kinds with a user's questions: the
                 sentence with the answer is quoted among the first three passages
     nowhere     `nowhere.tsv`: a thing that the bundled sample does not have, and a question about it: it is
@@ -48,6 +49,7 @@ FIRST = 3
 _WORD = re.compile(r"[^\W_]+")
 HERE = Path(__file__).parent
 OWN_WORDS = ("own_words", "own_words_held_out", "own_words_fresh")
+ACROSS = ("own_words_across", "own_words_across_fresh")
 EVERYDAY = ("everyday", "everyday_fresh", "everyday_held_out")
 
 
@@ -120,15 +122,17 @@ def rows_of(name: str) -> list[list[str]]:
     return [line.split("\t") for line in (HERE / f"{name}.tsv").read_text(encoding="utf-8").splitlines()]
 
 
-def over_own_words(figures: Figures, sample: Library, limit: int) -> None:
+def over_own_words(
+    figures: Figures, sample: Library, limit: int, about: str, names: Sequence[str], least: float
+) -> None:
     every = []
-    for name in OWN_WORDS:
+    for name in names:
         asked = [sample.ask(question, frozenset({work})) for work, question in rows_of(name)[:limit]]
         figures.row(f"{name}, on the page", [(one.question, one.among()) for one in asked])
         figures.row(f"{name}, first three", [(one.question, one.among(FIRST)) for one in asked])
         every += asked
-    figures.row("own words, on the page", [(one.question, one.among()) for one in every], 0.95)
-    literal(figures, "own words", sample, every)
+    figures.row(f"{about}, on the page", [(one.question, one.among()) for one in every], least)
+    literal(figures, about, sample, every)
 
 
 def over_everyday(figures: Figures, folder: Path) -> None:
@@ -153,7 +157,9 @@ def over_everyday(figures: Figures, folder: Path) -> None:
 def literal(figures: Figures, name: str, library: Library, asked: Sequence[Asked]) -> None:
     """Count words that are said to occur nowhere, and questions that are said to have no answer."""
     words = [(f"{word.word}: {one.question}", word.word) for one in asked for word in one.absent]
-    figures.row(f"{name}, absent words right", [(about, not library.has(word)) for about, word in words], 1.0)
+    if words:
+        right = [(about, not library.has(word)) for about, word in words]
+        figures.row(f"{name}, absent words right", right, 1.0)
     decided = [(one.question, not any(word.decides for word in one.absent)) for one in asked]
     figures.row(f"{name}, answered", decided)
 
@@ -204,7 +210,7 @@ def over_bioasq(figures: Figures, folder: Path, file: Path, limit: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    names = ("own", "everyday", "nowhere")
+    names = ("own", "across", "everyday", "nowhere")
     parser.add_argument("--set", nargs="*", choices=names, default=list(names))
     parser.add_argument("--bioasq", type=Path)
     parser.add_argument("--limit", type=int, default=1_000)
@@ -215,7 +221,9 @@ def main() -> int:
         folder = Path(place)
         sample = Library(Libraries(folder / "sample").open(SAMPLE), "biomedical")
         if "own" in options.set:
-            over_own_words(figures, sample, options.limit)
+            over_own_words(figures, sample, options.limit, "own words", OWN_WORDS, 0.95)
+        if "across" in options.set:
+            over_own_words(figures, sample, options.limit, "across languages", ACROSS, 0.85)
         if "nowhere" in options.set:
             over_nowhere(figures, sample)
         if "everyday" in options.set:
