@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -206,23 +205,27 @@ def counted_terms(texts: Sequence[str]) -> csr_matrix:
     The result is that of scikit-learn's `CountVectorizer(ngram_range=(1, 2), max_features=MAX_TERMS)`, at a
     part of its time and memory: terms are numbers, ordered as their words are.
     """
-    words = [_WORD.findall(text.lower()) for text in texts]
-    vocabulary = {word: place for place, word in enumerate(sorted(set(chain.from_iterable(words))), start=1)}
-    places = np.fromiter((vocabulary[word] for row in words for word in row), np.int64)
-    rows = np.repeat(np.arange(len(texts)), [len(row) for row in words])
+    vocabulary: dict[str, int] = {}
+    numbers = [
+        np.fromiter(
+            (vocabulary.setdefault(word, len(vocabulary)) for word in _WORD.findall(text.lower())), np.int32
+        )
+        for text in texts
+    ]
+    ranks = np.empty(len(vocabulary), np.int64)
+    ranks[[vocabulary[word] for word in sorted(vocabulary)]] = np.arange(len(vocabulary))
+    words = ranks[np.concatenate(numbers)]
+    rows = np.repeat(np.arange(len(texts), dtype=np.int32), [len(row) for row in numbers])
     followed = np.flatnonzero(rows[1:] == rows[:-1])
-    singles = places * (len(vocabulary) + 1)
-    terms, columns, counts = np.unique(
-        np.concatenate((singles, singles[followed] + places[followed + 1])),
-        return_inverse=True,
-        return_counts=True,
-    )
+    width = len(vocabulary) + 1
+    keys = np.concatenate((words * width, words[followed] * width + words[followed + 1] + 1))
     rows = np.concatenate((rows, rows[followed]))
-    kept = np.zeros(len(terms), bool)
-    kept[np.argsort(-counts.astype(np.float64))[:MAX_TERMS]] = True
-    stays = kept[columns]
-    columns = (np.cumsum(kept) - 1)[columns[stays]]
-    matrix = csr_matrix((np.ones(len(columns)), (rows[stays], columns)), shape=(len(texts), kept.sum()))
+    terms, counts = np.unique(keys, return_counts=True)
+    terms = np.sort(terms[np.argsort(-counts.astype(np.float64))[:MAX_TERMS]])
+    columns = np.searchsorted(terms, keys).astype(np.int32)
+    stays = terms[np.minimum(columns, len(terms) - 1)] == keys
+    shape = len(texts), len(terms)
+    matrix = csr_matrix((np.ones(stays.sum()), (rows[stays], columns[stays])), shape)
     matrix.sort_indices()  # once, and not in each fit
     return matrix
 
