@@ -137,7 +137,8 @@ class Review:
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
         """Where it stands, with what waits for a person next; where none is named, for anybody."""
-        status, seen = (await self.row()).status, await self.progress()
+        seen = await self.progress()  # first: a worker that is started again may end the review
+        status = (await self.row()).status
         tasks = tuple(await self.tasks(by, most))
         return ReviewStatus(**dict(seen), review=self.id, status=status, tasks=tasks)
 
