@@ -485,7 +485,9 @@ class Sentence(Frozen):
     leans: bool = False
     """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
     begins: bool = False
-    """It begins another paragraph of the answer, or an item."""
+    """It begins another paragraph of the answer or of a letter, or an item."""
+    letter: bool = False
+    """It stands in a letter, which is sent as it is: its citations are printed below, not within."""
 
     @property
     def is_row(self) -> bool:

@@ -186,7 +186,8 @@ class Checks:
             carrying = leaned_on(paragraph.claims)
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
-                if claim.support and (earlier := self._said.get(key)) and claim.id not in carrying:
+                needed = claim.letter or claim.id in carrying
+                if claim.support and not needed and (earlier := self._said.get(key)):
                     self.drop_repeated(claim, earlier, section)
                 else:
                     self._said[key] = claim.id

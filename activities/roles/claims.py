@@ -106,7 +106,7 @@ class Checks:
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:
     """Return what was written in the place of a first wording."""
-    return written.claim.replace(id=first.id, item=first.item, begins=first.begins)
+    return written.claim.replace(id=first.id, item=first.item, begins=first.begins, letter=first.letter)
 
 
 def works_shown(prompt: Prompt) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """The Markdown of a writer as the sentences, items and rows of a draft, each with the works that it cites.
 
-Read are headings, paragraphs, lists, tables, and bold words in front of a sentence (its lead); all else is
-text. A citation is the labels of works in brackets: `[E1]`, `[E2, E4]`, `[E1-E3]`.
+Read are headings, paragraphs, lists, tables, block quotes (letters), and bold words in front of a sentence
+(its lead); all else is text. A citation is the labels of works in brackets: `[E1]`, `[E2, E4]`, `[E1-E3]`.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import zip_longest
 
@@ -38,6 +38,8 @@ _STOP_BEFORE = re.compile(
     r"(?<![.!?\u3002\uff01\uff1f])([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)"
 )
 _EDGES = " \t,;:\u00b7|"
+_LINE = "\u2028"
+"""Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
 
 
@@ -52,23 +54,19 @@ class Written:
 
 @dataclass(slots=True)
 class Block:
-    """A paragraph, a list or a table."""
+    """A paragraph, a list, a table or a letter."""
 
     heading: str = ""
     section: str = ""
     """The heading of its section, where it begins another one."""
     rows: list[Written] = field(default_factory=list)
 
-    @property
-    def is_table(self) -> bool:
-        return bool(self.rows) and self.rows[0].claim.is_row
-
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
     title: str
     answer: tuple[Block, ...]
-    """The blocks before the second heading, tables aside."""
+    """The blocks before the second heading."""
     blocks: tuple[Block, ...]
 
 
@@ -121,19 +119,34 @@ class _Reader:
                 place = self._table(tokens, place, made)
             elif token.type in ("bullet_list_open", "ordered_list_open"):
                 place = self._list(tokens, place, made)
+            elif token.type == "blockquote_open":
+                place = self._letter(tokens, place, made)
             elif token.type == "inline":
                 made.rows = [*self._sentences(token)]
             elif token.type in ("fence", "code_block"):
                 made.rows = [w for text in token.content.splitlines() if (w := self.claim(self.marked(text)))]
             place += 1
             if made.rows:
-                (blocks if headings or made.is_table else answer).append(made)
+                (blocks if headings else answer).append(made)
                 heading = section = ""
         return WrittenText(title, tuple(answer), tuple(blocks))
 
     def sentence(self, markdown: str) -> Written | None:
         lead, text = self._text(_parser().parseInline(markdown)[0])
         return self.claim(text + "".join(_MARK.findall(lead)), self._bare(lead))
+
+    def _letter(self, tokens: Sequence[Token], place: int, made: Block) -> int:
+        """Read a block quote as the sentences, items and rows of a letter; return the place of its end."""
+        start, level = place, tokens[place].level
+        while not (tokens[place].type == "blockquote_close" and tokens[place].level == level):
+            place += 1
+        text = self.read(tokens[start + 1 : place])
+        for block in (*text.answer, *text.blocks):
+            heads = [made for head in (block.section, block.heading) if (made := self.claim(head))][:1]
+            for number, written in enumerate([*heads, *block.rows]):
+                begins = written.claim.begins or not (number or written.claim.item)
+                made.rows.append(replace(written, claim=written.claim.replace(begins=begins, letter=True)))
+        return place
 
     def _list(self, tokens: Sequence[Token], place: int, made: Block) -> int:
         """Read a list, and lists within it, as items; return the place of its end."""
@@ -189,11 +202,14 @@ class _Reader:
 
     def _sentences(self, token: Token) -> Iterator[Written]:
         lead, text = self._text(token)
-        parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text))
-        for number, part in enumerate(filter(str.strip, parts)):
-            first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))
-            if written := self.claim(part if number else first, "" if number else self._bare(lead)):
-                yield written
+        for place, text_of_line in enumerate(text.split(_LINE)):
+            parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
+            for number, part in enumerate(filter(str.strip, parts)):
+                leads = not (place or number)
+                first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))
+                if written := self.claim(first if leads else part, self._bare(lead) if leads else ""):
+                    begins = bool(place and not number)
+                    yield replace(written, claim=written.claim.replace(begins=begins))
 
     @staticmethod
     def _bare(lead: str) -> str:
@@ -231,7 +247,7 @@ class _Reader:
                 depth -= 1
                 leads = False
             else:
-                part = child.content or (" " if child.type.endswith("break") else "")
+                part = child.content or {"softbreak": " ", "hardbreak": _LINE}.get(child.type, "")
                 if leads and depth and not text:
                     bold += part
                 elif leads and not depth and part.strip() and not bold:

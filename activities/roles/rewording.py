@@ -152,7 +152,8 @@ def _added(
         written = sentence(one.text, works_shown(prompt))
         if before is None or written is None:
             continue
-        claim = checks.claim(written.claim.replace(id=f"{before.id}.n{place}", item=before.item))
+        new = written.claim.replace(id=f"{before.id}.n{place}", item=before.item, letter=before.letter)
+        claim = checks.claim(new)
         if claim.state != "refused":
             yield before.id, claim.replace(reworded=True)
 

@@ -38,8 +38,8 @@ MIN_SAME_HEADING = 85
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
-    "without a heading; then under `## ` headings what its reader "
-    "needs to check it and to act on it; 700 to 1,400 words, fewer where the question is narrow."
+    "without a heading; the rest under `## ` headings. At most 1,400 words, fewer where the question is "
+    "narrow."
 )
 ONE_SECTION = (
     "You write one section of a report whose other sections are written apart: first its answer in one or "

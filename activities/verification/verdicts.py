@@ -185,9 +185,9 @@ def printed(draft: SectionDraft) -> SectionDraft:
     With quotes in the place of what does not stand, each listed as refused.
 
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
-      printed there already; of what its writer left out, of a row, and of what quotes nothing, none is. In a
-      text of which other sentences stand a quote is printed for what nobody read alone: for the rest it would
-      interrupt them.
+      printed there already; of what its writer left out, of a row, of a letter, and of what quotes nothing,
+      none is. In a text of which other sentences stand a quote is printed for what nobody read alone: for the
+      rest it would interrupt them.
     - A sentence that leans on one that fell falls with it.
     - The fields that a row lost are listed with the row that stands.
     """
@@ -253,7 +253,7 @@ def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
 
 def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
     """Return the quotes that are printed in place of a sentence, under its id."""
-    if claim.state == "out" or claim.is_row:
+    if claim.state == "out" or claim.is_row or claim.letter:
         return []
     quotes = [s for s in nearest_quotes(claim) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
     return [

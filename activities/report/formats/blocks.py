@@ -251,10 +251,10 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Blocks that belong together: a passage with its work, a candidate's page, computations below a note."""
+    """Blocks that belong together: a passage with its work, a candidate's page, a letter."""
 
     blocks: tuple["Block", ...]
-    kind: Literal["passage", "candidate"] = "passage"
+    kind: Literal["passage", "candidate", "letter"] = "passage"
 
 
 Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group
@@ -265,8 +265,9 @@ class Chapter:
     anchor: str
     title: str
     blocks: tuple[Block, ...]
-    kind: Literal["plain", "answer", "folded"] = "plain"
-    """`folded`: closed at first where a format can open and close it."""
+    kind: Literal["plain", "answer", "folded", "aside"] = "plain"
+    """`folded`: closed at first where a format can open and close it. `aside`: the same, and without its
+    title on paper."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph
 
 FIGURE_CM = 9
+LETTER_CM = 1
 LINK_COLOUR = "0B5F59"
 TWIP = 635
 """Units of a length in the unit in which a table has its widths."""
@@ -45,7 +46,8 @@ def written(made: page.Document) -> bytes:
     word.add_heading(made.title, 0)
     _write(word, made.head)
     for chapter in made.chapters:
-        word.add_heading(chapter.title, 1)
+        if chapter.kind != "aside":
+            word.add_heading(chapter.title, 1)
         _write(word, chapter.blocks)
     out = BytesIO()
     word.save(out)
@@ -53,6 +55,8 @@ def written(made: page.Document) -> bytes:
 
 
 def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
+    from docx.shared import Cm
+
     for block in blocks:
         match block:
             case page.Heading():
@@ -78,7 +82,10 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                     paragraph = word.add_paragraph(f"[{reference.number}] ")
                     _line(paragraph, reference.parts)
             case page.Group():
+                before = len(word.paragraphs)
                 _write(word, block.blocks)
+                for paragraph in word.paragraphs[before:] if block.kind == "letter" else ():
+                    paragraph.paragraph_format.left_indent = Cm(LETTER_CM)
 
 
 def _bullets(word: "Document", items: Iterable[page.Parts]) -> None:

@@ -5,7 +5,14 @@ from collections.abc import Iterable
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
-from activities.report.formats.text import cited, escape_markdown, pipe_table, quoted, sent_url
+from activities.report.formats.text import (
+    cited,
+    escape_markdown,
+    pipe_table,
+    quoted,
+    quoted_markdown,
+    sent_url,
+)
 from activities.report.schema import Report
 
 
@@ -18,7 +25,8 @@ def written(made: page.Document) -> bytes:
     """Write a tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in made.chapters:
-        parts += [f"## {escape_markdown(chapter.title)}", *map(as_markdown, chapter.blocks)]
+        parts += [f"## {escape_markdown(chapter.title)}"] if chapter.kind != "aside" else []
+        parts += map(as_markdown, chapter.blocks)
     return ("\n\n".join(filter(None, parts)) + "\n").encode()
 
 
@@ -42,7 +50,8 @@ def as_markdown(block: page.Block) -> str:
         case page.References():
             return "\n".join(map(_reference, block.items))
         case page.Group():
-            return "\n\n".join(map(as_markdown, block.blocks))
+            text = "\n\n".join(map(as_markdown, block.blocks))
+            return quoted_markdown(text) if block.kind == "letter" else text
 
 
 def _text(text: page.Text) -> str:

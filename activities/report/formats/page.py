@@ -8,6 +8,7 @@ editor put together, every quote and computation, every search and round, and wh
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from activities.contracts.evidence import Claim, Support
 from activities.messages import N_, _, in_its_language
@@ -37,7 +38,17 @@ from activities.report.formats.blocks import (
     quotes_in,
     table,
 )
-from activities.report.formats.prose import absent, blocks_of, items, notice, shapes, unanswered
+from activities.report.formats.prose import (
+    SOURCES_OF_LETTER,
+    Shape,
+    absent,
+    blocks_of,
+    items,
+    notice,
+    shapes,
+    shapes_within,
+    unanswered,
+)
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, quoted
@@ -120,7 +131,7 @@ class _Page:
             Chapter("references", _("References"), tuple(listed)),
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
             Chapter("quotes", _(QUOTES), tuple(self._quotes(body)), "folded"),
-            Chapter("made", _("How this report was made"), tuple(self._made()), "folded"),
+            Chapter("made", _("How this report was made"), tuple(self._made()), self._made_kind),
         )
         return Document(
             title=clean(report.title),
@@ -230,7 +241,7 @@ class _Page:
         fresh = []
         for claim in claims:
             key = words_of(claim.text)
-            if key not in self.said or claim.id in carrying or not claim.support:
+            if key not in self.said or claim.id in carrying or not claim.support or claim.letter:
                 fresh.append(claim)
             self.said.add(key)
         return fresh
@@ -254,12 +265,23 @@ class _Page:
             for place, (shape, group) in enumerate(shapes(self._fresh(claims))):
                 if heading and not place:
                     yield Heading(heading)
-                if shape == "table":
-                    yield self._table(group)
-                elif shape == "list":
-                    yield Bullets(tuple(tuple(self._sentences(item, ":")) for item in items(group)))
+                if shape == "letter":
+                    yield from self._letter(group)
                 else:
-                    yield Text(tuple(self._sentences(group, ".")), kind)
+                    yield self._shaped(shape, group, kind)
+
+    def _shaped(self, shape: Shape, claims: list[Claim], kind: TextKind = "plain") -> Block:
+        if shape == "table":
+            return self._table(claims)
+        if shape == "list":
+            return Bullets(tuple(tuple(self._sentences(item, ":")) for item in items(claims)))
+        return Text(tuple(self._sentences(claims, ".")), kind)
+
+    def _letter(self, claims: list[Claim]) -> Iterator[Block]:
+        """Show a letter, and below it the works that its sentences rest on."""
+        yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
+        if (cite := self.quotes.cites(claims)).marks:
+            yield Text((Run(_(SOURCES_OF_LETTER)), cite), "note")
 
     def _table(self, claims: Iterable[Claim]) -> Table:
         """Show rows under their headings; the last column has the references of each."""
@@ -267,7 +289,7 @@ class _Page:
         for claim in claims:
             head = tuple(clean(name) for name, _ in claim.cells)
             first, *rest = (clean(field) for _, field in claim.cells)
-            cite = self.quotes.cite(claim, claim.text)
+            cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
             (shown,) = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
             rows.append((start, *map(cell, rest), Cell((cite,))))
@@ -345,10 +367,14 @@ class _Page:
 
     # the run
 
+    @property
+    def _made_kind(self) -> Literal["folded", "aside"]:
+        return "folded" if self.report.length == "full" else "aside"
+
     def _made(self) -> Iterator[Block]:
         """Say in a paragraph what was searched, read and checked; `full`: all of it, and what was spent."""
         report, method = self.report, self.report.methodology
-        yield from _text(words.account(report))
+        yield from _text(words.account(report), "plain" if report.length == "full" else "note")
         if report.length != "full":
             return
         yield from _text(words.flow_text(report))

@@ -5,7 +5,7 @@ The text is made from the claims alone, so that a check can make it again and co
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, groupby, zip_longest
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Literal
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim
@@ -13,7 +13,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.messages import N_, _, plural
 from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
-from activities.report.formats.text import cited, clean, escape_markdown, pipe_table
+from activities.report.formats.text import cited, clean, escape_markdown, pipe_table, quoted_markdown
 from activities.report.schema import Reference, Report, ReportSection
 
 NAME_ABSENT = "name_absent"
@@ -28,6 +28,7 @@ _PASSAGES = N_(
 NOT_READ = N_("No language model has read this.")
 UNREAD = N_("No language model has read this: {why}.")
 ORDERED = N_("A small model put the passages in order and did nothing else.")
+SOURCES_OF_LETTER = N_("Sources of this letter:")
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -41,12 +42,13 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim in Markdown, with its citations; without any where nothing is cited."""
     lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
-    return lead + _cited(claim, numbers, escape_markdown)
+    return lead + (escape_markdown(claim.body) if claim.letter else _cited(claim, numbers, escape_markdown))
 
 
 def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim as plain text, with its citations."""
-    return (f"{clean(claim.lead)}: " if claim.lead else "") + _cited(claim, numbers, clean)
+    lead = f"{clean(claim.lead)}: " if claim.lead else ""
+    return lead + (clean(claim.body) if claim.letter else _cited(claim, numbers, clean))
 
 
 def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
@@ -159,9 +161,9 @@ def summary_text(report: Report) -> str:
     why = escape_markdown(unanswered(report))
     if why and not any(report.claims()):
         return " ".join(filter(None, (escape_markdown(notice(report)), why)))
-    answer = " ".join(claim_text(claim, numbers) for claim in report.answer)
     rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary_of(report))
-    return "\n\n".join(filter(None, (why, escape_markdown(notice(report)), answer, rest)))
+    parts = (why, escape_markdown(notice(report)), *_written(shapes(report.answer), numbers), rest)
+    return "\n\n".join(filter(None, parts))
 
 
 def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
@@ -172,16 +174,25 @@ def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
     parts = []
     for heading, claims in blocks:
         parts += [f"### {escape_markdown(heading)}"] if heading else []
-        for shape, group in shapes(claims):
-            if shape == "table":
-                rows = ([*(field for _, field in claim.cells), _numbers(claim, numbers)] for claim in group)
-                parts.append(pipe_table([*(head for head, _ in group[0].cells), ""], rows))
-            elif shape == "list":
-                lines = (" ".join(claim_text(claim, numbers) for claim in item) for item in items(group))
-                parts.append("\n".join(f"- {text}" for text in lines))
-            else:
-                parts.append(" ".join(claim_text(claim, numbers) for claim in group))
+        parts += _written(shapes(claims), numbers)
     return "\n\n".join(parts)
+
+
+def _written(parted: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, int]) -> Iterator[str]:
+    """Write paragraphs, lists, tables and letters."""
+    for shape, group in parted:
+        if shape == "letter":
+            yield quoted_markdown("\n\n".join(_written(shapes_within(group), numbers)))
+            if mark := _mark((s.evidence_id for claim in group for s in claim.support), numbers):
+                yield f"{_(SOURCES_OF_LETTER)} {mark}"
+        elif shape == "table":
+            rows = ([*(field for _, field in claim.cells), _numbers(claim, numbers)] for claim in group)
+            yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
+        elif shape == "list":
+            lines = (" ".join(claim_text(claim, numbers) for claim in item) for item in items(group))
+            yield "\n".join(f"- {text}" for text in lines)
+        else:
+            yield " ".join(claim_text(claim, numbers) for claim in group)
 
 
 def blocks_of(section: ReportSection) -> list[tuple[str, list[Claim]]]:
@@ -194,11 +205,20 @@ def blocks_of(section: ReportSection) -> list[tuple[str, list[Claim]]]:
     return [(heading, claims) for heading, claims in blocks if claims]
 
 
-Shape = Literal["text", "list", "table"]
+Shape = Literal["text", "list", "table", "letter"]
 
 
 def shapes(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
-    """Part claims into paragraphs, items of a list and rows of a table with the same headings."""
+    """Part claims into paragraphs, items of a list, rows of a table with the same headings, and letters."""
+    for is_letter, group in groupby(claims, attrgetter("letter")):
+        if is_letter:
+            yield "letter", [*group]
+        else:
+            yield from shapes_within(group)
+
+
+def shapes_within(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
+    """Part claims into paragraphs, items of a list and rows of a table, also those of a letter."""
     claims = tuple(claims)
     places = accumulate(claim.begins and not claim.item for claim in claims)
     for key, group in groupby(zip(map(_head, claims), places, claims, strict=True), itemgetter(0, 1)):

@@ -224,7 +224,9 @@ class Quotes:
     def sentence(self, claim: Claim, *, disputed: bool = False, first: bool = True) -> tuple[Sentence, ...]:
         """Show a claim, in parts that end where it cites; in quotation marks where it is its quote.
 
-        `first`: here first."""
+        `first`: here first. A letter is shown without its citations."""
+        if claim.letter:
+            return (Sentence(clean(claim.body), Cite(()), anchor_of(claim.id) if first else "", disputed),)
         anchor, whole = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
         if any(quote.same for mark in whole.marks for quote in mark.quotes):
             return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)
@@ -244,6 +246,13 @@ class Quotes:
             if reference and (works is None or support.evidence_id in works):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
+
+    def cites(self, claims: Iterable[Claim]) -> Cite:
+        """Return the references of several sentences, in order, each with its quotes."""
+        quotes: dict[int, dict[Quote, None]] = {}
+        for mark in (mark for claim in claims for mark in self.cite(claim, claim.body).marks):
+            quotes.setdefault(mark.number, {}).update(dict.fromkeys(mark.quotes))
+        return Cite(tuple(Mark(number, tuple(same)) for number, same in sorted(quotes.items())))
 
     def numbers(self, supports: Iterable[Support]) -> Cite:
         """Return the numbers of the references alone, in order."""

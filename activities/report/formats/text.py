@@ -111,6 +111,11 @@ ENDS = tuple(".?!\u3002\uff01\uff1f\u0964\u061f\u06d4")
 """Signs that end a sentence, those of Chinese, Hindi, Arabic and Urdu included."""
 
 
+def quoted_markdown(text: str) -> str:
+    """Make a block quote of Markdown."""
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
 def ended(text: str) -> str:
     """Add a full stop, unless the text ends a sentence already."""
     return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}."
