@@ -142,7 +142,7 @@ class _Reader:
             place += 1
         text = self.read(tokens[start + 1 : place])
         for block in (*text.answer, *text.blocks):
-            heads = [made for head in (block.section, block.heading) if (made := self.claim(head))][:1]
+            heads = [*filter(None, map(self.claim, (block.section, block.heading)))][:1]
             for number, written in enumerate([*heads, *block.rows]):
                 begins = written.claim.begins or not (number or written.claim.item)
                 made.rows.append(replace(written, claim=written.claim.replace(begins=begins, letter=True)))

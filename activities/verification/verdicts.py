@@ -169,11 +169,15 @@ def _with_added(draft: SectionDraft, added: Sequence[tuple[str, DraftClaim]]) ->
     """Return a draft with new sentences, each behind the one that it names, or behind the table of that."""
 
     def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
-        own = {claim.id: claim for claim in claims}
-        rows = [claim for name, claim in added if name in own and own[name].is_row]
-        beside = {name: [c for place, c in added if place == name] for name in own if not own[name].is_row}
-        placed = (new for claim in claims for new in (claim, *beside.get(claim.id, ())))
-        return (*placed, *rows)
+        placed: list[DraftClaim] = []
+        behind_table: list[DraftClaim] = []
+        for claim in claims:
+            if not claim.is_row:
+                placed += behind_table
+                behind_table = []
+            placed.append(claim)
+            (behind_table if claim.is_row else placed).extend(c for name, c in added if name == claim.id)
+        return (*placed, *behind_table)
 
     paragraphs = tuple(paragraph.replace(claims=each(paragraph.claims)) for paragraph in draft.paragraphs)
     return draft.replace(answer=each(draft.answer), paragraphs=paragraphs)

@@ -58,6 +58,34 @@ def test_every_format_draws_tables_and_lists_under_their_headings(name: str) -> 
     assert "Trial: Appendectomy" not in text, "the text of a row stands beside its fields"
 
 
+LETTER = tuple(
+    claim.replace(letter=True, state="stands", begins=True)
+    for claim in (
+        DraftClaim(text="Dear colleagues,", kind="inference", stands_by="reader"),
+        DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader"),
+        ITEM,
+    )
+)
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_letter_is_printed_whole_and_its_works_below_it(name: str) -> None:
+    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
+    blocks = tuple(DraftParagraph(claims=claims) for claims in ((said,), LETTER))
+    text = words_of(report_of(named("s1", SectionDraft(paragraphs=blocks))), name)
+    letter = text[text.index("Dear colleagues,") : text.index("Sources of this letter")]
+    assert "Infections were rarer." in letter, "also where the report has said it"
+    assert "[" not in letter
+    assert "rarer in a registry" in letter
+    assert text[text.index("Sources of this letter:") :].replace("*", "").split()[4:6] == ["[1,", "2]"]
+
+
+def test_no_quote_interrupts_a_letter() -> None:
+    fell = tuple(claim.replace(state="ask") for claim in LETTER)
+    shown = printed(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=fell),))))
+    assert not shown.claims
+
+
 def test_a_row_has_its_own_references_and_opens_its_quote() -> None:
     page = page_of(_html(report_of(DRAFT)))
     (row,) = page.xpath("//tr[.//*[@id='s1-1']]")

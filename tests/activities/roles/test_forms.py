@@ -166,6 +166,27 @@ def test_a_report_is_read_as_answer_headings_items_and_leads() -> None:
     assert [p.heading and p.heading.text for p in draft.paragraphs] == ["Who pays"]
 
 
+def test_a_block_quote_is_read_as_one_letter_with_its_lines() -> None:
+    draft, _ = written(
+        "It is claimed [E1].",
+        "## Letter",
+        "> **To:** the plumber\\\n> Dear Ms Reed,\n>\n> You came at night [E1]. We pay.\n>\n"
+        "> - It took hours [E1].",
+        "That is all.",
+    )
+    letter, after = draft.paragraphs
+    assert [(c.text, c.begins, c.item) for c in letter.claims] == [
+        ("To: the plumber", True, False),
+        ("Dear Ms Reed,", True, False),
+        ("You came at night.", True, False),
+        ("We pay.", False, False),
+        ("It took hours.", True, True),
+    ]
+    assert all(claim.letter for claim in letter.claims)
+    assert [claim.cites for claim in letter.claims][2] == (BILL.evidence_id,)
+    assert not any(claim.letter for claim in (*draft.answer, *after.claims))
+
+
 def test_an_item_is_read_with_its_lead() -> None:
     one, dated = written(
         "- **16 January 2025:** The plumber came at night [E1].",
@@ -186,7 +207,7 @@ def test_a_heading_stands_in_words_of_the_question_and_is_read_otherwise() -> No
 
 def refused(draft: SectionDraft, *numbers: int) -> SectionDraft:
     problem = Statement.of("not_supported", verdict="partly", reason="the landlord")
-    names = {f"s1.{number}" for number in numbers}
+    names = {f"s1.{place}{number}" for number in numbers for place in ("", "a")}
     return draft.changed(
         lambda one: (one.replace(state="refused", problem=problem) if one.id in names else one,)
     )
@@ -204,10 +225,10 @@ def again(
 def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
     draft = refused(written(table(CALL, "Work | 246.00 | acknowledged | [E1]"))[0], 2)
     failed = to_reword(draft)
-    assert [claim.id for paragraph in failed for claim in paragraph.claims] == ["s1.2"]
+    assert [claim.id for paragraph in failed for claim in paragraph.claims] == ["s1.a2"]
     row = {"claim": "C1", "cells": ["Work", "246.00", ""]}
     (one,) = again(failed, row).claims
-    assert (one.id, one.state, one.text) == ("s1.2", "ask", "Item: Work; Amount: 246.00")
+    assert (one.id, one.state, one.text) == ("s1.a2", "ask", "Item: Work; Amount: 246.00")
     assert one.cites == (BILL.evidence_id,)
     (out,) = again(failed, {**row, "cells": [], "text": "Work cost 246.00 euros."}).claims
     assert out.state == "out", "a row in the words of a sentence"
@@ -339,22 +360,22 @@ def test_what_a_reader_misses_is_added_behind_the_sentence_that_the_writer_names
     draft, _ = written("It is claimed [E1].", table(CALL, "Work | 246.00 | | [E1]"), "It is open.")
     lacking = draft.replace(lacks=("The landlord acknowledges 336.00 (E2).",))
     failed = to_reword(lacking)
-    assert [claim.id for p in failed for claim in p.claims] == ["s1.a1", "s1.a2", "s1.1", "s1.2"]
+    assert [claim.id for p in failed for claim in p.claims] == ["s1.a1", "s1.a2", "s1.a3", "s1.a4"]
     step = STEP.replace(failed=failed, lacks=lacking.lacks)
     prompt = WRITER.render(step, WORKS, 20_000)
     assert "The landlord acknowledges 336.00 (E2)." in prompt.user
     assert prompt.choices["translations"] == ()
     labels = {name: label for label, name in prompt.claims.items()}
     added = [
-        {"after": labels["s1.1"], "text": "The landlord acknowledges 336.00 euros [E2]."},
+        {"after": labels["s1.a2"], "text": "The landlord acknowledges 336.00 euros [E2]."},
         {"after": labels["s1.a1"], "text": "The landlord acknowledges a part [E2]."},
         {"after": labels["s1.a1"], "text": "He acknowledges 999.00 euros [E2]."},
         {"after": "C99", "text": "It is behind nothing [E2]."},
     ]
     again = accept(step, prompt, AgainAnswer.model_validate({"sentences": [], "added": added})).output
     whole = with_rewordings(lacking, again)
-    assert [claim.id for claim in whole.answer] == ["s1.a1", "s1.a1.n2", "s1.a2"]
-    assert [claim.id for claim in whole.paragraphs[0].claims] == ["s1.1", "s1.2", "s1.1.n1"]
+    names = ["s1.a1", "s1.a1.n2", "s1.a2", "s1.a3", "s1.a2.n1", "s1.a4"]
+    assert [claim.id for claim in whole.answer] == names
     assert {claim.state for claim in to_read(whole.claims)} == {"ask"}
     assert WRITER.render(step.replace(lacks=()), WORKS, 20_000).choices["added"] == ()
 
