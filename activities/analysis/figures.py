@@ -14,6 +14,7 @@ from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from activities.analysis.pooling import random_effect
 from activities.analysis.scale import NotUsable, agrees_with_counts, point_of, study_interval
 from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Interval, Measure
 from activities.text.normal_form import normalise
@@ -209,19 +210,28 @@ def of_means(means: Means, *, natural: bool = False) -> Effect:
     return Effect(study="", outcome="", measure="SMD", estimate=value, low=value - half, high=value + half)
 
 
-def of_groups(measure: Measure, numbers: Sequence[float]) -> Interval:
-    """Return a measure of two groups with its 95 % interval (Cochrane's handbook, 6.4 and 6.5.1.1).
+def of_studies(measure: Measure, numbers: Sequence[float], each: int) -> Interval:
+    """Return a measure of two groups with its 95 % interval, or that of several studies, pooled.
+
+    `each`: how many numbers a study has. Raises NotUsable, ValueError and NotInstalled."""
+    studies = [_of_groups(measure, numbers[start : start + each]) for start in range(0, len(numbers), each)]
+    if len(studies) == 1:
+        (effect,) = studies
+        return study_interval(effect, point_of(effect), effect.level)
+    return random_effect(measure, [point_of(effect) for effect in studies])
+
+
+def _of_groups(measure: Measure, numbers: Sequence[float]) -> Effect:
+    """Return a measure of two groups (Cochrane's handbook, 6.4 and 6.5.1.1).
 
     Of a mean difference the mean, standard deviation and participants of each group, of any other its events
     and participants. A group without events, or with nothing but events, gets 0.5 added to each cell. Raises
     NotUsable where no group, or each whole group, had an event, and ValueError for groups that cannot be."""
     if measure == "MD":
         means = Means.model_validate(dict(zip(MEANS, numbers, strict=True)))
-        effect = of_means(means, natural=True)
-    else:
-        arms = Arms.model_validate(dict(zip(COUNTED, numbers, strict=True)))
-        effect = Effect(study="", outcome="", measure=measure, arms=arms)
-    return study_interval(effect, point_of(effect), effect.level)
+        return of_means(means, natural=True)
+    arms = Arms.model_validate(dict(zip(COUNTED, numbers, strict=True)))
+    return Effect(study="", outcome="", measure=measure, arms=arms)
 
 
 def _sum(text: str, held: frozenset[Decimal]) -> Decimal | None:

@@ -146,6 +146,17 @@ def pool(
     )
 
 
+def random_effect(measure: Measure, points: Sequence[Point]) -> Interval:
+    """Return the random effect of at least two studies with its interval, as a `Pool` has it.
+
+    Raises NotInstalled without statsmodels."""
+    try:
+        fit = _fit(points, "PM")
+    except ImportError as error:
+        raise NotInstalled.of_extra("statistics", "analysis") from error
+    return interval(measure, fit.value, NormalDist().inv_cdf(0.5 + LEVEL / 2) * fit.se)
+
+
 @dataclass(frozen=True, slots=True)
 class _Fit:
     """A pool on the pooled scale."""

@@ -57,6 +57,8 @@ class DraftClaim(Sentence):
     state: SentenceState = "stands"
     problem: Statement | None = None
     """Why it does not stand; of a row that does, why it lost fields."""
+    proposed: tuple[str, ...] = ()
+    """Figures of a sentence that cites nothing which its writer sets itself: a deadline, a threshold."""
     disputed: str = ""
     """Why somebody who read the report says that it is wrong; the second reader is asked about that."""
     reworded: bool = False

@@ -17,7 +17,12 @@ from activities.models.base import BYTES_PER_TOKEN, PROMPT_SHARE
 from activities.roles.assessment import MIN_ANSWERS
 
 MAX_WORK_CHARS = 4_000
-"""Characters of a work that is read whole, as every abstract is."""
+"""Characters of a work that is read whole whatever else is read, as every abstract is."""
+MAX_CHARS_TOGETHER = 60_000
+"""Characters up to which a writer, its second reader and an appraiser read all works of a call whole: 15,000
+tokens of English, and the papers of one dispute."""
+MAX_JUDGED_CHARS = 8_000
+"""Characters of a work that a judge reads whole."""
 PASSAGES_CHARS = 2_000
 """What a judge reads of a longer one, a page or a full text: the passages nearest to the question, as much as
 an abstract says."""
@@ -60,7 +65,7 @@ _SIZES: dict[Role, tuple[int, ...]] = {
     "judge": (15_000, 2_200, 20_000, 3_600),
     "reflector": (2_500, 600),
     "hypothesis_generator": (8_000, 1_500, 16_000, 2_500),
-    "writer": (12_000, 6_000, 28_000, 9_000),
+    "writer": (12_000, 9_000, 28_000, 12_000),
     "verifier": (16_000, 1_800, 34_000, 3_000),
     "editor": (8_000, 1_800, 16_000, 3_000),
     "extractor": (12_000, 2_500, 24_000, 5_000),
@@ -97,8 +102,8 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     """
     allowance = allowance_of(role, choice)
     if isinstance(step, AppraiseInput) and allowance.tokens:
-        works = [_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence[:MAX_APPRAISED]]
-        whole = math.ceil((APPRAISER_FRAME_TOKENS + sum(works)) / PROMPT_SHARE)
+        works = [ref.chars for ref in step.evidence[:MAX_APPRAISED]]
+        whole = math.ceil((APPRAISER_FRAME_TOKENS + _tokens_together(works)) / PROMPT_SHARE)
         effects = FRAME_TOKENS + EFFECT_TOKENS * len(works)
         return Allowance(
             input_tokens=max(whole, allowance.input_tokens),
@@ -109,10 +114,8 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
     answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
-    shown = sum(
-        _tokens(ref.chars, MAX_WORK_CHARS)
-        for ref in step.evidence
-        if ref.evidence_id in answering or not step.judgements
+    shown = _tokens_together(
+        [ref.chars for ref in step.evidence if ref.evidence_id in answering or not step.judgements]
     )
     read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else 0
     whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
@@ -122,6 +125,24 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
         input_tokens=max(whole, allowance.input_tokens),
         output_tokens=max(verdicts, times * allowance.output_tokens),
     )
+
+
+def longest_shown(chars: Sequence[int], together: int) -> int:
+    """Return the characters up to which each work is read, so that all have `together`; a short one leaves
+    its share to the others."""
+    left = together
+    for place, size in enumerate(sorted(chars)):
+        share = left // (len(chars) - place)
+        if size > share:
+            return max(share, MAX_WORK_CHARS)
+        left -= size
+    return max([*chars, MAX_WORK_CHARS])
+
+
+def _tokens_together(chars: Sequence[int]) -> int:
+    """Tokens of works that one call reads together."""
+    longest = longest_shown(chars, MAX_CHARS_TOGETHER)
+    return sum(_tokens(size, longest) for size in chars)
 
 
 def _tokens(chars: int, longest: int) -> int:
@@ -153,7 +174,7 @@ def allowance_to_judge(chars: Sequence[int], choice: ModelChoice) -> Allowance:
 
 def _shown_tokens(chars: int) -> int:
     """Tokens of a work of so many characters as a judge is shown it."""
-    return _tokens(chars, MAX_WORK_CHARS if chars <= MAX_WORK_CHARS else PASSAGES_CHARS)
+    return _tokens(chars, MAX_JUDGED_CHARS if chars <= MAX_JUDGED_CHARS else PASSAGES_CHARS)
 
 
 def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:

@@ -24,6 +24,7 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
+from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.fields import Loose, OneSentence, OneWork, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of, refusal, supports
@@ -97,7 +98,7 @@ class AppraiseAnswer(Loose):
 
 
 def render(step: AppraiseInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    prompt = compose_works("appraiser", step, documents, room=room, task=TASK)
+    prompt = compose_works("appraiser", step, documents, room=room, task=TASK, together=MAX_CHARS_TOGETHER)
     prompt.choices["effects.direction"] = get_args(EffectDirection)
     prompt.choices["conclusions.direction"] = get_args(ConclusionDirection)
     prompt.choices["conclusions.certainty"] = get_args(Certainty)

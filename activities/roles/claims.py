@@ -20,12 +20,16 @@ from activities.verification.computed import Computations, operands_of
 class Checks:
     """The checks of the sentences of one answer."""
 
-    def __init__(self, prompt: Prompt, expressions: Sequence[str]) -> None:
+    def __init__(self, prompt: Prompt, expressions: Sequence[str], proposed: Sequence[str] = ()) -> None:
+        """Read the works that a writer was shown.
+
+        `expressions`: its computations. `proposed`: the figures that it sets itself."""
         self._documents = {document.evidence_id: document for document in prompt.shown.values()}
         self._shown = prompt.sentences.values()
         self._about = prompt.question
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, works)
+        self._proposed = [number.shown for text in proposed for number in figures(text)]
         self.refused: list[Refused] = []
         """Sentences that cite nothing that was shown."""
 
@@ -49,6 +53,12 @@ class Checks:
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
+        if not claim.cites and decision.refusal is not None and decision.refusal.code in gate.NUMERIC:
+            with_proposed = self._decided(claim, claim.text, "\n".join((about, *self._proposed)))
+            if with_proposed.refusal is None:
+                decision = with_proposed
+                own = [n for n in self._proposed if any(f.shown == n for f in figures(claim.text))]
+                claim = claim.replace(proposed=tuple(dict.fromkeys(own)))
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *others = claim.cells

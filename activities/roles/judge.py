@@ -21,7 +21,7 @@ from activities.contracts.judge import (
     WorkJudgement,
 )
 from activities.extractive import passages
-from activities.roles.allowances import PASSAGES_CHARS
+from activities.roles.allowances import MAX_JUDGED_CHARS, PASSAGES_CHARS
 from activities.roles.fields import Labels, Loose, OneWork, Score, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -101,6 +101,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Also found", step.titles, MAX_TITLES_SHOWN, 100),
         ],
         task=KIND + TASK if any(document.evidence_type == "document" for document in documents) else TASK,
+        chars=MAX_JUDGED_CHARS,
         passages=PASSAGES_CHARS,
     )
     prompt.choices.update(

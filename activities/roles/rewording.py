@@ -7,6 +7,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.messages import english_name
 from activities.report.formats.statements import sentence as in_words
+from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, shaped_as, works_shown
 from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
 from activities.roles.prompt import fenced, listed, one_line
@@ -51,6 +52,7 @@ class AgainAnswer(Loose):
     sentences: list[WrittenAgain] = limits(default_factory=list)
     added: list[Added] = limits(items=MAX_ADDED, default_factory=list)
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    proposed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     translations: list[Translated] = limits(default_factory=list)
 
 
@@ -88,9 +90,16 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             listed("Missed by a reader of the works", step.lacks, each=800),
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
+        together=MAX_CHARS_TOGETHER,
         task=f"{translating}{TASK_AGAIN if rows else 'Answer with JSON.'}",
     )
-    unasked = {"translations": quotes, "sentences": rows, "computed": rows, "added": step.lacks}
+    unasked = {
+        "translations": quotes,
+        "sentences": rows,
+        "computed": rows,
+        "proposed": rows,
+        "added": step.lacks,
+    }
     choices = {name: () for name, wanted in unasked.items() if not wanted}
     return replace(
         prompt,
@@ -109,7 +118,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     rows = [claim for paragraph in step.failed for claim in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
     first = {claim.id: claim for claim in rows if is_rewordable(claim) or claim.id in leaning}
-    checks, works = Checks(prompt, [*answer.computed, *step.computed]), works_shown(prompt)
+    checks, works = Checks(prompt, [*answer.computed, *step.computed], answer.proposed), works_shown(prompt)
     again: dict[str, DraftClaim] = {}
     for one in answer.sentences:
         before = first.get(prompt.claims.get(one.claim, ""))

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from activities.contracts.evidence import Evidence, Statement, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.base import BYTES_PER_TOKEN, estimate
+from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import clip, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -126,9 +127,10 @@ class _Rows:
         after = [f"   after: {above}"] if before and not self._follows(above) else []
         new = [expression for expression in sentence.computed if expression not in self._computed]
         computed = (f"   computed: {one_line(expression)}" for expression in new)
+        proposed = [f"   proposes: {', '.join(sentence.proposed)}"] if sentence.proposed else []
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
         first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
-        return "\n".join([first, *after, *quotes, *computed, *disputed])
+        return "\n".join([first, *after, *quotes, *computed, *proposed, *disputed])
 
 
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
@@ -149,6 +151,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             ],
             judged=step.judgements,
             task=TASK_WHOLE if step.is_whole else TASK,
+            together=MAX_CHARS_TOGETHER,
             most=most,
         )
 

@@ -1,9 +1,9 @@
 """How works are shown in a prompt: whole, the title first, every quotable sentence with a label of its own.
 
-A model that names a label cannot miscopy a quote. Of a text that is longer than `MAX_WORK_CHARS` the passages
-nearest to the question are shown; each gap says the page and the heading that the text goes on at. Sentences
-that were named before, by a judge, come first: whole, with their neighbours, those of every work before the
-rest of any.
+A model that names a label cannot miscopy a quote. Of a text for which there is no room the passages nearest
+to the question are shown; each gap says the page and the heading that the text goes on at. Sentences that
+were named before, by a judge, come first: whole, with their neighbours, those of every work before the rest
+of any.
 """
 
 import re
@@ -18,7 +18,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
 from activities.models.base import BYTES_PER_TOKEN
-from activities.roles.allowances import MAX_WORK_CHARS
+from activities.roles.allowances import MAX_WORK_CHARS, longest_shown
 from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import Works, clip, compose, left_out, one_line
 from activities.roles.role import Prompt
@@ -34,6 +34,8 @@ MAX_SENTENCE_CHARS = 900
 MIN_GAP_CHARS = 12
 """Characters of text between two sentences that is shown without a label: a heading, a short remark."""
 MAX_HEADING_CHARS = 80
+MAX_HEAD_BYTES = 200
+"""Bytes of the line above a work, and of what separates it from the next."""
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 MAX_GAP_BYTES = 110
@@ -57,20 +59,24 @@ def compose_works(
     named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
+    together: int = 0,
     most: int = 0,
 ) -> Prompt:
     """Put together the prompt of a role that reads works, with what did not fit in its notes.
 
     Retracted works are not shown. `judged`: of a writer and its second reader, who read the works that
-    answer, with the sentences named. `named`: see `show`. `chars`: of each
-    work; of a longer one so many of `passages`, by default as many. `most`: tokens that the works may have.
+    answer, with the sentences named. `named`: see `show`. `chars`: of each work; of a longer one so many of
+    `passages`, by default as many. `together`: of all works, which are read whole where they have no more.
+    `most`: tokens that the works may have.
     """
     sound = [document for document in documents if document.standing != "retracted"]
     if judged is not None:
         by_id = {judgement.evidence_id: judgement for judgement in judged}
         sound = readable_works(sound, by_id)
         named = {name: [quoted.quote for quoted in judgement.support] for name, judgement in by_id.items()}
-    works = partial(show, step.question, sound, named=named, chars=chars, passages=passages)
+    works = partial(
+        show, step.question, sound, named=named, chars=chars, passages=passages, together=together
+    )
     prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works, most=most)
     return replace(prompt, notes=left_out(len(prompt.shown), len(sound)))
 
@@ -83,13 +89,17 @@ def show(
     named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
+    together: int = 0,
     labelled: bool = True,
 ) -> Works:
     """Show the documents that fit into `room` tokens, the first ones first.
 
-    `named`: evidence id -> quotes that are shown before all else.
+    `named`: evidence id -> quotes that are shown before all else. `together`: see `compose_works`.
     """
     left = int(max(room, 0) * BYTES_PER_TOKEN)
+    if together:
+        heads = MAX_HEAD_BYTES * len(documents)
+        chars = longest_shown([len(work.text) for work in documents], min(together, left - heads))
     layouts = [
         _Layout.of(f"E{n}", work, (named or {}).get(work.evidence_id)) for n, work in enumerate(documents, 1)
     ]

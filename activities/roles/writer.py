@@ -14,6 +14,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive import passages
 from activities.messages import N_
+from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, works_shown
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import listed
@@ -25,10 +26,11 @@ from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 
-MAX_REPORT_CHARS = 16_000
+MAX_REPORT_CHARS = 24_000
 MAX_TITLE_CHARS = 120
 MAX_HEADING_CHARS = 100
 MAX_EXPRESSIONS = 80
+MAX_PROPOSED, MAX_PROPOSED_CHARS = 30, 40
 MAX_NEAR_MISSES = 2
 MAX_LEFT_OPEN = 8
 MIN_ROOM_FOR_NEAR_MISSES = 16_000
@@ -38,8 +40,8 @@ MIN_SAME_HEADING = 85
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
-    "without a heading; the rest under `## ` headings. At most 1,400 words, fewer where the question is "
-    "narrow."
+    "without a heading; the rest under `## ` headings. As long as its reader needs, at most 2,200 "
+    "words."
 )
 ONE_SECTION = (
     "You write one section of a report whose other sections are written apart: first its answer in one or "
@@ -68,6 +70,7 @@ BESIDE_OTHERS = (
 class DraftAnswer(Loose):
     report: Text = limits(length=MAX_REPORT_CHARS, default="")
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
+    proposed: Texts = limits(items=MAX_PROPOSED, length=MAX_PROPOSED_CHARS, default_factory=list)
     near_misses: Texts = limits(items=MAX_NEAR_MISSES, length=400, default_factory=list)
     settled: Texts = limits(items=MAX_LEFT_OPEN, length=8, default_factory=list)
 
@@ -97,6 +100,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Left open", [f"{label}: {gap}" for label, gap in left_open.items()]),
         ],
         judged=step.judgements,
+        together=MAX_CHARS_TOGETHER,
         task="".join((NEAR_MISSES if tested else "", SETTLED if left_open else "", TASK)),
     )
     asked = {"near_misses": tested, "settled": bool(left_open)}
@@ -114,7 +118,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
     text = read(answer.report[: 2 * MAX_REPORT_CHARS], works_shown(prompt), step.language)
-    checks = Checks(prompt, answer.computed)
+    checks = Checks(prompt, answer.computed, answer.proposed)
     direct = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
         for place, block in enumerate(text.answer)

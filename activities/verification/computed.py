@@ -1,7 +1,8 @@
 """Figures that follow from quoted ones by a computation that their writer shows.
 
 The expression has numbers, `+ - * /`, parentheses and `days(first, last)`, the days from one date to another;
-or it is a statistic of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval.
+or it is a statistic of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval;
+with the numbers of several studies behind each other it pools them (random effects).
 Each of its numbers is a figure of a work, or a constant that has a name; each of its dates stands
 in a work or in the question, and days may be added to it. Code evaluates it, and what it gives has to
 be what the sentence prints, as it is rounded. Nothing is searched for: what no expression gives does not
@@ -21,9 +22,10 @@ from decimal import Decimal, DecimalException
 from itertools import chain, islice, product
 from typing import NamedTuple
 
-from activities.analysis.figures import of_groups
+from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
+from activities.contracts.errors import NotInstalled
 from activities.dates import Date, dates_in, days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
@@ -52,10 +54,10 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] =
 STATISTICS: Mapping[str, Measure] = {
     MEASURE_NAMES[measure].replace(" ", "_"): measure for measure in ("RR", "OR", "RD", "MD")
 }
-"""Statistics of two groups (`activities.analysis.figures.of_groups`): of events and participants of each, or
+"""Statistics of two groups (`activities.analysis.figures.of_studies`): of events and participants of each, or
 of its mean, standard deviation and participants. A risk difference is in percentage points."""
 COUNTS: Mapping[str, int] = {name: 6 if measure == "MD" else 4 for name, measure in STATISTICS.items()}
-"""How many numbers each has."""
+"""How many numbers each has of a study."""
 STATISTIC = re.compile(
     rf"(?P<name>{'|'.join(STATISTICS)})\((?P<numbers>[^()]*)\)"
     r" = (?P<value>[-.\d]+) \((?P<low>[-.\d]+) to (?P<high>[-.\d]+)\)"
@@ -117,7 +119,7 @@ def _parsed(shown: str) -> Expression:
     text = normalise(shown)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
     if call := _CALL.fullmatch(text):
         parts = _BETWEEN.split(call["numbers"])
-        parts = parts if len(parts) in COUNTS.values() else call["numbers"].split(",")
+        parts = call["numbers"].split(",") if len(parts) % COUNTS[call["name"]] else parts
         return Expression(text, {}, None, call["name"], tuple(map(_parsed, parts)))
     mentions: dict[str, Number | Date] = {}
     rest = text
@@ -299,12 +301,12 @@ class Computations:
     def _estimates(self, expression: Expression, basis: tuple[str, ...]) -> Iterator[Result]:
         """Yield what a statistic gives; nothing where these groups have none."""
         name, parts = expression.statistic, expression.parts
-        if len(parts) != COUNTS[name]:
+        if len(parts) % COUNTS[name]:
             return
         for amounts in islice(product(*map(self._amounts, parts)), MAX_WAYS):
             try:
-                made = of_groups(STATISTICS[name], [float(amount) for amount in amounts])
-            except (NotUsable, ValueError, ZeroDivisionError):
+                made = of_studies(STATISTICS[name], [*map(float, amounts)], COUNTS[name])
+            except (NotUsable, NotInstalled, ValueError, ZeroDivisionError):
                 continue
             shown = [f"{amount:f}" for amount in amounts]
             pairs = zip(parts, shown, strict=True)

@@ -102,13 +102,13 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
         before = f"{before} {claim.text}".strip()
 
 
-def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
+def to_reword(draft: SectionDraft, *, whole: bool = False) -> tuple[DraftParagraph, ...]:
     """Return the paragraphs that the writer is to write once more.
 
-    Those with sentences that `is_rewordable`, of a list or a table these alone; all of a text that lacks
-    something."""
+    Those with sentences that `is_rewordable`, of a list or a table these alone; `whole`: all, of a text that
+    lacks something."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
-    if draft.lacks:
+    if whole:
         return tuple(DraftParagraph(claims=tuple(map(_bare, p.claims))) for p in paragraphs if p.claims)
     return tuple(
         DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.is_row))

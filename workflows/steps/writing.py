@@ -165,7 +165,9 @@ class WritingSteps(RunPart):
         """Have what was refused written once more, all of it in one call."""
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
-        failed = within((row for draft in drafts.values() for row in verdicts.to_reword(draft)), REWORD_ROOM)
+        lacks = tuple(lack for draft in drafts.values() for lack in draft.lacks)
+        rows = (row for d in drafts.values() for row in verdicts.to_reword(d, whole=bool(lacks)))
+        failed = within(rows, REWORD_ROOM)
         foreign = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
         untranslated = within(foreign, REWORD_ROOM)
         if not (failed or untranslated) or not self.models.is_paid("writer"):
@@ -177,7 +179,7 @@ class WritingSteps(RunPart):
             evidence=self._cited(claim for draft in drafts.values() for claim in draft.claims),
             failed=failed,
             untranslated=untranslated,
-            lacks=tuple(lack for draft in drafts.values() for lack in draft.lacks),
+            lacks=lacks,
             computed=within(
                 dict.fromkeys(
                     row for draft in drafts.values() for claim in draft.claims for row in claim.computed

@@ -391,7 +391,6 @@ WORDING: Mapping[str, Wording] = {
     "price_unknown": N_("The cost of the run is not known, because the price of a model is not known."),
     "searched_as_typed": N_("The question was searched as it was typed: its rewording lost too much of it."),
     "not_judged": N_("Works shown to the judge but not judged: {works}."),
-    "uncited": N_("Sentences left out of a draft because they cited nothing that was shown: {sentences}."),
     "not_edited": N_("Sentences not edited because the prompt had no room for them: {sentences}."),
     "candidates_unsupported": N_(
         "Candidates left out because no work that was shown names or supports them: {candidates}."

@@ -36,7 +36,7 @@ from activities.report.formats.text import clean, ended, quoted, shortened
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.text.numbers import Number, figures
-from activities.verification.computed import STATISTIC, STATISTICS
+from activities.verification.computed import COUNTS, STATISTIC, STATISTICS
 
 KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
@@ -86,7 +86,7 @@ OF_RUN = frozenset(
             "read_without_model",
         ),
         *("planned_without_model", "model_fell_back", "model_call_cancelled", "nothing_pooled"),
-        *("searched_as_typed", "not_judged", "uncited", "not_edited", "candidates_unsupported"),
+        *("searched_as_typed", "not_judged", "not_edited", "candidates_unsupported"),
         *("searches_unknown", "searches_by_code", "no_section", "gate_not_asked", "quotes_refused"),
         *("not_for", "not_against", "sections_not_compared", "candidates_not_looked_up", "items_kept"),
         *("candidate_fields_unchecked", "no_programs", "search_rows_missing", "follow_up"),
@@ -137,15 +137,19 @@ def statistic(line: str) -> str:
         return ""
     measure = STATISTICS[match["name"]]
     numbers = [decimals(number) for number in match["numbers"].split(", ")]
-    group, other = (
-        (_(GROUP_OF_MEAN) if measure == "MD" else _(GROUP_OF_EVENTS)).format(*part)
-        for part in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
-    )
-    groups = _("{measure} of {group} against {other}").format(
-        measure=_(MEASURE_NAMES[measure]), group=group, other=other
-    )
+    each = COUNTS[match["name"]] // 2
+    form = _(GROUP_OF_MEAN) if measure == "MD" else _(GROUP_OF_EVENTS)
+    groups = [form.format(*numbers[start : start + each]) for start in range(0, len(numbers), each)]
+    studies = [
+        _("{measure} of {group} against {other}").format(
+            measure=_(MEASURE_NAMES[measure]), group=group, other=other
+        )
+        for group, other in zip(groups[::2], groups[1::2], strict=True)
+    ]
     value, low, high = (decimals(match[name]) for name in ("value", "low", "high"))
-    return f"{groups} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
+    shown = "; ".join(studies)
+    shown = _("{studies}, pooled with random effects").format(studies=shown) if len(studies) > 1 else shown
+    return f"{shown} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
 
 
 def checks(report: Report) -> str:

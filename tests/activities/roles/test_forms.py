@@ -234,6 +234,24 @@ def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
     assert out.state == "out", "a row in the words of a sentence"
 
 
+def test_a_figure_that_the_writer_sets_stands_in_what_cites_nothing_and_is_told_to_its_reader() -> None:
+    texts = ("Write again within 21 days.", "Write again within 45 days.", "It took 21 days [E1].")
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    answer = DraftAnswer(report=" ".join(texts), proposed=["21 days"])
+    draft = named("s1", WRITER.accept(STEP, prompt, answer).output)
+    proposed, other, cited = draft.answer
+    assert (proposed.state, proposed.proposed) == ("ask", ("21",))
+    assert [c.problem and c.problem.code for c in (other, cited)] == ["number_missing", "number_missing"]
+    check = VerifyInput(
+        run_id="r",
+        question=STEP.question,
+        profile=STEP.profile,
+        sentences=to_read(draft.answer),
+        evidence=STEP.evidence,
+    )
+    assert "proposes: 21" in VERIFIER.render(check, WORKS, 20_000).user
+
+
 def changed(sentences: Sequence[DraftClaim], answer: Mapping[str, object]) -> Revised:
     step = ReviseInput(
         run_id="r",
@@ -359,7 +377,7 @@ def test_what_a_reader_misses_is_added_behind_the_sentence_that_the_writer_names
     """Behind its table, where that is a row; what code refuses is not added."""
     draft, _ = written("It is claimed [E1].", table(CALL, "Work | 246.00 | | [E1]"), "It is open.")
     lacking = draft.replace(lacks=("The landlord acknowledges 336.00 (E2).",))
-    failed = to_reword(lacking)
+    failed = to_reword(lacking, whole=True)
     assert [claim.id for p in failed for claim in p.claims] == ["s1.a1", "s1.a2", "s1.a3", "s1.a4"]
     step = STEP.replace(failed=failed, lacks=lacking.lacks)
     prompt = WRITER.render(step, WORKS, 20_000)

@@ -208,6 +208,10 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
          ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
         ("It was -4.2 points (-5.4 to -3.0).", "mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22)",
          ["mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22) = -4.2 (-5.4 to -3.0)"]),
+        # two studies are pooled, six numbers are none
+        ("It was 0.88 (0.41 to 1.89).", "risk_ratio(30, 50, 26, 50, 4, 20, 8, 20)",
+         ["risk_ratio(30, 50, 26, 50, 4, 20, 8, 20) = 0.88 (0.41 to 1.89)"]),
+        ("It was 0.88.", "risk_ratio(30, 50, 26, 50, 4, 20)", []),
         # a group without events gets a half in each cell; without any in both there is nothing to compare
         ("It was 0.11 (0.01 to 1.94).", "risk_ratio(0, 20, 4, 20)",
          ["risk_ratio(0, 20, 4, 20) = 0.11 (0.01 to 1.94)"]),
