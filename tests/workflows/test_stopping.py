@@ -152,6 +152,14 @@ def test_a_judge_that_names_gaps_is_believed_while_rounds_bring_works_that_answe
     assert decide(last).stop == "max_iterations_reached"
 
 
+def test_a_folder_that_was_read_whole_is_not_searched_again() -> None:
+    advice = JudgeAssessment(confidence=0.2, recommendation="continue")
+    after = state("judge", judged=advice, found_all=True)
+    assert decide(after).stop == "searched_out"
+    assert decide(after.model_copy(update={"unjudged": 1})).step == "observe"
+    assert decide(after.model_copy(update={"unread_steering": 1})).step == "observe", "a source may be added"
+
+
 def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is_not_judged() -> None:
     assert off_subject((0, 0, 1))
     assert not off_subject((0, 2, 1))

@@ -63,6 +63,8 @@ class LoopState(BaseModel, defer_build=True):
     """What a reviewer said that no gap evaluation has read yet."""
     gained: int = 0
     """Works that answer which the latest judgement added to those before."""
+    found_all: bool = False
+    """Whether a folder alone is searched, and each of its documents was found."""
     off_subject: bool = False
     """Whether most works of the latest round, which was not the first, are on another subject."""
 
@@ -206,6 +208,8 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
     if ending := enough(profile, state.judged, state.gained):
         return ending
+    if state.found_all and not state.unjudged:
+        return write("searched_out", "every document of the folder has been read")
     if state.off_subject:
         return write("searched_out", "two thirds of what the last searches found are on another subject")
     return _next_iteration(state, "the judgements do not suffice yet")

@@ -339,6 +339,7 @@ class ResearchSteps(RunPart):
             statuses, new = statuses + ended, new + brought
         loop.statuses, loop.new_evidence = tuple(statuses), new
         loop.evidence = len(state.evidence.refs)
+        loop.found_all = self._has_whole_folder()
         fresh = tuple(ref for ref in state.evidence.refs if ref.evidence_id not in before)
         state.loop.memory.add_found(fresh)
         loop.stalled = 0 if new else loop.stalled + 1
