@@ -85,6 +85,9 @@ class SectionDraft(Frozen):
     answer: tuple[DraftClaim, ...] = ()
     """The direct answer to the question of the section, or of the report where its sections were written in
     one call, in the model's order."""
+    beyond: tuple[str, ...] = ()
+    """What the model knows of itself, is in no work, and should be checked before anybody acts; never a
+    claim of the report."""
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     settled: tuple[str, ...] = ()

@@ -117,6 +117,9 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
             )
             for planned, section in zip(step.sections, checks.sections, strict=True)
         ),
+        beyond=tuple(
+            dict.fromkeys(clean(text) for section in step.sections for text in section.draft.beyond)
+        ),
         judgements=judgements,
     ).replace(**values)
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))

@@ -187,6 +187,8 @@ class Report(Head, ReportParts):
     limitations: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
     """The limitations as data, in the order of `limitations`."""
+    beyond: tuple[str, ...] = ()
+    """What the model knows of itself and no source says, to be checked before anybody acts: no claims."""
     unanswered: Statement | None = None
     """Why no claim and no passage stands; None when one does."""
     contexts: tuple[QuoteContext, ...] = ()

@@ -21,6 +21,8 @@ MAX_WORK_CHARS = 4_000
 MAX_CHARS_TOGETHER = 60_000
 """Characters up to which a writer, its second reader and an appraiser read all works of a call whole: 15,000
 tokens of English, and the papers of one dispute."""
+MIN_SHARE_CHARS = 1_500
+"""Characters of a work below which others are left out rather than all be cut further."""
 MAX_JUDGED_CHARS = 8_000
 """Characters of a work that a judge reads whole."""
 PASSAGES_CHARS = 2_000
@@ -35,6 +37,8 @@ WRITER_FRAME_TOKENS = 6_500
 APPRAISER_FRAME_TOKENS = 2_600
 SENTENCE_TOKENS = 110
 """Tokens of a sentence as its second reader is shown it: labels, computations, a share of the controls."""
+LINE_TOKENS = 30
+"""Tokens of a sentence beside its words as its writer is shown it again: label, works, reason."""
 VERDICT_TOKENS = 60
 """Tokens of its verdict, and a share of those on controls."""
 EFFECT_TOKENS = 400
@@ -117,7 +121,7 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     shown = _tokens_together(
         [ref.chars for ref in step.evidence if ref.evidence_id in answering or not step.judgements]
     )
-    read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else 0
+    read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else _tokens_again(step)
     whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
     times = 2 if isinstance(step, WriteInput) and step.outline else 1
     verdicts = len(step.sentences) * VERDICT_TOKENS if isinstance(step, VerifyInput) else 0
@@ -127,21 +131,30 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     )
 
 
-def longest_shown(chars: Sequence[int], together: int) -> int:
-    """Return the characters up to which each work is read, so that all have `together`; a short one leaves
-    its share to the others."""
+def _tokens_again(step: WriteInput) -> int:
+    """Tokens of what a writer is to write once more, of what it computed and of what a reader misses."""
+    sentences = [claim.text for paragraph in step.failed for claim in paragraph.claims]
+    texts = [*sentences, *step.computed, *step.lacks, *(quote.quote for quote in step.untranslated)]
+    chars = sum(len(text.encode()) for text in texts)
+    return math.ceil(chars / BYTES_PER_TOKEN) + LINE_TOKENS * len(texts)
+
+
+def longest_shown(sizes: Sequence[int], together: int) -> int:
+    """Return the size up to which each work is read, so that all have `together`.
+
+    A short one leaves its share to the others."""
     left = together
-    for place, size in enumerate(sorted(chars)):
-        share = left // (len(chars) - place)
+    for place, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - place)
         if size > share:
-            return max(share, MAX_WORK_CHARS)
+            return max(share, MIN_SHARE_CHARS)
         left -= size
-    return max([*chars, MAX_WORK_CHARS])
+    return max([*sizes, MIN_SHARE_CHARS])
 
 
 def _tokens_together(chars: Sequence[int]) -> int:
     """Tokens of works that one call reads together."""
-    longest = longest_shown(chars, MAX_CHARS_TOGETHER)
+    longest = longest_shown(chars, max(MAX_CHARS_TOGETHER, MAX_WORK_CHARS * len(chars)))
     return sum(_tokens(size, longest) for size in chars)
 
 

@@ -34,8 +34,6 @@ MAX_SENTENCE_CHARS = 900
 MIN_GAP_CHARS = 12
 """Characters of text between two sentences that is shown without a label: a heading, a short remark."""
 MAX_HEADING_CHARS = 80
-MAX_HEAD_BYTES = 200
-"""Bytes of the line above a work, and of what separates it from the next."""
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 MAX_GAP_BYTES = 110
@@ -97,12 +95,12 @@ def show(
     `named`: evidence id -> quotes that are shown before all else. `together`: see `compose_works`.
     """
     left = int(max(room, 0) * BYTES_PER_TOKEN)
-    if together:
-        heads = MAX_HEAD_BYTES * len(documents)
-        chars = longest_shown([len(work.text) for work in documents], min(together, left - heads))
     layouts = [
         _Layout.of(f"E{n}", work, (named or {}).get(work.evidence_id)) for n, work in enumerate(documents, 1)
     ]
+    heads = sum(len(layout.head.encode()) + 2 for layout in layouts)
+    together = max(together, MAX_WORK_CHARS * len(layouts)) if together else 0
+    longest = longest_shown([layout.bytes_of_all for layout in layouts], min(together, left - heads))
     reserved = _reserved(layouts, left) if named else [0] * len(layouts)
     later = sum(reserved)
     blocks: list[str] = []
@@ -111,7 +109,12 @@ def show(
     for layout, own_room in zip(layouts, reserved, strict=True):
         document = layout.document
         later -= own_room
-        most = max(chars if len(document.text) <= chars else passages or chars, own_room)
+        most = layout.bytes_of_all
+        if together:
+            most = min(most, longest)
+        elif len(document.text) > chars:
+            most = passages or chars
+        most = max(most, own_room)
         limit = min(most, left - later - len(layout.head.encode()) - 2)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break
@@ -176,6 +179,11 @@ class _Layout:
         parts.append((document.text[at:], None))
         named = frozenset(_places(document.text, parts, quotes or ()))
         return cls(label, document, head, parts, named)
+
+    @property
+    def bytes_of_all(self) -> int:
+        """Return the bytes that the whole text needs, with the labels of its sentences."""
+        return sum(self._costs())
 
     def least(self, *, beside: bool) -> int:
         """Return the bytes that what was named of the work needs, `beside`: with its neighbours."""

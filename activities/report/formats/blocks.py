@@ -260,14 +260,16 @@ class Group:
 Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group
 
 
+ChapterKind: TypeAlias = Literal["plain", "answer", "folded", "screen"]
+"""`folded`: closed at first where a format can open and close it. `screen`: the same, and not on paper."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chapter:
     anchor: str
     title: str
     blocks: tuple[Block, ...]
-    kind: Literal["plain", "answer", "folded", "aside"] = "plain"
-    """`folded`: closed at first where a format can open and close it. `aside`: the same, and without its
-    title on paper."""
+    kind: ChapterKind = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,10 +280,19 @@ class Document:
     head: tuple[Block, ...]
     chapters: tuple[Chapter, ...]
     run_line: str = ""
+    foot: str = ""
+    """How it was made, in a line at the end of a paper."""
     language: str = ENGLISH
     """ISO 639-1 code of the language of its texts."""
     about: dict[str, str] = field(default_factory=dict)
     """For the properties of a file: question, profile, time."""
+
+
+def on_paper(made: Document) -> Iterator[Chapter]:
+    """Yield the chapters of a document that paper has, its foot as the last without a title."""
+    yield from (chapter for chapter in made.chapters if chapter.kind != "screen")
+    if made.foot:
+        yield Chapter("", "", (Text((Run(made.foot),), "note"),))
 
 
 def bullets(texts: Iterable[str]) -> Iterator[Bullets]:

@@ -45,8 +45,8 @@ def written(made: page.Document) -> bytes:
     _metadata(word, made)
     word.add_heading(made.title, 0)
     _write(word, made.head)
-    for chapter in made.chapters:
-        if chapter.kind != "aside":
+    for chapter in page.on_paper(made):
+        if chapter.title:
             word.add_heading(chapter.title, 1)
         _write(word, chapter.blocks)
     out = BytesIO()

@@ -24,8 +24,8 @@ def markdown(report: Report) -> bytes:
 def written(made: page.Document) -> bytes:
     """Write a tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
-    for chapter in made.chapters:
-        parts += [f"## {escape_markdown(chapter.title)}"] if chapter.kind != "aside" else []
+    for chapter in page.on_paper(made):
+        parts += [f"## {escape_markdown(chapter.title)}"] if chapter.title else []
         parts += map(as_markdown, chapter.blocks)
     return ("\n\n".join(filter(None, parts)) + "\n").encode()
 

@@ -8,7 +8,6 @@ editor put together, every quote and computation, every search and round, and wh
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from activities.contracts.evidence import Claim, Support
 from activities.messages import N_, _, in_its_language
@@ -19,6 +18,7 @@ from activities.report.formats.blocks import (
     Bullets,
     Cell,
     Chapter,
+    ChapterKind,
     Cite,
     Document,
     Group,
@@ -83,6 +83,9 @@ MIN_TOLD = 0.8
 CALCULATIONS = N_("Calculations")
 QUOTES = N_("Quotes behind the sentences")
 FLOW = N_("Flow of records (PRISMA 2020)")
+UNVERIFIED = N_(
+    "From the general knowledge of the model: no source was read for this, and nothing above rests on it."
+)
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
 
@@ -126,12 +129,13 @@ class _Page:
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body(), *self._checked()]
         cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
         listed = refs.blocks(report, cited)
+        made: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,
             Chapter("references", _("References"), tuple(listed)),
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
             Chapter("quotes", _(QUOTES), tuple(self._quotes(body)), "folded"),
-            Chapter("made", _("How this report was made"), tuple(self._made()), self._made_kind),
+            Chapter("made", _("How this report was made"), tuple(self._made()), made),
         )
         return Document(
             title=clean(report.title),
@@ -139,6 +143,7 @@ class _Page:
             head=tuple(self._head(answered=bool(answer))),
             chapters=tuple(chapter for chapter in chapters if chapter.blocks),
             run_line=words.run_line(report),
+            foot=words.provenance(report),
             language=report.language,
             about={
                 "question": clean(report.question),
@@ -185,8 +190,7 @@ class _Page:
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
-        # a report without an answer says this in its head
-        return [*blocks, *_text(words.sureness(report))] if blocks else []
+        return blocks
 
     def _line(self, section: ReportSection) -> Parts:
         """Show in a line what a section found."""
@@ -229,6 +233,9 @@ class _Page:
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
             yield Chapter("works", _(report.words.title), tuple(works_table(report, self.quotes)))
         yield Chapter("open", _("What is not shown"), tuple(bullets(words.not_shown(report))))
+        if report.beyond:
+            blocks: list[Block] = [*_text(_(UNVERIFIED), "note"), *bullets(report.beyond)]
+            yield Chapter("beyond", _("To check elsewhere"), tuple(blocks))
         disputes = tuple(bullets(map(words.dispute_line, report.disputes)))
         yield Chapter("disputed", _("Disputed sentences"), disputes)
 
@@ -367,14 +374,10 @@ class _Page:
 
     # the run
 
-    @property
-    def _made_kind(self) -> Literal["folded", "aside"]:
-        return "folded" if self.report.length == "full" else "aside"
-
     def _made(self) -> Iterator[Block]:
         """Say in a paragraph what was searched, read and checked; `full`: all of it, and what was spent."""
         report, method = self.report, self.report.methodology
-        yield from _text(words.account(report), "plain" if report.length == "full" else "note")
+        yield from _text(words.account(report))
         if report.length != "full":
             return
         yield from _text(words.flow_text(report))

@@ -29,7 +29,7 @@ def written(made: page.Document) -> bytes:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    head, chapters = _data(made.head), _data(made.chapters)
+    head, chapters = _data(made.head), _data(tuple(page.on_paper(made)))
     data = {"title": made.title, "head": head, "chapters": chapters, "language": language()}
     compiled = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
     assert isinstance(compiled, bytes)

@@ -316,6 +316,20 @@ def unused(work: UnusedWork, reason: str) -> str:
     return ": ".join(filter(None, (_(UNUSED[work.reason]), reason)))
 
 
+def provenance(report: Report) -> str:
+    """Say in a line how a report was made, for one that is passed on."""
+    made = {"date": day(clean(report.generated_at)), "models": clean(", ".join(report.methodology.models))}
+    by_model = report.written_by == "model" and report.methodology.model_calls
+    text = (
+        _("Made with Determinator and {models} on {date}.")
+        if by_model
+        else _("Made with Determinator on {date}.")
+    )
+    read = vigilance(report.verification.vigilance) if by_model else checks(report)
+    rests = sureness(report) if by_model else ""
+    return " ".join(filter(None, (text.format(**made), rests, *sentences(_silent(report)), read)))
+
+
 def account(report: Report) -> str:
     """Say in a few sentences how a report was made."""
     method = report.methodology
