@@ -72,7 +72,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             shape = " (a row: `cells`)" if claim.is_row else ""
             leans = " (leans on it)" if claim.id in leaning else ""
             fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
-            words = f"**{claim.lead}.** {claim.body}" if claim.lead else claim.text
+            words = f"**{claim.lead}:** {claim.body}" if claim.lead else claim.text
             cites = ", ".join(ids[name] for name in gate.works_of(claim) if name in ids)
             text = f"{one_line(fields if claim.is_row else words)} [{cites}]"
             blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")

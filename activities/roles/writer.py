@@ -33,7 +33,7 @@ MAX_EXPRESSIONS = 80
 MAX_PROPOSED, MAX_PROPOSED_CHARS = 30, 40
 MAX_BEYOND, MAX_BEYOND_CHARS = 8, 300
 MAX_NEAR_MISSES = 2
-MAX_LEFT_OPEN = 8
+MAX_LEFT_OPEN = 24
 MIN_ROOM_FOR_NEAR_MISSES = 16_000
 """Tokens of a prompt from which a writer is large enough to be asked for near misses."""
 MIN_SAME_HEADING = 85
@@ -41,8 +41,8 @@ MIN_SAME_HEADING = 85
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
-    "without a heading; the rest under `## ` headings. As long as its reader needs, at most 2,200 "
-    "words."
+    "without a heading; the rest under `## ` headings. 700 to 1,400 words serve "
+    "most readers; at most 2,200, where an account or a letter is asked for."
 )
 ONE_SECTION = (
     "You write one section of a report whose other sections are written apart: first its answer in one or "

@@ -197,13 +197,16 @@ class Result(NamedTuple):
         return f"{self.shown} = {value}"
 
 
-def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[int, bool]:
-    """Rank a computation by how likely it gives a figure by chance: by foreign numbers, then by rounding."""
+def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[bool, int, bool]:
+    """Rank a computation by how likely it gives a figure by chance.
+
+    By a percentage without a hundred, by foreign numbers, then by rounding."""
     operands = (operand.mention for operand in result.of.operands)
     foreign = sum(
         any(missing_numbers(mention.shown, works)) for mention in operands if isinstance(mention, Number)
     )
-    return foreign, not number.values.intersection(map(abs, result.values))
+    is_share = number.percent is not True or "100" in result.shown
+    return not is_share, foreign, not number.values.intersection(map(abs, result.values))
 
 
 def _decimals(number: Number) -> list[Decimal]:

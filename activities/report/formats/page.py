@@ -226,16 +226,16 @@ class _Page:
                 yield from self._prose(("", section.claims[:FIRST]))
 
     def _checked(self) -> Iterator[Chapter]:
-        """Show the parts and works behind what is said, and what none of them shows."""
+        """Show what to check elsewhere, the parts and works behind what is said, and what none shows."""
         report = self.report
+        if report.beyond:
+            blocks: list[Block] = [*_text(_(UNVERIFIED), "note"), *bullets(report.beyond)]
+            yield Chapter("beyond", _("To check elsewhere"), tuple(blocks))
         if report.length != "brief":
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
             yield Chapter("works", _(report.words.title), tuple(works_table(report, self.quotes)))
         yield Chapter("open", _("What is not shown"), tuple(bullets(words.not_shown(report))))
-        if report.beyond:
-            blocks: list[Block] = [*_text(_(UNVERIFIED), "note"), *bullets(report.beyond)]
-            yield Chapter("beyond", _("To check elsewhere"), tuple(blocks))
         disputes = tuple(bullets(map(words.dispute_line, report.disputes)))
         yield Chapter("disputed", _("Disputed sentences"), disputes)
 

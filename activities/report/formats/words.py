@@ -319,15 +319,15 @@ def unused(work: UnusedWork, reason: str) -> str:
 def provenance(report: Report) -> str:
     """Say in a line how a report was made, for one that is passed on."""
     made = {"date": day(clean(report.generated_at)), "models": clean(", ".join(report.methodology.models))}
-    by_model = report.written_by == "model" and report.methodology.model_calls
+    by_model = report.written_by == "model"
     text = (
         _("Made with Determinator and {models} on {date}.")
-        if by_model
+        if by_model and made["models"]
         else _("Made with Determinator on {date}.")
     )
-    read = vigilance(report.verification.vigilance) if by_model else checks(report)
-    rests = sureness(report) if by_model else ""
-    return " ".join(filter(None, (text.format(**made), rests, *sentences(_silent(report)), read)))
+    counted = vigilance(report.verification.vigilance) if by_model else checks(report)
+    rests = sureness(report) if report.answer else ""
+    return " ".join(filter(None, (text.format(**made), rests, *sentences(_silent(report)), counted)))
 
 
 def account(report: Report) -> str:
@@ -341,6 +341,7 @@ def account(report: Report) -> str:
             screened=number(method.counts.screened),
             included=number(method.counts.included),
         ),
+        sureness(report) if report.answer else "",
         *sentences(_silent(report)),
         checks(report),
         _("Language models: {models}.").format(models=clean(", ".join(method.models)))

@@ -159,3 +159,15 @@ def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
     rows = tuple(shaped(("Entry", f"-{n} of March"), ("Amount", f"-{n}.50")) for n in (5, 6))
     report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=rows),))))
     assert "| -5 of March | -5.50 |" in words_of(report, "md")
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_what_the_model_knows_of_itself_stands_apart_and_is_called_unverified(name: str) -> None:
+    known = "Rasagiline must not be combined with pethidine."
+    report = report_of(DRAFT.replace(beyond=(known, known)))
+    assert report.beyond == (known,)
+    assert known not in {claim.text for claim in report.sentences()}
+    text = words_of(report, name)
+    apart = text[text.index("To check elsewhere") :]
+    assert text.count(known) == 1
+    assert apart.index("no source was read for this") < apart.index(known)

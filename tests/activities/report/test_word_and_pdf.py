@@ -25,7 +25,6 @@ def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata(
     assert heads == [
         *("Background", "Benefit", "Harm", "Candidates", "Studies"),
         *("What is not shown", "References", "Quotes behind the sentences"),
-        "How this report was made",
     ]
     links = {link.address for p in document.paragraphs for link in p.hyperlinks}
     assert "https://pubmed.ncbi.nlm.nih.gov/1/" in links

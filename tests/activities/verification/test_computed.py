@@ -192,6 +192,12 @@ GROUPS = (
 RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
 
 
+def test_a_percentage_follows_from_a_share_before_a_quotient_that_gives_it_by_chance() -> None:
+    works = ("40 people were randomised; 4 of 20 dropped out.",)
+    made = computed_from("It was 20%.", ["40 / 2", "4 * 100 / 20"], works, works)
+    assert made.rows == ("4 * 100 / 20 = 20%",)
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "computed"),
     [
