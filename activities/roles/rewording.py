@@ -23,6 +23,7 @@ from activities.verification.verdicts import is_rewordable, leaning_on_refused
 MAX_COLUMNS = 8
 MAX_FIELD_CHARS = 300
 MAX_EXPRESSIONS = 40
+MAX_COMPUTED_SHOWN = 80
 MAX_TRANSLATION_CHARS = 900
 MAX_ADDED = 10
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
@@ -85,7 +86,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         documents if rows else (),
         room=room,
         inputs=[
-            listed("Computed in the same text", step.computed, 40, 160),
+            listed("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
             "Paragraphs:\n" + fenced("claims", rows) if rows else "",
             listed("Missed by a reader of the works", step.lacks, each=800),
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",

@@ -183,6 +183,8 @@ class Result(NamedTuple):
         def is_end(end: Number | None, exact: Decimal) -> bool:
             return end is not None and any(rounded_to(exact, printed) == printed for printed in end.signed)
 
+        if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
+            return bool(number.values.intersection(map(abs, self.values[:1])))  # a count is not rounded
         pairs = ((before, number), (number, after)) if self.of.statistic else ()
         is_of_interval = any(all(map(is_end, pair, self.values[1:])) for pair in pairs)
         return is_of_interval or bool(self.readings(number))

@@ -198,6 +198,15 @@ def test_a_percentage_follows_from_a_share_before_a_quotient_that_gives_it_by_ch
     assert made.rows == ("4 * 100 / 20 = 20%",)
 
 
+@pytest.mark.parametrize(("text", "follows"), [("thirteen were old", False), ("It was 13.", True)])
+def test_a_number_word_and_an_ordinal_are_no_rounded_result(text: str, follows: bool) -> None:
+    works = ("The rent is 2,050.00 at 8 percent for 28 days.",)
+    made = computed_from(text, ["2,050.00 * 8 / 100 * 28 / 365"], works, works)
+    assert bool(made.rows) is follows
+    exact = computed_from("twenty-six were old", ["52 / 2"], ("There were 52.",), ("There were 52.",))
+    assert exact.rows == ("52 / 2 = twenty-six",)
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "computed"),
     [
