@@ -5,10 +5,18 @@ Markdown, numbering and references are code.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from itertools import count
-from typing import Literal
+from typing import Literal, cast
 
-from pydantic import Field
+from pydantic import (
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import to_json
 
 from activities.contracts.evidence import (
     AbsentWord,
@@ -77,7 +85,11 @@ class DraftParagraph(Frozen):
 
 
 class SectionDraft(Frozen):
-    """What a writer makes of one section; every sentence is a claim."""
+    """What a writer makes of one section; every sentence is a claim.
+
+    As JSON it holds each quote and each computation once, however many sentences rest on it: those of an
+    account share most of theirs.
+    """
 
     title: str = ""
     paragraphs: tuple[DraftParagraph, ...] = ()
@@ -115,6 +127,40 @@ class SectionDraft(Frozen):
     whose search tells it."""
     documents: int = 0
     """How many works these are."""
+
+    @model_serializer(mode="wrap")
+    def _sent(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:
+        made: dict[str, object] = handler(self)
+        if info.mode != "json":
+            return made
+        held = {name: dict[str, int]() for name in SHARED}
+        values: dict[str, list[object]] = {name: [] for name in SHARED}
+        for row in _with_shared(made):
+            for name in SHARED:
+                numbers = []
+                for value in cast("list[object]", row.get(name, ())):
+                    key = to_json(value).decode()
+                    if key not in held[name]:
+                        held[name][key] = len(values[name])
+                        values[name].append(value)
+                    numbers.append(held[name][key])
+                if numbers:
+                    row[name] = numbers
+        return made | ({"shared": values} if any(values.values()) else {})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _received(cls, value: object) -> object:
+        if not isinstance(value, dict) or not isinstance(shared := value.get("shared"), dict):
+            return value
+        made = deepcopy(value)
+        for row in _with_shared(made):
+            for name in SHARED:
+                row[name] = [
+                    shared[name][held] if isinstance(held, int) else held
+                    for held in cast("list[object]", row.get(name, ()))
+                ]
+        return made
 
     @property
     def cited(self) -> tuple[str, ...]:
@@ -162,6 +208,22 @@ class SectionDraft(Frozen):
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
             translations=each(self.translations),
         )
+
+
+SHARED = ("support", "computed")
+"""Fields of sentences that a draft sends once for all of them."""
+
+
+def _with_shared(value: object) -> Iterator[dict[str, object]]:
+    """Yield the sentences within a draft as it is sent."""
+    if isinstance(value, dict):
+        if "support" in value and "text" in value:
+            yield value
+        for each in value.values():
+            yield from _with_shared(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _with_shared(each)
 
 
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from activities.contracts.bounds import size
 from activities.contracts.evidence import Evidence, ReportPlanSection, Statement, Support
 from activities.contracts.revise import Revised, ReviseInput
 from activities.contracts.write import (
@@ -232,6 +233,18 @@ def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
     assert one.cites == (BILL.evidence_id,)
     (out,) = again(failed, {**row, "cells": [], "text": "Work cost 246.00 euros."}).claims
     assert out.state == "out", "a row in the words of a sentence"
+
+
+def test_a_draft_sends_each_quote_and_computation_once() -> None:
+    support = tuple(Support(evidence_id="a", quote=f"Row {n} is paid. " * 9) for n in range(20))
+    rows = tuple(
+        DraftClaim(id=f"s1.{n}", text=f"Row {n}", support=support, computed=("1 + 1 = 2",)) for n in range(90)
+    )
+    draft = SectionDraft(answer=rows[:1], paragraphs=(DraftParagraph(claims=rows[1:]),))
+    assert SectionDraft.model_validate_json(draft.model_dump_json()) == draft
+    assert SectionDraft.model_validate(draft.model_dump()) == draft
+    assert size(draft) < size(rows[0]) + 90 * 800
+    assert size(SectionDraft()) < 800
 
 
 def test_a_figure_that_the_writer_sets_stands_in_what_cites_nothing_and_is_told_to_its_reader() -> None:
