@@ -34,6 +34,8 @@ MAX_SENTENCE_CHARS = 900
 MIN_GAP_CHARS = 12
 """Characters of text between two sentences that is shown without a label: a heading, a short remark."""
 MAX_HEADING_CHARS = 80
+LABEL_BYTES = 7
+"""Bytes of a sentence's label and of the end of its line."""
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 MAX_GAP_BYTES = 110
@@ -251,10 +253,10 @@ class _Layout:
         return rows, labels_of_rows
 
     def _costs(self) -> list[int]:
-        """Bytes of each part as it is shown."""
-        sizes = (len(text.encode()) for text, _ in self.parts)
+        """Bytes of each part as it is shown; none of the space between sentences."""
+        sizes = (len(text.encode()) if text.strip() else -LABEL_BYTES for text, _ in self.parts)
         return [
-            (size if place in self.named else min(size, MAX_SENTENCE_CHARS)) + 8
+            (size if place in self.named else min(size, MAX_SENTENCE_CHARS)) + LABEL_BYTES
             for place, size in enumerate(sizes)
         ]
 
