@@ -23,7 +23,7 @@ from activities.messages import _, in_its_language
 from activities.report.claims import CheckedEdit, Checks, check_edited, judged_works
 from activities.report.formats.prose import numbers_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, shortened
 from activities.report.independence import studies
 from activities.report.limitations import limitations, missing_name, why_unanswered
 from activities.report.parts import cited_quotes, concludes, part_of, parts_of
@@ -90,6 +90,10 @@ def build_report(
     return report.replace(executive_summary=summary_text(report))
 
 
+MAX_TITLE_CHARS = 140
+"""Characters of a question that is the title of its report."""
+
+
 def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -> Report:
     """Make the report without what a check refuses."""
     for planned in step.sections:
@@ -142,7 +146,9 @@ def _title(step: PublishInput, edited: str) -> str:
     drafts = (section.draft.title for section in step.sections if section.section.title == UNPLANNED)
     titles = [*map(clean, (edited, step.title)), *(clean(draft) for draft in drafts if draft != UNPLANNED)]
     question = clean(step.question)
-    return next((title for title in titles if title not in ("", question)), question[:200])
+    return next(
+        (title for title in titles if title not in ("", question)), shortened(question, MAX_TITLE_CHARS)
+    )
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:

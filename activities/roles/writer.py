@@ -164,9 +164,10 @@ def _section_of(block: Block, titles: dict[str, str]) -> str:
 
 
 def _title(text: str, step: WriteInput, prompt: Prompt) -> str:
-    """Return the title, in words of the question; that of the section without one."""
+    """Return the title, in words of the question and of titles of works; that of the section without one."""
     words = line(text, MAX_TITLE_CHARS).rstrip(". ")
-    return words if words and gate.title(words, [prompt.question, step.title]).stands else step.title
+    titles = [prompt.question, step.title, *(work.title for work in prompt.shown.values())]
+    return words if words and gate.title(words, titles).stands else step.title
 
 
 def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:

@@ -188,6 +188,12 @@ def test_a_block_quote_is_read_as_one_letter_with_its_lines() -> None:
     assert not any(claim.letter for claim in (*draft.answer, *after.claims))
 
 
+def test_a_title_has_words_of_the_question_or_of_titles_of_works() -> None:
+    titles = {"# The plumber": "The plumber", f"# {BILL.title}": BILL.title, "# Victory": STEP.title}
+    for heading, title in titles.items():
+        assert written(heading, "It is claimed [E1].")[0].title == title
+
+
 def test_an_item_is_read_with_its_lead() -> None:
     one, dated = written(
         "- **16 January 2025:** The plumber came at night [E1].",
