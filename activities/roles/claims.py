@@ -33,6 +33,10 @@ class Checks:
         self.refused: list[Refused] = []
         """Sentences that cite nothing that was shown."""
 
+    def filled(self, text: str, language: str) -> str:
+        """Return a text with the figures that it leaves to its computations."""
+        return self._computations.filled(text, language)
+
     def claims(self, rows: Iterable[Written]) -> tuple[DraftClaim, ...]:
         """Return the sentences of a block, each once."""
         claims: dict[str, DraftClaim] = {}

@@ -128,7 +128,9 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
         heads = [head for head, _ in before.cells]
         if before.is_row and len(one.cells) not in (len(heads), len(heads) + 1):  # one for the citations
             continue
-        written = row(one.cells, heads, works) if before.is_row else sentence(one.text, works)
+        cells = [checks.filled(cell, step.language) for cell in one.cells]
+        words = checks.filled(one.text, step.language)
+        written = row(cells, heads, works) if before.is_row else sentence(words, works)
         if written is None or not written.claim.text:
             continue
         if not written.claim.cites:  # as its first wording
@@ -149,17 +151,17 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     return SectionDraft(
         paragraphs=(DraftParagraph(claims=claims),) if claims else (),
         translations=tuple(_translations(step, answer)),
-        added=tuple(_added(prompt, answer, {claim.id: claim for claim in rows}, checks)),
+        added=tuple(_added(prompt, answer, {claim.id: claim for claim in rows}, checks, step.language)),
     )
 
 
 def _added(
-    prompt: Prompt, answer: AgainAnswer, claims: Mapping[str, DraftClaim], checks: Checks
+    prompt: Prompt, answer: AgainAnswer, claims: Mapping[str, DraftClaim], checks: Checks, language: str
 ) -> Iterator[tuple[str, DraftClaim]]:
     """Yield the sentences that are new, each with the one that it stands behind, for the second reader."""
     for place, one in enumerate(answer.added[:MAX_ADDED], 1):
         before = claims.get(prompt.claims.get(one.after, ""))
-        written = sentence(one.text, works_shown(prompt))
+        written = sentence(checks.filled(one.text, language), works_shown(prompt))
         if before is None or written is None:
             continue
         new = written.claim.replace(id=f"{before.id}.n{place}", item=before.item, letter=before.letter)

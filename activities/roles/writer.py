@@ -119,8 +119,9 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     """Accept the draft: every sentence with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
-    text = read(answer.report[: 2 * MAX_REPORT_CHARS], works_shown(prompt), step.language)
     checks = Checks(prompt, answer.computed, answer.proposed)
+    report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
+    text = read(report, works_shown(prompt), step.language)
     direct = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
         for place, block in enumerate(text.answer)
@@ -136,7 +137,9 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
             limitations=() if direct or paragraphs else (NOTHING_FOUND,),
             settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
             works_room=prompt.works_room,
-            near_misses=_near_misses(answer.near_misses, prompt),
+            near_misses=_near_misses(
+                [checks.filled(text, step.language) for text in answer.near_misses], prompt
+            ),
             refused=tuple(checks.refused),
         )
     )

@@ -8,6 +8,8 @@ in a work or in the question, and days may be added to it. Code evaluates it, an
 be what the sentence prints, as it is rounded. Nothing is searched for: what no expression gives does not
 follow.
 
+A text may leave a figure to code: `{F1}` stands for what the expression that begins with `F1:` gives.
+
 The expressions of a text are parsed once. Those whose numbers and dates are known are evaluated, what they
 give is known to the others, and so on in rounds; then each number of a sentence is looked up among it.
 """
@@ -21,6 +23,8 @@ from datetime import date, timedelta
 from decimal import Decimal, DecimalException
 from itertools import chain, islice, product
 from typing import NamedTuple
+
+from babel.numbers import format_decimal
 
 from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
@@ -67,6 +71,9 @@ STATISTIC = re.compile(
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
 _CALL = re.compile(rf"(?P<name>{'|'.join(STATISTICS)})\s*\((?P<numbers>.*)\)")
+_LABEL = re.compile(r"\s*(F\d{1,3})\s*[:=]\s*")
+_PLACE = re.compile(r"\{\s*(F\d{1,3})\s*(?::\s*(\d))?\s*\}")
+"""The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _DAYS = re.compile(r"days\([^()]*\)")
 _BETWEEN = re.compile(r"[;,](?=\s)")
 
@@ -116,7 +123,12 @@ class Expression:
         return any(isinstance(node, ast.BinOp | ast.Call) for node in nodes)
 
 
+def _unlabelled(line: str) -> str:
+    return _LABEL.sub("", line, count=1) if _LABEL.match(line) else line
+
+
 def _parsed(shown: str) -> Expression:
+    shown = _unlabelled(shown)
     text = normalise(shown)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
     if call := _CALL.fullmatch(text):
         parts = _BETWEEN.split(call["numbers"])
@@ -226,6 +238,8 @@ class Computations:
         self.results: list[Result] = []
         spans = (span for expression in expressions for span in _DAYS.findall(expression))
         self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
+        labels = ((match[1], line) for line in expressions if (match := _LABEL.match(line)))
+        self._labelled = {label: _parsed(line).text for label, line in labels}
         stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
         self._stated = {value for number in stated for value in number.values}
         self._signed = {value for number in stated for value in number.signed}
@@ -261,6 +275,18 @@ class Computations:
             return Computed(tuple(rows))
         failure, unknown = self._failure(failed[0])
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
+
+    def filled(self, text: str, language: str) -> str:
+        """Return a text with the figures in the places that it leaves to them, as its language writes them.
+
+        A place whose expression gives nothing stays."""
+
+        def figure(match: re.Match[str]) -> str:
+            result = self._labelled.get(match[1])
+            made = next((r for r in self.results if result and r.of.text == result), None)
+            return _written(made, match[2], language) if made else match[0]
+
+        return _PLACE.sub(figure, text)
 
     def _resolve(self, expressions: Sequence[Expression]) -> None:
         """Evaluate in rounds: what an expression gives may be a number or a date of others."""
@@ -348,6 +374,17 @@ class Computations:
             if id(expression) not in resolved and (operand := next(unknown, "")):
                 return expression.text, operand
         return "", ""
+
+
+def _written(result: Result, digits: str | None, language: str) -> str:
+    """Write what an expression gives: a statistic with its interval, a day, a number with so many digits."""
+    if result.day:
+        return str(result.day)
+    is_whole = len(result.values) == 1 and result.values[0] == result.values[0].to_integral_value()
+    count = int(digits) if digits else 0 if is_whole else 2 if result.of.statistic else 1
+    form = f"#,##0.{'0' * count}" if count else "#,##0"
+    value, *ends = (format_decimal(number, form, locale=language or ENGLISH) for number in result.values)
+    return f"{value} (95% CI {' to '.join(ends)})" if ends else value
 
 
 class NotAnExpressionError(ValueError):

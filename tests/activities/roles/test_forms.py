@@ -241,6 +241,15 @@ def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
     assert out.state == "out", "a row in the words of a sentence"
 
 
+def test_a_figure_is_filled_in_before_it_is_decided_and_a_place_without_one_is_refused() -> None:
+    texts = "In all it is {F1} [E1].", "It is {F2} [E1]."
+    draft, _ = written(*texts, computed=["F1: 246.00 + 180.00"])
+    filled, open_ = draft.answer
+    assert (filled.text, filled.state) == ("In all it is 426.", "ask")
+    assert filled.computed == ("246.00 + 180.00 = 426",)
+    assert open_.state == "refused"
+
+
 def test_a_draft_sends_each_quote_and_computation_once() -> None:
     support = tuple(Support(evidence_id="a", quote=f"Row {n} is paid. " * 9) for n in range(20))
     rows = tuple(

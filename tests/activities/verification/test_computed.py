@@ -192,6 +192,27 @@ GROUPS = (
 RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
 
 
+@pytest.mark.parametrize(
+    ("line", "text", "language", "filled"),
+    [
+        ("F1: 30 * 50", "It is {F1}.", "en", "It is 1,500."),
+        ("F1 = 30 * 50", "Es sind {F1}.", "de", "Es sind 1.500."),
+        ("F1: 30 / 26", "It is {F1} or {F1:2}.", "en", "It is 1.2 or 1.15."),
+        ("F1: risk_ratio(30, 50, 26, 50)", "It is {F1}.", "en", "It is 1.15 (95% CI 0.81 to 1.64)."),
+        ("F1: risk_ratio(31, 50, 26, 50)", "It is {F1}.", "en", "It is {F1}."),
+        ("F1: 30 * 50", "It is {F2}.", "en", "It is {F2}."),
+    ],
+)
+def test_code_fills_in_a_figure_that_a_text_leaves_to_it(
+    line: str, text: str, language: str, filled: str
+) -> None:
+    computations = Computations([line], GROUPS, GROUPS)
+    made = computations.filled(text, language)
+    assert made == filled
+    if "{" not in made:
+        assert not computations.of(made, GROUPS).missing
+
+
 def test_a_percentage_follows_from_a_share_before_a_quotient_that_gives_it_by_chance() -> None:
     works = ("40 people were randomised; 4 of 20 dropped out.",)
     made = computed_from("It was 20%.", ["40 / 2", "4 * 100 / 20"], works, works)
