@@ -57,12 +57,11 @@ class Checks:
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
-        if not claim.cites and decision.refusal is not None and decision.refusal.code in gate.NUMERIC:
-            with_proposed = self._decided(claim, claim.text, "\n".join((about, *self._proposed)))
-            if with_proposed.refusal is None:
-                decision = with_proposed
-                own = [n for n in self._proposed if any(f.shown == n for f in figures(claim.text))]
-                claim = claim.replace(proposed=tuple(dict.fromkeys(own)))
+        own = {f.shown for f in figures(claim.text)} if self._proposed and not claim.cites else set()
+        if proposed := tuple(n for n in dict.fromkeys(self._proposed) if n in own):
+            claim = claim.replace(proposed=proposed)
+            if decision.refusal is not None and decision.refusal.code in gate.NUMERIC:
+                decision = self._decided(claim, claim.text, "\n".join((about, *proposed)))
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *others = claim.cells
