@@ -262,7 +262,7 @@ def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> Non
     assert Statement.of("unread", sentences=1) in report.statements
     assert not {"draft_lost", "wordings_replaced"} & {statement.code for statement in report.statements}
     shown = words_of(report, name)
-    assert "Sentences left out: 1 not read by the second reader." in shown
+    assert ("Sentences left out: 1 not read by the second reader." in shown) is (name == "html")
     assert "Sentences that the second reader did not read, because it did not answer: 1." in shown
 
 
