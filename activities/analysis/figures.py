@@ -14,7 +14,6 @@ from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from activities.analysis.pooling import random_effect
 from activities.analysis.scale import NotUsable, agrees_with_counts, point_of, study_interval
 from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Interval, Measure
 from activities.text.normal_form import normalise
@@ -218,6 +217,8 @@ def of_studies(measure: Measure, numbers: Sequence[float], each: int) -> Interva
     if len(studies) == 1:
         (effect,) = studies
         return study_interval(effect, point_of(effect), effect.level)
+    from activities.analysis.pooling import random_effect  # a part that few texts ask for
+
     return random_effect(measure, [point_of(effect) for effect in studies])
 
 

@@ -39,7 +39,7 @@ _BLOCK = "\x1e"
 """Stands between blocks; it is white space."""
 GLUE = "\ue002"
 """Stands between the number or name of something and its first block."""
-_GLUED, _BLANKS, _LINE_ENDS = re.compile(rf"{GLUE}\s*"), re.compile(r"\s+"), re.compile(r" *\n *")
+_GLUED, _BLANKS = re.compile(rf"{GLUE}\s*"), re.compile(r"\s+")
 
 Skip = Callable[[etree._Element], bool]  # noqa: SLF001 - the only name lxml has for it
 
@@ -50,7 +50,8 @@ def blocks_of(root: etree._Element, skip: Skip | None = None) -> list[str]:
     `skip` leaves elements out; the text after them stays.
     """
     blocks = written(root, skip).split(_BLOCK)
-    return [tidy for block in blocks if (tidy := _LINE_ENDS.sub("\n", block).strip())]
+    tidied = ("\n".join(line.strip(" ") for line in block.split("\n")).strip() for block in blocks)
+    return [block for block in tidied if block]
 
 
 def text_of(element: etree._Element | None, skip: Skip | None = None) -> str:

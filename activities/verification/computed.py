@@ -71,8 +71,8 @@ STATISTIC = re.compile(
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
 _CALL = re.compile(rf"(?P<name>{'|'.join(STATISTICS)})\s*\((?P<numbers>.*)\)")
-_LABEL = re.compile(r"\s*(F\d{1,3})\s*[:=]\s*")
-_PLACE = re.compile(r"\{\s*(F\d{1,3})\s*(?::\s*(\d))?\s*\}")
+_LABEL = re.compile(r"(F\d{1,3})\s*+[:=]\s*+")
+_PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _DAYS = re.compile(r"days\([^()]*\)")
 _BETWEEN = re.compile(r"[;,](?=\s)")
@@ -124,7 +124,8 @@ class Expression:
 
 
 def _unlabelled(line: str) -> str:
-    return _LABEL.sub("", line, count=1) if _LABEL.match(line) else line
+    line = line.strip()
+    return line[match.end() :] if (match := _LABEL.match(line)) else line
 
 
 def _parsed(shown: str) -> Expression:
@@ -238,7 +239,7 @@ class Computations:
         self.results: list[Result] = []
         spans = (span for expression in expressions for span in _DAYS.findall(expression))
         self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
-        labels = ((match[1], line) for line in expressions if (match := _LABEL.match(line)))
+        labels = ((match[1], line) for line in expressions if (match := _LABEL.match(line.strip())))
         self._labelled = {label: _parsed(line).text for label, line in labels}
         stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
         self._stated = {value for number in stated for value in number.values}
