@@ -53,7 +53,7 @@ async def accounted(stage: Stage, run: Run) -> Usage:
 
 
 async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage) -> None:
-    tokens = 120_000
+    tokens = 180_000
     spending_at_random(stage, 2)
     stage.script.sections = 5
     stage.script.sufficient_at = None

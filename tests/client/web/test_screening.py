@@ -12,7 +12,7 @@ from client.reviews.review import Review
 from determinator import Determinator
 from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
 
-pytestmark = pytest.mark.xdist_group("plain")
+pytestmark = pytest.mark.xdist_group("screening")
 
 PROTOCOL = """title = "Two people"
 records = ["a.csv"]
