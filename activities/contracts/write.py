@@ -85,7 +85,7 @@ class DraftParagraph(Frozen):
 
 
 class SectionDraft(Frozen):
-    """What a writer makes of one section; every sentence is a claim.
+    """Draft of one section; every sentence is a claim.
 
     As JSON it holds each quote and each computation once, however many sentences rest on it: those of an
     account share most of theirs.
@@ -98,8 +98,8 @@ class SectionDraft(Frozen):
     """The direct answer to the question of the section, or of the report where its sections were written in
     one call, in the model's order."""
     beyond: tuple[str, ...] = ()
-    """What the model knows of itself, is in no work, and should be checked before anybody acts; never a
-    claim of the report."""
+    """General knowledge of the model that no work states, to be checked before anybody acts; never a claim of
+    the report."""
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     settled: tuple[str, ...] = ()

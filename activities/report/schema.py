@@ -188,7 +188,7 @@ class Report(Head, ReportParts):
     statements: tuple[Statement, ...] = ()
     """The limitations as data, in the order of `limitations`."""
     beyond: tuple[str, ...] = ()
-    """What the model knows of itself and no source says, to be checked before anybody acts: no claims."""
+    """General knowledge of the model that no source states, to be checked before anybody acts: no claims."""
     unanswered: Statement | None = None
     """Why no claim and no passage stands; None when one does."""
     contexts: tuple[QuoteContext, ...] = ()

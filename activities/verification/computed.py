@@ -42,7 +42,7 @@ MAX_WAYS = 256
 WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
-"""What units convert by: halves, days, months, hours, weeks, minutes, thousands; only for products and
+"""Constants of conversion: halves, days, months, hours, weeks, minutes, thousands; only for products and
 quotients."""
 MAX_OFF = Decimal("0.25")
 """Share of a number by which a computation that was meant to give it may be off."""

@@ -1,4 +1,4 @@
-"""What a run sends where, said before it begins.
+"""Destinations of what a run sends, stated before it begins.
 
 The sources that are enabled follow from the settings, but finding them means loading every source: the answer
 is kept in home under the fingerprint of the settings.

@@ -1,4 +1,4 @@
-"""What a judge names of a work, and what judgements of another run are worth."""
+"""Judgements: the sentences that they name, and their use in another run."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a source asks, and what it makes of the recorded answers of its API."""
+"""Requests of each source, and the works that it reads from recorded answers of its API."""
 
 import json
 from pathlib import Path

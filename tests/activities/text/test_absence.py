@@ -114,7 +114,7 @@ def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() ->
 def test_a_slip_of_the_pen_is_taken_for_the_frequent_word_that_occurs(
     question: str, text: str, instead: tuple[str, ...]
 ) -> None:
-    """Of a name that is rare in general nobody knows how it is written."""
+    """A name that is rare in general may be spelled as it stands."""
     ((_, others, decides),) = absences(question, text)
     assert others == instead
     assert decides is (not instead)
