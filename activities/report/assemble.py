@@ -122,7 +122,12 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
             for planned, section in zip(step.sections, checks.sections, strict=True)
         ),
         beyond=tuple(
-            dict.fromkeys(clean(text) for section in step.sections for text in section.draft.beyond)
+            dict.fromkeys(
+                clean(claim.text)
+                for section in step.sections
+                for claim in section.draft.beyond
+                if claim.state == "stands"
+            )
         ),
         judgements=judgements,
     ).replace(**values)

@@ -47,7 +47,7 @@ MAX_REASON_WORDS = 20
 """Words of a judgement's reason that are shown."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
-WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"inference", "transition"})
+WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"inference", "transition", "background"})
 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
@@ -66,7 +66,7 @@ def as_claim(draft: DraftClaim) -> Claim:
     return Claim(
         **fields_of(Sentence, draft),
         quoted=any(normalise(text) == normalise(support.quote) for support in draft.support),
-        kind=draft.kind if draft.kind != "transition" else "finding",
+        kind=draft.kind if draft.kind not in ("transition", "background") else "finding",
     )
 
 

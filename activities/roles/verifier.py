@@ -47,6 +47,7 @@ TASK_WHOLE = "Give a verdict on every sentence (C1, C2 ...), and say what the te
 MARKS: dict[SentenceKind, str] = {
     "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
+    "background": " (general knowledge: `yes` only if it is established and bears on the question)",
 }
 """Behind the label of a sentence that is more than a finding."""
 

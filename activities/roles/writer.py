@@ -133,7 +133,11 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
             title=_title(text.title, step, prompt),
             answer=direct,
             paragraphs=paragraphs,
-            beyond=tuple(filter(None, (sentence_text(text) for text in answer.beyond))),
+            beyond=tuple(
+                DraftClaim(text=text, kind="background", state="ask")
+                for text in dict.fromkeys(map(sentence_text, answer.beyond))
+                if text
+            ),
             limitations=() if direct or paragraphs else (NOTHING_FOUND,),
             settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
             works_room=prompt.works_room,

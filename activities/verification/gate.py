@@ -171,7 +171,7 @@ def decided(claim: C, decision: Decision) -> C:
 
     What it is follows from the works that it cites and from what was computed."""
     kind = claim.kind
-    if kind not in ("transition", "translation"):
+    if kind not in ("transition", "translation", "background"):
         kind = kind_of(works_of(claim), decision.computed)
     return claim.replace(
         kind=kind,

@@ -60,6 +60,8 @@ def carried(claim: C, support: tuple[Support, ...]) -> C:
     """Return a sentence with its quotes, without the citations of works that none of them is from."""
     works = dict.fromkeys(quote.evidence_id for quote in support)
     kept = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
+    if claim.kind == "background":  # no work carries it
+        return claim
     kind = claim.kind if claim.kind in ("transition", "translation") else kind_of(works, claim.computed)
     marks = tuple(mark for mark in kept if mark.works)
     return claim.replace(support=support, cites=tuple(works), marks=marks, kind=kind)
@@ -90,6 +92,7 @@ def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
         yield from in_place(paragraph.claims)
     yield from draft.headings
     yield from draft.translations
+    yield from draft.beyond
 
 
 def in_place(claims: Iterable[C]) -> Iterator[C]:
@@ -231,7 +234,11 @@ def printed(draft: SectionDraft) -> SectionDraft:
         translations=tuple(
             translation for translation in draft.translations if translation.state == "stands"
         ),
-        refused=(*draft.refused, *gone),
+        beyond=tuple(claim for claim in draft.beyond if claim.state == "stands"),
+        refused=(
+            *(*draft.refused, *gone),
+            *(refused(claim, "background") for claim in draft.beyond if claim.state != "stands"),
+        ),
     )
 
 

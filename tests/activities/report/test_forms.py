@@ -164,10 +164,14 @@ def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_what_the_model_knows_of_itself_stands_apart_and_is_called_unverified(name: str) -> None:
     known = "Rasagiline must not be combined with pethidine."
-    report = report_of(DRAFT.replace(beyond=(known, known)))
+    read = DraftClaim(text=known, kind="background", stands_by="reader")
+    unread = read.replace(text="Pay 200 euros to the clinic.", state="ask")
+    report = report_of(DRAFT.replace(beyond=(read, read, unread)))
     assert report.beyond == (known,)
     assert known not in {claim.text for claim in report.sentences()}
     text = words_of(report, name)
     apart = text[text.index("To check elsewhere") :]
     assert text.count(known) == 1
+    assert unread.text not in text, "what no reader has read"
+    assert unread.text in {dropped.text for dropped in report.verification.dropped}
     assert apart.index("no source was read for this") < apart.index(known)

@@ -11,6 +11,8 @@ from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     SectionDraft,
+    SentenceVerdict,
+    Verdicts,
     VerifyInput,
     WriteInput,
     divided,
@@ -24,7 +26,14 @@ from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
 from activities.verification.gate import carried_by, quote_of_operand
-from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings
+from activities.verification.verdicts import (
+    placed,
+    printed,
+    to_read,
+    to_reword,
+    with_rewordings,
+    with_verdicts,
+)
 
 BILL = Evidence(
     evidence_id="library:bill",
@@ -248,6 +257,26 @@ def test_a_figure_is_filled_in_before_it_is_decided_and_a_place_without_one_is_r
     assert (filled.text, filled.state) == ("In all it is 426.", "ask")
     assert filled.computed == ("246.00 + 180.00 = 426",)
     assert open_.state == "refused"
+
+
+def test_general_knowledge_is_read_and_stands_by_no_work() -> None:
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    answer = DraftAnswer(report="It is claimed [E1].", beyond=["A lien may exist.", "Pay at once.", ""])
+    draft = named("s1", WRITER.accept(STEP, prompt, answer).output)
+    known, other = draft.beyond
+    assert (known.id, known.state, known.cites) == ("s1.b1", "ask", ())
+    assert {known, other} <= set(to_read(placed(draft)))
+    support = (Support(evidence_id=BILL.evidence_id, quote=BILL.text),)
+    refused = Statement.of("not_supported", verdict="no", reason="a work asked for it")
+    verdicts = (
+        SentenceVerdict(id=known.id, support=support),
+        SentenceVerdict(id=other.id, problem=refused),
+    )
+    shown = printed(with_verdicts(draft, Verdicts(verdicts=verdicts)))
+    assert [(one.text, one.kind, one.support) for one in shown.beyond] == [
+        ("A lien may exist.", "background", ())
+    ]
+    assert [row.kind for row in shown.refused if row.text == other.text] == ["background"]
 
 
 def test_a_draft_sends_each_quote_and_computation_once() -> None:
