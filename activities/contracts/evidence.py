@@ -417,7 +417,7 @@ class Support(Frozen):
     quote: str
 
 
-ClaimKind = Literal["finding", "synthesis", "computed", "inference"]
+ClaimKind = Literal["finding", "synthesis", "computed", "inference", "background"]
 """The kind of a sentence: a finding of the work it quotes; one that rests on several; a figure that follows
 from quoted numbers; what follows from the sentences around it, or what no work has, and quotes nothing."""
 StandsBy = Literal["quote", "computation", "reader"]

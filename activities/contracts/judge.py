@@ -58,12 +58,10 @@ BACKGROUND = "background"
 """The role of a work that contributes nothing that the profile names."""
 
 
-RefusedKind = Literal[
-    "claim", "wording", "reworded", "summary", "cell", "judgement", "hypothesis", "effect", "background"
-]
+RefusedKind = Literal["claim", "wording", "reworded", "summary", "cell", "judgement", "hypothesis", "effect"]
 """The kind of text that a check refused: a claim; a wording, in whose place its quote stands; a wording that
 its writer replaced; a sentence of the editor; a cell of the table; a field of a judgement or of a hypothesis;
-an effect that a work reports; general knowledge."""
+an effect that a work reports."""
 
 
 class Refused(Frozen):

@@ -51,9 +51,9 @@ class Passage(Frozen):
 SentenceState = Literal["stands", "ask", "refused", "out"]
 """`ask`: a second reader is asked, and until one has said yes it does not stand. `refused`: it does not, and
 its quote is printed in its place. `out`: its writer left it out."""
-SentenceKind = ClaimKind | Literal["transition", "translation", "background"]
+SentenceKind = ClaimKind | Literal["transition", "translation"]
 """`transition`: a heading, which states nothing. `translation`: its one quote in the language of
-the report. `background`: general knowledge, which stands apart."""
+the report."""
 
 
 class DraftClaim(Sentence):
@@ -97,9 +97,6 @@ class SectionDraft(Frozen):
     answer: tuple[DraftClaim, ...] = ()
     """The direct answer to the question of the section, or of the report where its sections were written in
     one call, in the model's order."""
-    beyond: tuple[DraftClaim, ...] = ()
-    """General knowledge of the model that no work states, to be checked before anybody acts; never a claim of
-    the report. The second reader is asked of it."""
     refused: tuple[Refused, ...] = ()
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     settled: tuple[str, ...] = ()
@@ -207,7 +204,6 @@ class SectionDraft(Frozen):
             answer=each(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
             translations=each(self.translations),
-            beyond=each(self.beyond),
         )
 
 
@@ -230,8 +226,8 @@ def _with_shared(value: object) -> Iterator[dict[str, object]]:
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     """Return the draft with the ids of its sentences.
 
-    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.t1` of a translation, `s1.b1`
-    of general knowledge. One that has an id keeps it.
+    `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.t1` of a translation. One
+    that has an id keeps it.
     """
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
 
@@ -249,7 +245,6 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
         answer=give(draft.answer, "a"),
         paragraphs=tuple(map(headed, draft.paragraphs)),
         translations=give(draft.translations, "t"),
-        beyond=give(draft.beyond, "b"),
     )
 
 

@@ -121,14 +121,6 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
             )
             for planned, section in zip(step.sections, checks.sections, strict=True)
         ),
-        beyond=tuple(
-            dict.fromkeys(
-                clean(claim.text)
-                for section in step.sections
-                for claim in section.draft.beyond
-                if claim.state == "stands"
-            )
-        ),
         judgements=judgements,
     ).replace(**values)
     return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))

@@ -140,7 +140,7 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Se
             for n in claim.get("rests_on", [])
             if n not in bases
         ]
-        if not quotes and claim.get("kind") != "inference":
+        if not quotes and claim.get("kind") not in ("inference", "background"):
             lacking.insert(0, "has no support")
         wrong = tuple(f"claim {name} {what}" for what in lacking)
         yield f"claim {name}", CheckedBearer("claim", name, claim["text"], problems=wrong), quotes

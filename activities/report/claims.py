@@ -51,10 +51,11 @@ WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"inference", "transition", 
 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
-    """Return answer and claims of a draft as a report has them now, for the editor."""
+    """Return answer and claims of a draft as a report has them, for the editor: those that rest on works."""
     shown = printed(draft)
-    rest = (claim for paragraph in shown.paragraphs for claim in paragraph.claims)
-    return tuple(map(as_claim, shown.answer)), tuple(map(as_claim, rest))
+    parts = shown.answer, [claim for paragraph in shown.paragraphs for claim in paragraph.claims]
+    answer, rest = (tuple(as_claim(c) for c in part if c.kind != "background") for part in parts)
+    return answer, rest
 
 
 def as_claim(draft: DraftClaim) -> Claim:
@@ -66,7 +67,7 @@ def as_claim(draft: DraftClaim) -> Claim:
     return Claim(
         **fields_of(Sentence, draft),
         quoted=any(normalise(text) == normalise(support.quote) for support in draft.support),
-        kind=draft.kind if draft.kind not in ("transition", "background") else "finding",
+        kind=draft.kind if draft.kind not in ("transition", "translation") else "finding",
     )
 
 

@@ -57,6 +57,8 @@ def limitations(
     if step.written_by == "model" and "extractive" in step.models:
         statements.append(Statement.of("steps_without_model"))
     statements += _references(report.references) if report.words.standing else []
+    if general := len({claim.id for claim in report.sentences() if claim.kind == "background"}):
+        statements.append(Statement.of("general_knowledge", sentences=general))
     codes = Counter(item.statement.code for item in checks.dropped)
     if codes["not_read"]:
         statements.append(Statement.of("unread", sentences=codes["not_read"]))

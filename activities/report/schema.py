@@ -187,8 +187,6 @@ class Report(Head, ReportParts):
     limitations: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
     """The limitations as data, in the order of `limitations`."""
-    beyond: tuple[str, ...] = ()
-    """General knowledge of the model that no source states, to be checked before anybody acts: no claims."""
     unanswered: Statement | None = None
     """Why no claim and no passage stands; None when one does."""
     contexts: tuple[QuoteContext, ...] = ()

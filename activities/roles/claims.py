@@ -16,6 +16,9 @@ from activities.text.numbers import figures
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
 
+MAX_GENERAL = 8
+"""Sentences of general knowledge of a draft."""
+
 
 class Checks:
     """The checks of the sentences of one answer."""
@@ -30,6 +33,8 @@ class Checks:
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, works)
         self._proposed = [number.shown for text in proposed for number in figures(text)]
+        self._general = 0
+        """Sentences of general knowledge so far."""
         self.refused: list[Refused] = []
         """Sentences that cite nothing that was shown."""
 
@@ -52,6 +57,8 @@ class Checks:
         """Return a sentence with its quotes as far as code knows them, and with what the gate decides of it.
 
         A row loses the fields whose figures do not follow, and stands with the others; `problem` says why."""
+        if claim.kind == "background":
+            return gate.decided(claim, self._of_general(claim))
         if len(claim.cites) == 1 and not claim.is_row and (quote := self._verbatim(claim)):
             claim = claim.replace(support=(quote,))
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
@@ -78,6 +85,13 @@ class Checks:
             return claim
         quotes = [*self._quotes_of(claim, about), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
+
+    def _of_general(self, claim: DraftClaim) -> gate.Decision:
+        """Decide on general knowledge, of which a text has a few sentences."""
+        self._general += 1
+        if self._general > MAX_GENERAL:
+            return gate.refused("general_many", most=str(MAX_GENERAL))
+        return gate.background(claim.text, self._documents.values(), self._about)
 
     def _decided(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
         """Decide on a text of a claim; a number may stand in another work than it cites, which is read."""

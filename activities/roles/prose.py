@@ -1,7 +1,8 @@
 """The Markdown of a writer as the sentences, items and rows of a draft, each with the works that it cites.
 
 Read are headings, paragraphs, lists, tables, block quotes (letters), and bold words in front of a sentence
-(its lead); all else is text. A citation is the labels of works in brackets: `[E1]`, `[E2, E4]`, `[E1-E3]`.
+(its lead); all else is text. A citation is the labels of works in brackets: `[E1]`, `[E2, E4]`, `[E1-E3]`;
+`[K]` marks general knowledge.
 """
 
 import re
@@ -15,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from activities.contracts.evidence import CiteMark
-from activities.contracts.write import DraftClaim
+from activities.contracts.write import DraftClaim, SentenceKind
 from activities.report.formats.text import clean
 from activities.roles.validation import line
 
@@ -29,7 +30,8 @@ FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
 MAX_MARKS = 0x1800
 _MARKS = re.compile(
-    r"(?:(?<!\s)[ \t]+)?\[ ?(E\d{1,3}(?:\s*(?:[-\u2010-\u2015,;&]\s*E?|[^\W\d_]{1,3}\s+E)\d{1,3})*)\s*\]",
+    r"(?:(?<!\s)[ \t]+)?\[ ?((?:K|E\d{1,3})"
+    r"(?:\s*(?:[,;&]\s*K|(?:[-\u2010-\u2015,;&]\s*E?|[^\W\d_]{1,3}\s+E)\d{1,3}))*)\s*\]",
     re.IGNORECASE,
 )
 """Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
@@ -37,6 +39,8 @@ _LABEL = re.compile(r"([-\u2010-\u2015]?) ?E?(\d{1,3})", re.IGNORECASE)
 _STOP_BEFORE = re.compile(
     r"(?<![.!?\u3002\uff01\uff1f])([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)"
 )
+GENERAL = "K"
+"""The label of what a writer knows and no work says."""
 _EDGES = " \t,;:\u00b7|"
 _LINE = "\u2028"
 """Between lines that stay apart."""
@@ -198,7 +202,8 @@ class _Reader:
         while len(plain) > len(names) and not plain[-1]:  # a field of citations alone
             plain.pop()
         pairs = [*zip_longest(names, plain, fillvalue="")][:MAX_COLUMNS]
-        return Written(DraftClaim(text="", cites=works).shaped(pairs), unknown)
+        claim = self._claim("", works, general=not unknown and self._is_general("".join(fields)))
+        return Written(claim.shaped(pairs), unknown)
 
     def _sentences(self, token: Token) -> Iterator[Written]:
         lead, text = self._text(token)
@@ -228,7 +233,7 @@ class _Reader:
         body = clean(plain)
         if not any(map(str.isalnum, body)):
             return None
-        claim = DraftClaim(text=body, cites=works)
+        claim = self._claim(body, works, general=not unknown and self._is_general(text))
         if body == plain.rstrip():
             claim = claim.replace(marks=tuple(marks))
         return Written(claim.shaped([(lead, body)]) if lead else claim, unknown)
@@ -268,15 +273,28 @@ class _Reader:
             for dash, number in _LABEL.findall(match[1]):
                 first = int(labels[-1][1:]) + 1 if dash and labels else int(number)
                 labels += [f"E{n}" for n in range(first, int(number) + 1)][:MAX_ROWS] or [f"E{number}"]
+            labels += [GENERAL] if GENERAL in match[1].upper() else []
             self._cited.append(tuple(dict.fromkeys(labels)))
             return chr(FIRST_MARK + len(self._cited) - 1) if len(self._cited) <= MAX_MARKS else ""
 
         return _MARKS.sub(mark, _MARK.sub("", text))
 
+    @staticmethod
+    def _claim(text: str, works: tuple[str, ...], *, general: bool) -> DraftClaim:
+        kind: SentenceKind = "background" if general and not works else "finding"
+        return DraftClaim(text=text, cites=works, kind=kind)
+
+    def _is_general(self, text: str) -> bool:
+        """Tell whether a text is marked as general knowledge."""
+        return any(GENERAL in self._cited[ord(mark) - FIRST_MARK] for mark in _MARK.findall(text))
+
     def _works_of(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the works that are cited in a text, and the labels that were not shown."""
         labels = dict.fromkeys(
-            label for mark in _MARK.findall(text) for label in self._cited[ord(mark) - FIRST_MARK]
+            label
+            for mark in _MARK.findall(text)
+            for label in self._cited[ord(mark) - FIRST_MARK]
+            if label != GENERAL
         )
         works = dict.fromkeys(self._works[label] for label in labels if label in self._works)
         return tuple(works), tuple(label for label in labels if label not in self._works)

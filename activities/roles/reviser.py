@@ -114,6 +114,8 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     works_at_hand = [*map(gate.whole, documents.values()), step.question]
 
     def decide(claim: DraftClaim) -> Decision:
+        if claim.kind == "background":
+            return gate.background(claim.text, documents.values(), step.question)
         return gate.sentence(
             claim.text,
             gate.works_of(claim),

@@ -11,7 +11,7 @@ from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, shaped_as, works_shown
 from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
 from activities.roles.prompt import fenced, listed, one_line
-from activities.roles.prose import row, sentence
+from activities.roles.prose import GENERAL, row, sentence
 from activities.roles.role import Prompt, prompt_text
 from activities.roles.validation import sentence_text
 from activities.roles.works import compose_works
@@ -75,6 +75,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
             words = f"**{claim.lead}:** {claim.body}" if claim.lead else claim.text
             cites = ", ".join(ids[name] for name in gate.works_of(claim) if name in ids)
+            cites = GENERAL if claim.kind == "background" else cites
             text = f"{one_line(fields if claim.is_row else words)} [{cites}]"
             blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")
     rows = "\n\n".join("\n".join(block) for block in blocks)
@@ -133,8 +134,8 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
         written = row(cells, heads, works) if before.is_row else sentence(words, works)
         if written is None or not written.claim.text:
             continue
-        if not written.claim.cites:  # as its first wording
-            written = replace(written, claim=written.claim.replace(cites=before.cites))
+        if not written.claim.cites and written.claim.kind != "background":  # as its first wording
+            written = replace(written, claim=written.claim.replace(cites=before.cites, kind=before.kind))
         again[before.id] = checks.claim(shaped_as(before, written)).replace(reworded=True)
 
     def second(claim: DraftClaim) -> Iterator[DraftClaim]:

@@ -21,7 +21,7 @@ from activities.roles.prompt import listed
 from activities.roles.prose import Block, WrittenText, read, sentence
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import line, sentence_text
+from activities.roles.validation import line
 from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
@@ -31,7 +31,6 @@ MAX_TITLE_CHARS = 120
 MAX_HEADING_CHARS = 100
 MAX_EXPRESSIONS = 80
 MAX_PROPOSED, MAX_PROPOSED_CHARS = 30, 40
-MAX_BEYOND, MAX_BEYOND_CHARS = 8, 300
 MAX_NEAR_MISSES = 2
 MAX_LEFT_OPEN = 24
 MIN_ROOM_FOR_NEAR_MISSES = 16_000
@@ -72,7 +71,6 @@ class DraftAnswer(Loose):
     report: Text = limits(length=MAX_REPORT_CHARS, default="")
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     proposed: Texts = limits(items=MAX_PROPOSED, length=MAX_PROPOSED_CHARS, default_factory=list)
-    beyond: Texts = limits(items=MAX_BEYOND, length=MAX_BEYOND_CHARS, default_factory=list)
     near_misses: Texts = limits(items=MAX_NEAR_MISSES, length=400, default_factory=list)
     settled: Texts = limits(items=MAX_LEFT_OPEN, length=8, default_factory=list)
 
@@ -133,11 +131,6 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
             title=_title(text.title, step, prompt),
             answer=direct,
             paragraphs=paragraphs,
-            beyond=tuple(
-                DraftClaim(text=text, kind="background", state="ask")
-                for text in dict.fromkeys(map(sentence_text, answer.beyond))
-                if text
-            ),
             limitations=() if direct or paragraphs else (NOTHING_FOUND,),
             settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
             works_room=prompt.works_room,

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, ClaimKind, Evidence, StandsBy, Statement, Support
+from activities.contracts.identifiers import records_in
 from activities.contracts.write import DraftClaim, SentenceState
 from activities.dates import dates_in, days_in, days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
@@ -128,6 +129,18 @@ def sentence(
         decision = refused(code, **{name: value for name, value in values.items() if value})
         return replace(decision, computed=made.rows)
     return Decision("ask", computed=made.rows)
+
+
+def background(text: str, works: Iterable[Evidence], about: str = "") -> Decision:
+    """Decide on a sentence of general knowledge: it names no DOI, register or address that no work has.
+
+    All else of it a second reader reads: no work has its figures."""
+    plain = normalise(text)
+    if not any(map(str.isalnum, plain)):
+        return refused("claim_empty")
+    held = "\n".join((*map(whole, works), about))
+    name = next((name for name in records_in(plain) if name.casefold() not in held.casefold()), "")
+    return refused("name_missing", name=name) if name else ASK
 
 
 def _exact(plain: str, works: Sequence[str], items: int) -> Decision | None:

@@ -92,7 +92,6 @@ def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
         yield from in_place(paragraph.claims)
     yield from draft.headings
     yield from draft.translations
-    yield from draft.beyond
 
 
 def in_place(claims: Iterable[C]) -> Iterator[C]:
@@ -196,6 +195,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
       none is. In a text of which other sentences stand a quote is printed for what nobody read alone: for the
       rest it would interrupt them.
     - A sentence that leans on one that fell falls with it.
+    - General knowledge falls where no sentence on a work stands.
     - The fields that a row lost are listed with the row that stands.
     """
     gone: list[Refused] = []
@@ -215,6 +215,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
             standing_claims += quotes
         return tuple(standing_claims)
 
+    draft = _without_works(draft)
     draft = draft.replace(
         answer=_fallen(draft.answer),
         paragraphs=tuple(p.replace(claims=_fallen(p.claims)) for p in draft.paragraphs),
@@ -234,12 +235,16 @@ def printed(draft: SectionDraft) -> SectionDraft:
         translations=tuple(
             translation for translation in draft.translations if translation.state == "stands"
         ),
-        beyond=tuple(claim for claim in draft.beyond if claim.state == "stands"),
-        refused=(
-            *(*draft.refused, *gone),
-            *(refused(claim, "background") for claim in draft.beyond if claim.state != "stands"),
-        ),
+        refused=(*draft.refused, *gone),
     )
+
+
+def _without_works(draft: SectionDraft) -> SectionDraft:
+    """Refuse the general knowledge of a draft of which no sentence on a work stands."""
+    if any(claim.state == "stands" and claim.support for claim in draft.claims):
+        return draft
+    fallen = {"state": "refused", "problem": Statement.of("cites_nothing")}
+    return draft.changed(lambda claim: (claim.replace(**fallen) if claim.kind == "background" else claim,))
 
 
 def _was_judged(claim: DraftClaim) -> bool:

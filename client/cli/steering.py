@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
     """Print the answer to a question, with its works."""
-    from activities.report.formats.prose import NOT_READ
+    from activities.report.formats.prose import NOT_READ, plain_text
     from client.reports.answer import Told, with_references
     from client.reports.answer_panel import work_line
 
@@ -47,7 +47,7 @@ def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
     if claims and state.answered is None:
         print_text(NOT_READ)
     for sentence in (line for line in report.answer if not line.support):
-        print_text(plain(sentence.text))
+        print_text(plain(plain_text(sentence, {})))
     for claim in claims:
         print_text(plain(with_references(claim)))
     for reference in report.references:

@@ -11,9 +11,17 @@ from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen
 from activities.contracts.publish import Dispute
 from activities.report.formats import words
 from activities.report.formats.blocks import Cite, Mark
-from activities.report.formats.prose import absent, notice, numbers_of, plain_text, summary_of, unanswered
+from activities.report.formats.prose import (
+    absent,
+    general_mark,
+    notice,
+    numbers_of,
+    plain_text,
+    summary_of,
+    unanswered,
+)
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, ended
+from activities.report.formats.text import cited, clean, ended
 from activities.report.instructions import SentenceChange, differences
 from activities.report.parts import parts_of
 from activities.report.schema import Reference, Report
@@ -123,7 +131,10 @@ def _heads(report: Report) -> dict[str, str]:
 def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerClaim:
     ids = tuple(dict.fromkeys(support.evidence_id for support in claim.support))
     marks = tuple(sorted({numbers[name] for name in ids if name in numbers}))
-    return AnswerClaim(id=claim.id, text=clean(claim.text), references=marks, evidence_ids=ids, under=under)
+    text = clean(claim.text)
+    if claim.kind == "background":
+        text = cited(text, general_mark(claim))
+    return AnswerClaim(id=claim.id, text=text, references=marks, evidence_ids=ids, under=under)
 
 
 def _bottom_line(report: Report) -> str:

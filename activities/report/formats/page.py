@@ -43,6 +43,8 @@ from activities.report.formats.prose import (
     Shape,
     absent,
     blocks_of,
+    general_mark,
+    general_of_letter,
     items,
     notice,
     shapes,
@@ -83,9 +85,6 @@ MIN_TOLD = 0.8
 CALCULATIONS = N_("Calculations")
 QUOTES = N_("Quotes behind the sentences")
 FLOW = N_("Flow of records (PRISMA 2020)")
-UNVERIFIED = N_(
-    "From the general knowledge of the model: no source was read for this, and nothing above rests on it."
-)
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
 
@@ -226,11 +225,8 @@ class _Page:
                 yield from self._prose(("", section.claims[:FIRST]))
 
     def _checked(self) -> Iterator[Chapter]:
-        """Show what to check elsewhere, the parts and works behind what is said, and what none shows."""
+        """Show the parts and works behind what is said, and what none shows."""
         report = self.report
-        if report.beyond:
-            blocks: list[Block] = [*_text(_(UNVERIFIED), "note"), *bullets(report.beyond)]
-            yield Chapter("beyond", _("To check elsewhere"), tuple(blocks))
         if report.length != "brief":
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
@@ -289,6 +285,7 @@ class _Page:
         yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
         if (cite := self.quotes.cites(claims)).marks:
             yield Text((Run(_(SOURCES_OF_LETTER)), cite), "note")
+        yield from _text(general_of_letter(claims), "note")
 
     def _table(self, claims: Iterable[Claim]) -> Table:
         """Show rows under their headings; the last column has the references of each."""
@@ -299,7 +296,8 @@ class _Page:
             cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
             (shown,) = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
-            rows.append((start, *map(cell, rest), Cell((cite,))))
+            mark = "" if claim.letter else general_mark(claim)
+            rows.append((start, *map(cell, rest), Cell((Run(mark),) if mark else (cite,))))
         used, fields = filled((*head, _("Source")), rows)
         return Table(used, fields, wide=len(used) > WIDE)
 

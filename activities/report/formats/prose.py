@@ -13,7 +13,14 @@ from activities.contracts.iterations import IterationRecord
 from activities.messages import N_, _, plural
 from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
-from activities.report.formats.text import cited, clean, escape_markdown, pipe_table, quoted_markdown
+from activities.report.formats.text import (
+    cited,
+    clean,
+    escape_markdown,
+    pipe_table,
+    quoted_markdown,
+    shortened,
+)
 from activities.report.schema import Reference, Report, ReportSection
 
 NAME_ABSENT = "name_absent"
@@ -29,6 +36,10 @@ NOT_READ = N_("No language model has read this.")
 UNREAD = N_("No language model has read this: {why}.")
 ORDERED = N_("A small model put the passages in order and did nothing else.")
 SOURCES_OF_LETTER = N_("Sources of this letter:")
+GENERAL = N_("general knowledge")
+GENERAL_OF_LETTER = N_("General knowledge in this letter, from no source; check it before you send it:")
+GENERAL_CHARS = 80
+"""Characters of a sentence by which a reader finds it."""
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -51,10 +62,21 @@ def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     return lead + (clean(claim.body) if claim.letter else _cited(claim, numbers, clean))
 
 
+def general_mark(claim: Claim) -> str:
+    """Mark a sentence that no work states; empty for all others."""
+    return f"({_(GENERAL)})" if claim.kind == "background" else ""
+
+
+def general_of_letter(claims: Iterable[Claim]) -> str:
+    """Name the sentences of a letter that no work states, since nothing within it marks them."""
+    texts = [shortened(clean(claim.text), GENERAL_CHARS) for claim in claims if claim.kind == "background"]
+    return " ".join((_(GENERAL_OF_LETTER), "; ".join(texts))) if texts else ""
+
+
 def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
     *first, (last, works) = pieces(claim)
     texts = [" ".join(filter(None, (write(text), _mark(names, numbers)))) for text, names in first]
-    texts.append(cited(write(last), _mark(works, numbers)))
+    texts.append(cited(write(last), general_mark(claim) or _mark(works, numbers)))
     return "".join(
         f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)
     )
@@ -185,8 +207,13 @@ def _written(parted: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str
             yield quoted_markdown("\n\n".join(_written(shapes_within(group), numbers)))
             if mark := _mark((s.evidence_id for claim in group for s in claim.support), numbers):
                 yield f"{_(SOURCES_OF_LETTER)} {mark}"
+            if general := general_of_letter(group):
+                yield escape_markdown(general)
         elif shape == "table":
-            rows = ([*(field for _, field in claim.cells), _numbers(claim, numbers)] for claim in group)
+            rows = (
+                [*(field for _, field in claim.cells), general_mark(claim) or _numbers(claim, numbers)]
+                for claim in group
+            )
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
             lines = (" ".join(claim_text(claim, numbers) for claim in item) for item in items(group))

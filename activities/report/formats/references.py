@@ -11,10 +11,11 @@ from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
-from activities.report.formats.prose import pieces
+from activities.report.formats.prose import general_mark, pieces
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
     authors_line,
+    cited,
     clean,
     ended,
     identifier_links,
@@ -232,7 +233,8 @@ class Quotes:
             return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)
         *parts, (last, names) = pieces(claim)
         shown = [Sentence(text, self.cite(claim, claim.body, works), goes_on=True) for text, works in parts]
-        shown.append(Sentence(ended(last), self.cite(claim, claim.body, names), disputed=disputed))
+        text = cited(last, general_mark(claim)) if claim.kind == "background" else ended(last)
+        shown.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
         return (replace(shown[0], anchor=anchor), *shown[1:])
 
     def cite(self, claim: Claim | DraftClaim, text: str, works: Collection[str] | None = None) -> Cite:

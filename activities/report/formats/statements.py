@@ -438,6 +438,10 @@ WORDING: Mapping[str, Wording] = {
     ),
     "preprints": N_("Cited works that are not peer reviewed: {items}."),
     # claims and candidates
+    "general_knowledge": N_(
+        "Sentences marked as general knowledge: {sentences}. No source that was read says so; a second "
+        "reader called them established. Check them before you act on them."
+    ),
     "claims_refused": N_("Sentences left out because they did not pass the checks: {claims}."),
     "wordings_replaced": N_("Sentences whose wording was refused, replaced by their quotes: {claims}."),
     "draft_lost": N_(
@@ -492,6 +496,7 @@ WORDING: Mapping[str, Wording] = {
     ),
     "not_carried": N_("the second reader named no sentence of the cited works that supports it"),
     "label_unknown": N_("it names a sentence or work that was not shown: {label}"),
+    "general_many": N_("a report has at most {most} sentences of general knowledge in a section"),
     "text_cut": N_("it was cut off at the length limit"),
     "adds_to_claims": N_("it says more than the sentences it rests on"),
     "other_work": N_("the sentence it names is from another work"),

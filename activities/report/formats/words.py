@@ -47,7 +47,6 @@ KINDS: Mapping[RefusedKind, str] = {
     "judgement": N_("field of a judgement"),
     "hypothesis": N_("candidate or hypothesis"),
     "effect": N_("effect of a work"),
-    "background": N_("general knowledge"),
 }
 READERS: Mapping[str, str] = {
     "": N_("confirmed by a second reader"),

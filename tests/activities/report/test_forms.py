@@ -162,16 +162,18 @@ def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_what_the_model_knows_of_itself_stands_apart_and_is_called_unverified(name: str) -> None:
-    known = "Rasagiline must not be combined with pethidine."
-    read = DraftClaim(text=known, kind="background", stands_by="reader")
+def test_general_knowledge_is_marked_where_it_stands(name: str) -> None:
+    known = "Rasagiline must not be combined with pethidine"
+    read = DraftClaim(text=f"{known}.", kind="background", stands_by="reader")
     unread = read.replace(text="Pay 200 euros to the clinic.", state="ask")
-    report = report_of(DRAFT.replace(beyond=(read, read, unread)))
-    assert report.beyond == (known,)
-    assert known not in {claim.text for claim in report.sentences()}
-    text = words_of(report, name)
-    apart = text[text.index("To check elsewhere") :]
-    assert text.count(known) == 1
+    row = read.shaped([("Drug", "Pethidine"), ("Rule", "Never with rasagiline")])
+    letter = read.replace(text="The clinic keeps its records.", letter=True)
+    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
+    blocks = tuple(DraftParagraph(claims=claims) for claims in ((said, read, unread), (row,), (letter,)))
+    report = report_of(named("s1", SectionDraft(paragraphs=blocks)))
+    text = " ".join(words_of(report, name).split())
+    assert f"{known} (general knowledge)." in text
+    assert text.count("(general knowledge)") == 2, "the sentence and the row"
+    assert "from no source; check it before you send it: The clinic keeps its records." in text
+    assert "Sentences marked as general knowledge: 3." in text
     assert unread.text not in text, "what no reader has read"
-    assert unread.text in {dropped.text for dropped in report.verification.dropped}
-    assert apart.index("no source was read for this") < apart.index(known)

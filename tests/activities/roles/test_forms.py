@@ -19,6 +19,7 @@ from activities.contracts.write import (
     named,
 )
 from activities.profiles.loader import load_profile
+from activities.roles.claims import MAX_GENERAL
 from activities.roles.reviser import REVISER, ReviserAnswer
 from activities.roles.rewording import AgainAnswer
 from activities.roles.role import Prompt
@@ -259,24 +260,42 @@ def test_a_figure_is_filled_in_before_it_is_decided_and_a_place_without_one_is_r
     assert open_.state == "refused"
 
 
-def test_general_knowledge_is_read_and_stands_by_no_work() -> None:
-    prompt = WRITER.render(STEP, WORKS, 20_000)
-    answer = DraftAnswer(report="It is claimed [E1].", beyond=["A lien may exist.", "Pay at once.", ""])
-    draft = named("s1", WRITER.accept(STEP, prompt, answer).output)
-    known, other = draft.beyond
-    assert (known.id, known.state, known.cites) == ("s1.b1", "ask", ())
-    assert {known, other} <= set(to_read(placed(draft)))
+def test_general_knowledge_stands_in_its_place_once_it_was_read() -> None:
+    texts = "It is claimed [E1].", "A lien of 14 days may exist [K].", "Pay 50 euros at once [K]."
+    draft, _ = written(*texts)
+    claimed, known, other = draft.answer
+    assert (known.kind, known.state, known.cites) == ("background", "ask", ())
+    assert {claimed, known, other} <= set(to_read(placed(draft)))
     support = (Support(evidence_id=BILL.evidence_id, quote=BILL.text),)
     refused = Statement.of("not_supported", verdict="no", reason="a work asked for it")
     verdicts = (
+        SentenceVerdict(id=claimed.id, support=support),
         SentenceVerdict(id=known.id, support=support),
         SentenceVerdict(id=other.id, problem=refused),
     )
     shown = printed(with_verdicts(draft, Verdicts(verdicts=verdicts)))
-    assert [(one.text, one.kind, one.support) for one in shown.beyond] == [
-        ("A lien may exist.", "background", ())
+    assert [(one.text, one.kind, one.support) for one in shown.answer] == [
+        ("It is claimed.", "finding", support),
+        ("A lien of 14 days may exist.", "background", ()),
     ]
-    assert [row.kind for row in shown.refused if row.text == other.text] == ["background"]
+    alone = with_verdicts(draft, Verdicts(verdicts=(verdicts[1],)))
+    assert printed(alone).claims == (), "general knowledge answers nothing by itself"
+
+
+@pytest.mark.parametrize(
+    "name", ["doi:10.1000/xyz123", "NCT01234567", "PMID 12345678", "https://example.org/a"]
+)
+def test_general_knowledge_names_no_record_that_no_work_has(name: str) -> None:
+    draft, _ = written(f"A later trial found the same ({name}) [K].")
+    assert [claim.state for claim in draft.answer] == ["refused"]
+
+
+def test_a_text_has_few_sentences_of_general_knowledge_and_a_label_beside_it_cites() -> None:
+    draft, _ = written(*(f"A rule of kind {chr(97 + n)} applies [K]." for n in range(MAX_GENERAL + 1)))
+    assert [claim.state for claim in draft.answer] == ["ask"] * MAX_GENERAL + ["refused"]
+    draft, _ = written("It is claimed [E1, K].", "It is said [K-3].")
+    assert draft.answer[0].cites == (BILL.evidence_id,)
+    assert draft.answer[0].kind == "finding"
 
 
 def test_a_draft_sends_each_quote_and_computation_once() -> None:
