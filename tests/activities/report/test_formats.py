@@ -348,7 +348,7 @@ def test_the_run_is_told_folded_on_a_page_and_in_a_line_on_paper_and_whole_where
     whole = words_of(report.replace(length="full"), name)
     assert "query 3" not in text
     if name == "html":
-        *_, folded = page_of(data).xpath("//section[contains(@class, 'folded')]/details[not(@open)]")
+        *_, folded = page_of(data).xpath("//section[contains(@class, 'folded')][h2//input[not(@checked)]]")
         assert "Searches: 9;" in folded.text_content()
     else:
         made = text[text.rindex("Made with Determinator") :]
