@@ -5,6 +5,7 @@ reader names (`activities.verification.gate`).
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Refused
@@ -63,12 +64,11 @@ class Checks:
             claim = claim.replace(support=(quote,))
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
-        decision = self._decided(claim, claim.text, about)
         own = {f.shown for f in figures(claim.text)} if self._proposed and not claim.cites else set()
         if proposed := tuple(n for n in dict.fromkeys(self._proposed) if n in own):
             claim = claim.replace(proposed=proposed)
-            if decision.refusal is not None and decision.refusal.code in gate.NUMERIC:
-                decision = self._decided(claim, claim.text, "\n".join((about, *proposed)))
+            about = "\n".join((about, *proposed))
+        decision = self._decided(claim, claim.text, about)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *others = claim.cells
@@ -109,7 +109,10 @@ class Checks:
 
         decision = by(claim.cites)
         elsewhere = claim.cites and decision.refusal is not None and decision.refusal.code in gate.IN_WORKS
-        return decision if not elsewhere or by(()).refusal is not None else by(())
+        if not elsewhere or (anywhere := by(())).refusal is not None:
+            return decision
+        rows = tuple(dict.fromkeys((*decision.computed, *anywhere.computed)))
+        return replace(anywhere, computed=rows)
 
     def _verbatim(self, claim: DraftClaim) -> Support | None:
         """Return the sentence of the cited work that a claim is, word for word."""

@@ -35,6 +35,7 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 """Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
+_SEPARATORS = re.compile(r"[\s,;&]+")
 _LABEL = re.compile(r"([-\u2010-\u2015]?) ?E?(\d{1,3})", re.IGNORECASE)
 _STOP_BEFORE = re.compile(
     r"(?<![.!?\u3002\uff01\uff1f])([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)"
@@ -173,7 +174,7 @@ class _Reader:
             if tokens[place].type == "tr_open":
                 rows.append([])
             elif tokens[place].type == "inline":
-                rows[-1].append(self._text(tokens[place])[1])
+                rows[-1].append(self._field(tokens[place]))
             place += 1
         heads, *fields = rows
         for cells in fields[:MAX_ROWS]:
@@ -191,8 +192,15 @@ class _Reader:
             ]
         return place
 
+    def _field(self, token: Token) -> str:
+        """Return a field of a table; labels of works alone cite them, in brackets or not."""
+        text = self._text(token)[1]
+        labels = _SEPARATORS.split(text.strip().upper())
+        known = all(label in (*self._works, GENERAL) for label in labels)
+        return self.marked(f"[{', '.join(labels)}]") if known else text
+
     def row(self, fields: Sequence[str], heads: Sequence[str]) -> Written:
-        return self._row([*map(self.marked, fields)], heads)
+        return self._row([self._field(_parser().parseInline(field)[0]) for field in fields], heads)
 
     def _row(self, fields: Sequence[str], heads: Sequence[str]) -> Written:
         """Make a row of fields in which characters stand for citations."""

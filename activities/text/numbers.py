@@ -354,7 +354,7 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
         role = "page"
     code = _joined(match["digits"] + unit) if unit else ""
     sign: Literal["", "-", "?"] = ""
-    if before.endswith("-"):
+    if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
     is_scaled = scale > 1
     return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, is_scaled)

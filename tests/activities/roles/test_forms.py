@@ -260,6 +260,29 @@ def test_a_figure_is_filled_in_before_it_is_decided_and_a_place_without_one_is_r
     assert open_.state == "refused"
 
 
+def test_labels_alone_in_a_field_cite_without_brackets() -> None:
+    draft, _ = written(table("Call | 180.00 | | E1, E2", "Rule | paid late | | K", "Code | E951 | | [E1]"))
+    call, rule, code = draft.claims
+    assert (call.cites, call.cells[-1]) == ((BILL.evidence_id, LETTER.evidence_id), ("Amount", "180.00"))
+    assert rule.kind == "background"
+    assert dict(code.cells)["Amount"] == "E951", "no label of a work that was shown"
+
+
+def test_a_computation_counts_where_another_work_has_its_result_by_chance() -> None:
+    chance = LETTER.model_copy(update={"text": "66 euros are due after 14 days."})
+    text = "Of 14 days of work, 66.00 euros are for the third hour [E1]."
+    draft, _ = written(text, computed=["246.00 - 180.00"], works=(BILL, chance))
+    (claim,) = draft.answer
+    assert (claim.state, claim.computed) == ("ask", ("246.00 - 180.00 = 66.00",))
+
+
+def test_a_figure_that_its_writer_sets_is_not_computed_by_chance() -> None:
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    answer = DraftAnswer(report="Answer within 66 days.", computed=["246.00 - 180.00"], proposed=["66 days"])
+    (claim,) = WRITER.accept(STEP, prompt, answer).output.answer
+    assert (claim.state, claim.proposed, claim.computed, claim.support) == ("ask", ("66",), (), ())
+
+
 def test_general_knowledge_stands_in_its_place_once_it_was_read() -> None:
     texts = "It is claimed [E1].", "A lien of 14 days may exist [K].", "Pay 50 euros at once [K]."
     draft, _ = written(*texts)

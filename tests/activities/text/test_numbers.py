@@ -102,6 +102,7 @@ def test_a_number_that_can_be_read_in_two_ways_is_first_read_as_its_language_wri
         ("353", "three hundred fifty-three patients", True),
         ("1615", "49 of 1,615 patients", True),
         ("1620", "49 of 1,615 patients", False),  # nothing is rounded
+        ("0.37", "0.06+/-0.37 a patient", True),
     ],
 )
 def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool) -> None:
