@@ -43,7 +43,14 @@ _WORK = re.compile(r"\bE\d{1,3}\b")
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
-TASK_WHOLE = "Give a verdict on every sentence (C1, C2 ...), and say what the text lacks. Answer with JSON."
+LACKS = (
+    "`lacks`: at most six things of these works that would change the answer or what is decided on it, "
+    "and that the text leaves out, gets wrong as a whole or contradicts itself on: a part of the "
+    "question without a verdict, a work or a result that speaks against it, an outcome, a harm, a "
+    "condition, a figure that does not fit, a consequence; each in one sentence with the labels of its "
+    "works (E1). Nothing that is only nice to have; empty where nothing is. "
+)
+"""What is asked of a reader who sees a whole text."""
 MARKS: dict[SentenceKind, str] = {
     "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
@@ -151,7 +158,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
                 "Sentences:\n" + fenced("claims", "\n".join(lines)),
             ],
             judged=step.judgements,
-            task=TASK_WHOLE if step.is_whole else TASK,
+            task=f"{LACKS if step.is_whole else ''}{TASK}",
             together=MAX_CHARS_TOGETHER,
             most=most,
         )
