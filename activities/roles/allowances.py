@@ -37,6 +37,8 @@ WRITER_FRAME_TOKENS = 6_500
 APPRAISER_FRAME_TOKENS = 2_600
 SENTENCE_TOKENS = 110
 """Tokens of a sentence as its second reader is shown it: labels, computations, a share of the controls."""
+REPORT_TOKENS = 14_000
+"""Tokens of the answer of a writer of a whole report: 3,500 words in tables, with eighty computations."""
 LINE_TOKENS = 30
 """Tokens of a sentence beside its words as its writer is shown it again: label, works, reason."""
 VERDICT_TOKENS = 60
@@ -101,8 +103,8 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     """Return what this step of a role may spend.
 
     A writer and its second reader get as much as they need to read every work whole that was judged to
-    answer, and twice the output for all sections; a judge as much as its batch needs, an appraiser room for
-    the effects of every work. The context of the model alone bounds what they are shown.
+    answer, and for a whole report the output that a long one takes; a judge as much as its batch needs, an
+    appraiser room for the effects of every work. The context of the model alone bounds what they are shown.
     """
     allowance = allowance_of(role, choice)
     if isinstance(step, AppraiseInput) and allowance.tokens:
@@ -123,11 +125,11 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     )
     read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else _tokens_again(step)
     whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
-    times = 2 if isinstance(step, WriteInput) and step.outline else 1
     verdicts = len(step.sentences) * VERDICT_TOKENS if isinstance(step, VerifyInput) else 0
+    is_whole = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
     return Allowance(
         input_tokens=max(whole, allowance.input_tokens),
-        output_tokens=max(verdicts, times * allowance.output_tokens),
+        output_tokens=max(verdicts, REPORT_TOKENS if is_whole else 0, allowance.output_tokens),
     )
 
 

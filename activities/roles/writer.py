@@ -26,7 +26,7 @@ from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
 
-MAX_REPORT_CHARS = 24_000
+MAX_REPORT_CHARS = 32_000
 MAX_TITLE_CHARS = 120
 MAX_HEADING_CHARS = 100
 MAX_EXPRESSIONS = 80
@@ -41,7 +41,7 @@ NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
     "without a heading; the rest under `## ` headings. 700 to 1,400 words serve "
-    "most readers; at most 2,200, where an account or a letter is asked for."
+    "most readers; as many as 3,500 where a dispute is answered point by point with its account and a letter."
 )
 ONE_SECTION = (
     "You write one section of a report whose other sections are written apart: first its answer in one or "

@@ -6,7 +6,7 @@ way and decides nothing else. All text is plain: a format escapes it.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
@@ -148,7 +148,8 @@ class Heading:
     new_page: bool = False
 
 
-TextKind = Literal["plain", "answer", "question", "notice", "note", "quote"]
+TextKind = Literal["plain", "answer", "question", "notice", "note", "quote", "screen"]
+"""`screen`: a note that paper does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +291,10 @@ class Document:
 
 def on_paper(made: Document) -> Iterator[Chapter]:
     """Yield the chapters of a document that paper has, its foot as the last without a title."""
-    yield from (chapter for chapter in made.chapters if chapter.kind != "screen")
+    for chapter in made.chapters:
+        if chapter.kind != "screen":
+            blocks = (b for b in chapter.blocks if not (isinstance(b, Text) and b.kind == "screen"))
+            yield replace(chapter, blocks=tuple(blocks))
     if made.foot:
         yield Chapter("", "", (Text((Run(made.foot),), "note"),))
 

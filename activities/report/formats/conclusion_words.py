@@ -42,7 +42,7 @@ from activities.report.formats.blocks import (
     filled,
 )
 from activities.report.formats.references import Quotes
-from activities.report.formats.text import clean, ended
+from activities.report.formats.text import capitalized, clean, ended
 from activities.report.formats.works_table import named
 from activities.report.schema import Report
 
@@ -186,13 +186,7 @@ def statement(conclusion: Conclusion) -> str:
         wording = SENTENCES[conclusion.direction, SURE[conclusion.certainty]]
         several = conclusion.proposed is not None and conclusion.proposed.plural
         text = ngettext(wording.one, wording.many, 2 if several else 1)
-    return _sentence(text.format(**values))
-
-
-def _sentence(text: str) -> str:
-    """With a capital first letter, unless the first word has one of its own (`mRNA`, `pH`)."""
-    first = text.partition(" ")[0]
-    return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
+    return capitalized(text.format(**values))
 
 
 def differs(conclusion: Conclusion) -> str:
@@ -235,7 +229,7 @@ def reasons(conclusion: Conclusion) -> str:
     for place, reason in enumerate(found):
         if len(f"{text} {reason}".split()) <= MAX_REASON_WORDS:
             text += f"{', ' if place else ': '}{reason}"
-    return ended(_sentence(text))
+    return ended(capitalized(text))
 
 
 def _down(concern: Concern) -> str:
@@ -279,7 +273,7 @@ def figures(conclusion: Conclusion) -> str:
         text = _("{measure} {interval}, one study.").format(
             measure=measure, interval=_interval(work.result, work)
         )
-        return _sentence(text)
+        return capitalized(text)
     return ""
 
 
@@ -380,7 +374,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     yield _summary(shown, report, quotes)
     for conclusion in shown:
         if conclusion.works and (conclusion.pooled is not None or report.length == "full"):
-            yield Heading(_("{outcome}: the works").format(outcome=_sentence(clean(conclusion.outcome))))
+            yield Heading(_("{outcome}: the works").format(outcome=capitalized(clean(conclusion.outcome))))
             yield _table(conclusion, report, quotes)
             if text := _rests_on(conclusion, quotes):
                 yield Text((Run(text),))
@@ -395,7 +389,7 @@ def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Tab
         people = [_people(work) for work in works]
         rows.append(
             (
-                cell(_sentence(clean(conclusion.outcome)))
+                cell(capitalized(clean(conclusion.outcome)))
                 if conclusion.asked and not (conclusion.wording and report.answer)
                 else Cell(_cited(conclusion, quotes)),
                 Cell(
@@ -419,7 +413,7 @@ def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str
     excluded = _excludes_what_matters(conclusion)
     direction = _(DIRECTIONS[conclusion.direction]) if excluded else direction_words(conclusion.direction)
     if figure := figures(conclusion):
-        return " ".join(filter(None, (ended(_sentence(direction)), figure, absolute(conclusion))))
+        return " ".join(filter(None, (ended(capitalized(direction)), figure, absolute(conclusion))))
     sides = Counter(direction_words(work.direction) for work in works)
     if direction_words(conclusion.direction) in sides:
         direction = ""
@@ -430,7 +424,9 @@ def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str
         for side, count in sides.most_common()
     )
     found = ", ".join(counts if len(works) > 1 else sides)
-    return " ".join((ended(_sentence(": ".join(filter(None, (direction, found))))), *_ranges(works))).strip()
+    return " ".join(
+        (ended(capitalized(": ".join(filter(None, (direction, found))))), *_ranges(works))
+    ).strip()
 
 
 def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
@@ -443,12 +439,12 @@ def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
             effects.setdefault(name, []).append(work.result)
     for name, results in effects.items():
         if len(results) == 1:
-            yield _sentence(ended(f"{name} {interval_text(results[0])}"))
+            yield capitalized(ended(f"{name} {interval_text(results[0])}"))
         else:
             estimates = [result.estimate for result in results]
             text = _("{measure} from {range} in {count} studies.")
             between = limits(min(estimates), max(estimates))
-            yield _sentence(text.format(measure=name, range=between, count=number(len(results))))
+            yield capitalized(text.format(measure=name, range=between, count=number(len(results))))
 
 
 def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
@@ -463,7 +459,7 @@ def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Pa
 def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
     """Show the works of a conclusion, and what was pooled of them last."""
     groups = (clean(conclusion.group) or _("Group"), clean(conclusion.comparator) or _("Compared with"))
-    head = (_("Study"), *map(_sentence, groups), *map(_, HEAD))
+    head = (_("Study"), *map(capitalized, groups), *map(_, HEAD))
     works = sorted(conclusion.works, key=lambda work: quotes.number(work.evidence_id))
     designs = {reference.evidence_id: _(reference.design) for reference in report.references}
     alike = len({designs.get(work.evidence_id, "") for work in works}) == 1

@@ -284,7 +284,7 @@ class _Page:
         """Show a letter, and below it the works that its sentences rest on."""
         yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
         if (cite := self.quotes.cites(claims)).marks:
-            yield Text((Run(_(SOURCES_OF_LETTER)), cite), "note")
+            yield Text((Run(_(SOURCES_OF_LETTER)), cite), "screen")
         yield from _text(general_of_letter(claims), "note")
 
     def _table(self, claims: Iterable[Claim]) -> Table:

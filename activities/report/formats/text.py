@@ -121,6 +121,12 @@ def ended(text: str) -> str:
     return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}."
 
 
+def capitalized(text: str) -> str:
+    """Begin with a capital letter, unless the first word has one of its own (`mRNA`, `pH`)."""
+    first = text.partition(" ")[0]
+    return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
+
+
 def cited(text: str, mark: str) -> str:
     """Put the citation before the full stop of a sentence."""
     if not mark:

@@ -32,7 +32,7 @@ from activities.report.formats.statements import (
     sentences,
     source_title,
 )
-from activities.report.formats.text import clean, ended, quoted, shortened
+from activities.report.formats.text import capitalized, clean, ended, quoted, shortened
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.text.numbers import Number, figures
@@ -191,8 +191,8 @@ def checks(report: Report) -> str:
 def vigilance(read: Vigilance) -> str:
     """State how well the second reader read; empty where nothing was planted."""
     text = _(
-        "In a test, the second reader found {noticed} of {planted} planted errors and wrongly refused "
-        "{refused} of {true} true sentences."
+        "Its sentences were read again beside their sources by a second reader that, in a test, found "
+        "{noticed} of {planted} planted errors and wrongly refused {refused} of {true} true sentences."
     )
     numbers = {"noticed": read.noticed, "planted": read.planted, "refused": read.refused, "true": read.true}
     return text.format(**numbers) if read.planted else ""
@@ -224,8 +224,7 @@ def gaps(report: Report) -> tuple[str, ...]:
         for gap in use.open
         if clean(gap).casefold().rstrip(" .") not in elsewhere
     ]
-    missing = _("Not found: {gaps}.").format(gaps="; ".join(dict.fromkeys(left)))
-    return (*unanswered, *([missing] if left else []))
+    return (*unanswered, *(capitalized(ended(gap)) for gap in dict.fromkeys(left)))
 
 
 def unreached(report: Report) -> list[Statement]:

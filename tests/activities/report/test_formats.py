@@ -243,7 +243,7 @@ def test_a_section_begins_with_its_conclusion_and_what_it_does_not_show_stands_o
         "spent_by": (use,),
     }
     text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
-    last = text.index("Not found: whether anybody was blinded.")
+    last = text.index("Whether anybody was blinded.")
     part = text[text.index("Answer") : last]
     assert part.index(FEWER.rstrip(".")) < part.rindex(INJURY.rstrip("."))
     assert part.count(FEWER.rstrip(".")) == 1
@@ -383,7 +383,7 @@ def test_the_finding_of_a_work_is_a_whole_clause_of_few_words_or_is_left_out(
 def test_what_was_left_open_is_a_gap_also_of_one_section(name: str) -> None:
     use = IterationUse(iteration=2, open=("trials in women",), stopped="sufficient_evidence")
     text = words_of(build_report(STEP.replace(spent_by=(use,)), WORKS), name)
-    assert "Not found: trials in women." in text[text.rindex("What is not shown") :]
+    assert "Trials in women." in text[text.rindex("What is not shown") :]
     drafted = [one.replace(draft=one.draft.replace(settled=use.open)) for one in STEP.sections]
     settled = words_of(build_report(STEP.replace(spent_by=(use,), sections=tuple(drafted)), WORKS), name)
     assert "trials in women" not in settled, "a later step gave it"
