@@ -29,6 +29,8 @@ from activities.text.tokens import terms
 
 MAX_TITLE_CHARS = 240
 MAX_AUTHORS = 4
+MAX_RELATED = 4
+"""Works judged to be only related which are read behind those that answer, whose answer they may limit."""
 MAX_SENTENCE_CHARS = 900
 """Characters of what is shown of a sentence; what it is quoted by stays whole."""
 MIN_GAP_CHARS = 12
@@ -392,16 +394,15 @@ def _long(text: str, before: Sentence | None) -> Sentence | None:
 def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:
     """Return the works that a writer and its second reader read, those that answer best first.
 
-    Related ones are read only where none answers, and those on another subject only where none is related.
+    Of related ones a few, all where none answers; those on another subject only where none is related.
     """
 
     def grade(document: Evidence) -> int:
         judgement = judged.get(document.evidence_id)
         return judgement.answers if judgement else (1 if judged else 2)
 
-    best = max(map(grade, documents), default=0)
-    least = min(best, MIN_ANSWERS)
-    return sorted(
-        (document for document in documents if grade(document) >= least),
-        key=lambda document: -grade(document),
-    )
+    ranked = sorted(documents, key=lambda document: -grade(document))
+    least = min(grade(ranked[0]) if ranked else 0, MIN_ANSWERS)
+    answering = [document for document in ranked if grade(document) >= least]
+    related = [d for d in ranked if d.evidence_id in judged and 0 < grade(d) < least]
+    return answering + related[:MAX_RELATED]

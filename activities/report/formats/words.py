@@ -70,9 +70,10 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
+READ_AGAIN = N_("A second reader checked its sentences against these sources.")
 MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
-MAX_TITLE_CHARS = 90
+MAX_TITLE_CHARS = 200
 GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
 """Codes of statements that the head and the account of the run have."""
@@ -191,8 +192,8 @@ def checks(report: Report) -> str:
 def vigilance(read: Vigilance) -> str:
     """State how well the second reader read; empty where nothing was planted."""
     text = _(
-        "Its sentences were read again beside their sources by a second reader that, in a test, found "
-        "{noticed} of {planted} planted errors and wrongly refused {refused} of {true} true sentences."
+        "In a test, the second reader found {noticed} of {planted} planted errors and wrongly refused "
+        "{refused} of {true} true sentences."
     )
     numbers = {"noticed": read.noticed, "planted": read.planted, "refused": read.refused, "true": read.true}
     return text.format(**numbers) if read.planted else ""
@@ -324,7 +325,8 @@ def provenance(report: Report) -> str:
         if by_model and made["models"]
         else _("Made with Determinator on {date}.")
     )
-    counted = vigilance(report.verification.vigilance) if by_model else checks(report)
+    read_again = _(READ_AGAIN) if report.verification.by_reader else ""
+    counted = read_again if by_model else checks(report)
     rests = sureness(report) if report.answer else ""
     return " ".join(filter(None, (text.format(**made), rests, *sentences(_silent(report)), counted)))
 

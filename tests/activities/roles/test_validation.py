@@ -15,7 +15,7 @@ from activities.profiles.loader import load_profile
 from activities.roles.fields import Loose
 from activities.roles.role import ROLES, Prompt, spec_of
 from activities.roles.validation import sentence_text
-from activities.roles.works import readable_works
+from activities.roles.works import MAX_RELATED, readable_works
 from activities.text.normal_form import verbatim
 from tests.activities.roles.conftest import CLAIMS, DOCUMENTS, QUESTION, Case
 from tests.fake_openai import LIES, lying, sensible
@@ -285,11 +285,14 @@ def test_what_models_are_asked_for_is_small_and_closed() -> None:
         assert len(spec.answer.model_fields) <= 9
 
 
-def test_a_writer_reads_related_works_only_where_none_answers() -> None:
-    one, two, three = (Evidence(evidence_id=f"pmid:{n}", source="s", title="T", text="X.") for n in (1, 2, 3))
+def test_a_writer_reads_a_few_related_works_behind_those_that_answer() -> None:
+    works = [Evidence(evidence_id=f"pmid:{n}", source="s", title="T", text="X.") for n in range(1, 11)]
+    one, two, three, unread, *more = works
     grades = {"pmid:1": 1, "pmid:2": 3, "pmid:3": 0}
     judged = {name: WorkJudgement(evidence_id=name, answers=grade) for name, grade in grades.items()}
-    assert readable_works([one, two, three], judged) == [two]
+    assert readable_works([one, two, three, unread], judged) == [two, one]
+    judged |= {work.evidence_id: WorkJudgement(evidence_id=work.evidence_id, answers=1) for work in more}
+    assert readable_works(works, judged) == [two, one, *more[: MAX_RELATED - 1]]
     assert readable_works([one, three], judged) == [one]
     assert readable_works([three], judged) == [three]
 
