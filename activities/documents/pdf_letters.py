@@ -210,8 +210,8 @@ def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: boo
 
 def _mark_items(runs: Sequence[Run], bullets: Sequence[Box]) -> None:
     """Put a bullet before each run that one is drawn beside, as browsers draw those of lists."""
-    for run in runs if bullets and not runs[0].mirrored else ():
-        if any(
+    for run in runs if bullets else ():
+        if not run.mirrored and any(
             0 < run.left - box.right < 1.5 * run.size
             and run.base < (box.bottom + box.top) / 2 < run.top
             and MIN_BULLET * run.size < box.top - box.bottom < MAX_BULLET * run.size

@@ -483,6 +483,11 @@ def test_a_bullet_that_is_drawn_begins_an_item() -> None:
     assert "\u2022 South: 1,850 boats" in text
 
 
+def test_a_page_of_drawings_without_a_word_costs_no_other_page() -> None:
+    dot = "#rect(width: 4pt, height: 4pt, fill: black, radius: 2pt)"
+    assert read(f"{PROSE}\n#pagebreak()\n{dot}").text == PROSE.strip()
+
+
 def test_the_numerator_of_a_formula_is_part_of_it() -> None:
     text = read(f"{PROSE * 2}\n$ x = (b (a + 2)) / (c (d + 1)) + sum_(i=1)^n y_i $\n{PROSE * 2}")
     assert text.text == f"{PROSE * 2}\n\n{PROSE * 2}".replace(" \n", "\n").strip()
