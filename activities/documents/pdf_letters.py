@@ -52,7 +52,7 @@ _DRAWN_NOTES = (3, 13, 20)
 NO_LETTER = "\u00ad"
 """A soft hyphen, and what stands in the place of an accent that is on its letter."""
 _VISIBLE = re.compile(r"\S+")
-_LINE = re.compile(r"[^\r\n]*")
+_LINE = re.compile(r"[^\r\n]+")
 _SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
 _BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
 _OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
@@ -288,7 +288,8 @@ def _words_of(
     in_rows: bool,
 ) -> Iterator[_Word]:
     """Yield the words of a page. `in_rows`: those of an even line that stand beside each other as one."""
-    matrix = pdfium.FS_MATRIX()
+    matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
+    to_box = ctypes.byref(box)
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, turned, mirrored=mirrored)
@@ -301,40 +302,27 @@ def _words_of(
             angle = 0.0  # letters that lean, as italics do
         return _font(name.value), angle - turned * math.pi / 2
 
-    like: tuple[_Piece, _Font, float] | None = None
-    row: _Piece | None = None
-    """Words of an even line that stand beside each other."""
-    line_end, is_even = 0, False
-    """A line is even where its words are one text object, in one font and on one base."""
-    for match in _VISIBLE.finditer(text):
-        first, end = match.span()
-        is_next = first < line_end and NO_LETTER not in match[0] and not TO_THE_LEFT.search(match[0])
-        if like is not None and is_next:
-            piece = piece_of(first, end, match[0], like[0])
-            if row is not None and in_rows and not like[1].fixed and _stands_beside(row, piece):
-                row = _Piece(f"{row.text} {piece.text}", row.left, piece.right, row.base, row.size)
-                continue
-            if row is not None:
-                yield _Word([row], *like[1:])
-            row = piece
-            continue
-        if row is not None and like is not None:
-            yield _Word([row], *like[1:])
-            row = None
-        if first >= line_end:
-            line_end, like = _LINE.match(text, first).end(), None  # type: ignore[union-attr]
-            is_even = pdfium.FPDFText_CountRects(raw, first, line_end - first) == 1
+    def sides(first: int, end: int) -> tuple[float, float]:
+        """Return where a word of a line across begins and ends."""
+        pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
+        left, right = box.left, box.right
+        pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
+        left, right = min(left, box.left), max(right, box.right)
+        return (-right, -left) if mirrored else (left, right)
+
+    def parted(first: int, end: int) -> Iterator[_Word]:
+        """Yield a word, or its parts where its letters stand apart."""
+        word = text[first:end]
         font, angle = font_and_angle(first)
-        # the letters of one text object have one font and stand on one line
         whole = (
             not font.large
-            and NO_LETTER not in match[0]
-            and not TO_THE_LEFT.search(match[0])
+            and NO_LETTER not in word
+            and not TO_THE_LEFT.search(word)
             and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
         )
         pieces: list[_Piece] = []
         parts = [(first, end)] if whole else [(number, number + 1) for number in range(first, end)]
-        if not whole and _is_written_left(match[0]):
+        if not whole and _is_written_left(word):
             parts = _to_the_left(parts, raw, piece_of, 1 if mirrored else -1)
         for start, stop in parts:
             if text[start] == NO_LETTER:
@@ -354,9 +342,31 @@ def _words_of(
             pieces.append(piece)
         if pieces:
             yield _Word(pieces, font, angle)
-            like = (pieces[0], font, angle) if whole and is_even and not _is_rotated(angle) else like
-    if row is not None and like is not None:
-        yield _Word([row], *like[1:])
+
+    for line in _LINE.finditer(text):
+        start, words = line.start(), [*_VISIBLE.finditer(line[0])]
+        if not words:
+            continue
+        font, angle = font_and_angle(start + words[0].start())
+        is_plain = NO_LETTER not in line[0] and not TO_THE_LEFT.search(line[0])
+        # the words of one text object have one font and stand on one line
+        is_even = is_plain and not font.large and pdfium.FPDFText_CountRects(raw, start, len(line[0])) == 1
+        if not is_even or turned or _is_rotated(angle):
+            for match in words:
+                yield from parted(start + match.start(), start + match.end())
+            continue
+        _, left, right, base, size = piece_of(start + words[0].start(), start + words[0].end())
+        row = [words[0][0]]
+        """Words that stand beside each other."""
+        for match in words[1:]:
+            begin, end = sides(start + match.start(), start + match.end())
+            if in_rows and not font.fixed and -0.3 * size < begin - right < GAP * size:
+                row.append(match[0])
+            else:
+                yield _Word([_Piece(" ".join(row), left, right, base, size)], font, angle)
+                row, left = [match[0]], begin
+            right = end
+        yield _Word([_Piece(" ".join(row), left, right, base, size)], font, angle)
 
 
 def _stands_beside(before: _Piece | _Word, piece: _Piece | _Word) -> bool:
@@ -457,13 +467,8 @@ def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., _Piece]:
     box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
     to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
 
-    def piece(first: int, end: int, text: str = "", like: _Piece | None = None) -> _Piece:
+    def piece(first: int, end: int, text: str = "") -> _Piece:
         pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
-        if like is not None and not turns:  # in a row with another of the same size
-            first_left, first_right = box.left, box.right
-            pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
-            left, right = min(first_left, box.left), max(first_right, box.right)
-            return _Piece(text, *((-right, -left) if mirrored else (left, right)), like.base, like.size)
         pdfium.FPDFText_GetCharOrigin(raw, first, to_across, to_up)
         pdfium.FPDFText_GetMatrix(raw, first, to_matrix)
         size = pdfium.FPDFText_GetFontSize(raw, first) * math.hypot(matrix.c, matrix.d)
