@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from string import ascii_lowercase
 
 import cssselect
 import tinycss2
@@ -25,8 +24,6 @@ _READ = (*_HIDDEN, *_LIST_STYLES)
 """The properties of style sheets that are read."""
 _Weight = tuple[bool, bool, tuple[int, ...], int]
 """Importance of a declaration, a mark of the element's own style, its specificity, its place."""
-MAX_ROMAN = 400
-_ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
 def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> Text:
@@ -88,7 +85,8 @@ def shown_in(page: html.HtmlElement) -> list[str]:
     """Return the texts of the blocks that a browser shows of a page, with the numbers of lists."""
     styles = _styles(page)
     for items in page.iter("ol"):
-        if not any("none" in styles.get((items, name), "") for name in _LIST_STYLES):
+        kinds = (items.get("type", "1"), *(styles.get((items, name), "1") for name in _LIST_STYLES))
+        if all(kind in ("1", "decimal") for kind in kinds):  # letters and signs are not told
             _number(items)
     return blocks_of(page, _unseen(styles))
 
@@ -154,31 +152,18 @@ def _declarations(style: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _number(items: html.HtmlElement) -> None:
-    """Put the numbers or letters of a list before its items."""
+    """Put the numbers of a list before its items."""
     shown = [item for item in items if item.tag == "li"]
     is_reversed = items.get("reversed") is not None
     number = _integer(items.get("start"), len(shown) if is_reversed else 1)
     for item in shown:
         number = _integer(item.get("value"), number)
-        item.text = f"{_numeral(number, items.get('type', '1'))}. {GLUE}{(item.text or '').lstrip()}"
+        item.text = f"{number}. {GLUE}{(item.text or '').lstrip()}"
         number += -1 if is_reversed else 1
 
 
 def _integer(value: str | None, default: int) -> int:
     return int(value) if value and re.fullmatch(r"\s*[-+]?[0-9]{1,9}\s*", value) else default
-
-
-def _numeral(number: int, kind: str) -> str:
-    """Return the number of an item as a list of this kind (`1`, `a`, `A`, `i`, `I`) shows it."""
-    letters = ""
-    if kind in ("a", "A") and 0 < number <= len(ascii_lowercase):
-        letters = ascii_lowercase[number - 1]
-    elif kind in ("i", "I") and 0 < number < MAX_ROMAN:
-        left = number
-        for worth, sign in _ROMAN:
-            letters += left // worth * sign
-            left %= worth
-    return (letters.upper() if kind.isupper() else letters) or str(number)
 
 
 def _tree(data: bytes | str, charset: str = "") -> html.HtmlElement:

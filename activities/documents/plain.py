@@ -7,21 +7,19 @@ it is what the file says; text, code and output of a notebook become Markdown.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
+from activities.documents.blocks import HEADINGS, text_of
 from activities.documents.encodings import decode, decoded
-from activities.documents.html_page import html_text, read_html
+from activities.documents.html_page import html_text, html_tree, read_html
 from activities.documents.pdf import read_pdf
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
 from activities.messages import counted
 
 if TYPE_CHECKING:
     from email.message import MIMEPart
-
-    from markdown_it.token import Token
 
 NOTE_CHARS = 600
 """Text below the first line up to which a file is a note: its first line may be its first sentence."""
@@ -161,9 +159,8 @@ def read_markdown(data: bytes) -> Text:
 
     title = meta.get("title", "")
     if not title:
-        tokens = MarkdownIt("commonmark").parse(source[:MAX_HEAD])
-        after = (other for token, other in pairwise(tokens) if token.type == "heading_open")
-        title = next(map(_inline, after), "")
+        page = html_tree(f"<p>{MarkdownIt('commonmark').render(source[:MAX_HEAD])}")
+        title = next((text_of(element) for element in page.iter(*HEADINGS)), "")
     authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
     text, cut = tidied(source)
     return Text(not_empty(text), title[:TITLE_CHARS], tuple(a for a in authors if a), meta, cut)
@@ -177,15 +174,6 @@ def read_notebook(data: bytes) -> Text:
     except ValidationError as error:
         raise Unreadable("it is no notebook of the format 4") from error
     return read_markdown("\n\n".join(shown).encode())
-
-
-def _inline(token: "Token") -> str:
-    breaks = {"softbreak": " ", "hardbreak": "\n"}
-    shown = ("text", "code_inline", "image")
-    children = token.children or ()
-    return "".join(
-        child.content if child.type in shown else breaks.get(child.type, "") for child in children
-    ).strip()
 
 
 def _front_matter(source: str) -> tuple[dict[str, str], str]:
