@@ -1,15 +1,11 @@
 """Pages: the main text of one from the web, and every visible word of a page of one's own."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
-import cssselect
-import tinycss2
 from lxml import etree, html
 
 from activities.documents import tables
-from activities.documents.blocks import GLUE, MAX_ROWS, Skip, blocks_of, text_of, written
+from activities.documents.blocks import GLUE, MAX_ROWS, blocks_of, text_of, written
 from activities.documents.encodings import decoded_page
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, from_pages, not_empty, tidied
 
@@ -18,12 +14,8 @@ _STRUCK_OUT = frozenset({"del", "s", "strike"})
 """A reader sees that these words do not hold, and a quote could not show it."""
 _NOTE_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[*\u2020\u2021\u00a7])[\])]?")
 _BACK_TO_NOTE = ("\u2191", "^", "\u21a9", "\u21a9\ufe0e")
-_HIDDEN = {"display": ("none",), "visibility": ("hidden", "collapse")}
-_LIST_STYLES = ("list-style", "list-style-type")
-_READ = (*_HIDDEN, *_LIST_STYLES)
-"""The properties of style sheets that are read."""
-_Weight = tuple[bool, bool, tuple[int, ...], int]
-"""Importance of a declaration, a mark of the element's own style, its specificity, its place."""
+_HIDING = ("display:none", "visibility:hidden", "visibility:collapse")
+"""What the style of an element says that hides it; style sheets are not read."""
 
 
 def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> Text:
@@ -33,8 +25,7 @@ def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> T
 
     tree = _tree(data, charset)
     meta = _html_meta(tree)
-    is_unseen = _unseen(_styles(tree))
-    everything = "\n".join(blocks_of(tree, lambda e: e.tag in ("nav", "footer") or is_unseen(e)))
+    everything = "\n".join(blocks_of(tree, lambda e: e.tag in ("nav", "footer") or _is_unseen(e)))
     _prepare(tree)
     # no date is guessed from years in the text, which takes as long as the text itself and names any of them
     dates = set_date_params(extensive=False)
@@ -83,22 +74,21 @@ def html_tree(source: str) -> html.HtmlElement:
 
 def shown_in(page: html.HtmlElement) -> list[str]:
     """Return the texts of the blocks that a browser shows of a page, with the numbers of lists."""
-    styles = _styles(page)
     for items in page.iter("ol"):
-        kinds = (items.get("type", "1"), *(styles.get((items, name), "1") for name in _LIST_STYLES))
-        if all(kind in ("1", "decimal") for kind in kinds):  # letters and signs are not told
+        if items.get("type", "1") == "1" and "list-style" not in items.get("style", ""):
             _number(items)
-    return blocks_of(page, _unseen(styles))
+    return blocks_of(page, _is_unseen)
 
 
-def _unseen(styles: Mapping[tuple[html.HtmlElement, str], str]) -> Skip:
-    """Return a function that tells which elements of a page a browser does not show as its text."""
-    hidden = {element for (element, name), value in styles.items() if value in _HIDDEN.get(name, ())}
-
-    def is_unseen(element: etree._Element) -> bool:
-        return element.tag in _UNSEEN or element in hidden or _is_mark(element)
-
-    return is_unseen
+def _is_unseen(element: etree._Element) -> bool:
+    """Tell whether a browser does not show an element of a page as its text."""
+    style = "".join((element.get("style") or "").lower().split())
+    return (
+        element.tag in _UNSEEN
+        or element.get("hidden") is not None
+        or any(name in style for name in _HIDING)
+        or _is_mark(element)
+    )
 
 
 def _is_mark(element: etree._Element) -> bool:
@@ -109,46 +99,6 @@ def _is_mark(element: etree._Element) -> bool:
         is_raised = element.find(".//sup") is not None or (above is not None and above.tag == "sup")
         return mark in _BACK_TO_NOTE or (is_raised and _NOTE_MARK.fullmatch(mark) is not None)
     return element.tag in _STRUCK_OUT
-
-
-def _styles(page: html.HtmlElement) -> dict[tuple[html.HtmlElement, str], str]:
-    """Return what a page and its own style sheets declare of elements, as the cascade has it."""
-    declared: list[tuple[_Weight, html.HtmlElement, str, str]] = [
-        ((False, False, (), 0), element, "display", "none") for element in page.iterfind(".//*[@hidden]")
-    ]
-    for element in page.iterfind(".//*[@style]"):
-        for name, value, is_important in _declarations(element.get("style", "")):
-            declared.append(((is_important, True, (), 0), element, name, value))
-    order = 0
-    for sheet in page.iter("style"):
-        for selector, name, value, is_important in _rules(sheet.text or ""):
-            order += 1
-            with suppress(cssselect.SelectorError, etree.XPathError):
-                for part in cssselect.parse(selector):
-                    path = cssselect.HTMLTranslator().selector_to_xpath(part)
-                    weight = (is_important, False, part.specificity(), order)
-                    elements = page.xpath(path) if part.pseudo_element is None else ()
-                    declared += [(weight, element, name, value) for element in elements]
-    return {(element, name): value for _, element, name, value in sorted(declared, key=lambda rule: rule[0])}
-
-
-def _rules(sheet: str) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield selectors with what they declare; what a sheet says for other media and states is left out."""
-    if not any(name in sheet for name in _READ):
-        return
-    for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
-        if rule.type == "qualified-rule":
-            selector = tinycss2.serialize(rule.prelude)
-            yield from ((selector, *declared) for declared in _declarations(tinycss2.serialize(rule.content)))
-
-
-def _declarations(style: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the properties that are read, with their values and whether they are important."""
-    if not any(name in style.lower() for name in _READ):
-        return
-    for item in tinycss2.parse_blocks_contents(style):
-        if item.type == "declaration" and item.lower_name in _READ:
-            yield item.lower_name, tinycss2.serialize(item.value).strip().lower(), item.important
 
 
 def _number(items: html.HtmlElement) -> None:
