@@ -11,11 +11,13 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
 from activities.documents.text import Unreadable
+from activities.messages import counted
 
 UTF8 = "utf-8"
 REPLACEMENT = "\ufffd"
@@ -26,8 +28,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
-_SHIFTED = ("iso2022_jp_2", "iso2022_jp_2004", "iso2022_jp_ext", "iso2022_kr")
+_SHIFTED = ("iso2022_jp_ext", "iso2022_kr")
 """Encodings of seven bits that change the character set by an escape."""
 _TRIED = {
     "cp1252": ("Windows-1252", 0.8),
@@ -81,7 +82,6 @@ MAX_ODD = 0.25
 """Share of characters that no text would have where they stand, up to which an encoding may be right."""
 MAX_ODD_LINE = 0.1
 """The same for a line of a file that is UTF-8 elsewhere."""
-MIN_CONFIDENCE = 0.5
 _ODD_COST = 12.0
 """How much less likely an encoding is whose characters are all odd (logarithm)."""
 _SIGNS = frozenset("°±µ·×÷½¼¾²³¹©®™€£¥§¶†‡•…–—‘’‚“”„‹›«»¡¿ªº≤≥≠≈∞√∂∑∫−№")  # noqa: RUF001 - they are meant
@@ -110,12 +110,8 @@ class Decoded:
             some = "partly UTF-8, partly " if self.mixed else ""
             parts.append(f"read as {some}{name}; if letters are wrong, save it as UTF-8")
         if self.replaced:
-            stand = (
-                "place is not valid text and stands"
-                if self.replaced == 1
-                else "places are not valid text and stand"
-            )
-            parts.append(f"{self.replaced:,} {stand} as {REPLACEMENT}")
+            places = counted(self.replaced, "place is not", "places are not")
+            parts.append(f"{places} valid text: {REPLACEMENT}")
         return "; ".join(parts)
 
 
@@ -133,9 +129,14 @@ def decoded(data: bytes, declared: str = "") -> Decoded:
             text = data.decode(encoding, errors="replace")
             return Decoded(text, encoding, text.count(REPLACEMENT))
     if b"\0" in data:
-        return _with_nul(data, declared)
-    if b"\x1b$" in data and data.isascii() and (shifted := _detected(data, _SHIFTED)):
-        return Decoded(data.decode(shifted), shifted)
+        rest = data.replace(b"\0", b"")
+        if (len(data) - len(rest)) * 50 > len(data) or _CONTROL.search(rest, 0, MAX_LOOKED_AT):
+            raise Unreadable("it is binary, not text; if it is text, save it as UTF-8")
+        return decoded(rest, declared)
+    if b"\x1b$" in data and data.isascii():
+        for shifted in _SHIFTED:
+            with suppress(UnicodeDecodeError):
+                return Decoded(data.decode(shifted), shifted)
     try:
         return Decoded(data.decode(UTF8))
     except UnicodeDecodeError:
@@ -167,20 +168,6 @@ def _codec_name(name: str) -> str:
     except (LookupError, ValueError):
         return ""
     return "" if codec == UTF8 else _READ_BY_BROWSERS_AS.get(codec, codec)
-
-
-def _with_nul(data: bytes, declared: str) -> Decoded:
-    """Text of two or four bytes a character, or text with stray NULs."""
-    rest = data.replace(b"\0", b"")
-    strays = len(data) - len(rest)
-    controls = len(_CONTROL.findall(rest[:MAX_LOOKED_AT]))
-    if strays * 50 <= len(data) and not controls:
-        return decoded(rest, declared)
-    if (wide := _detected(data, _WIDE)) is not None:
-        whole = _replacing(data, wide)
-        if _share_odd(whole.text[:MAX_LOOKED_AT]) <= MAX_ODD_LINE and "\0" not in whole.text:
-            return whole
-    raise Unreadable("it is binary, not text")
 
 
 def _of_lines(data: bytes) -> Decoded:
@@ -234,17 +221,6 @@ def _mostly_utf8(line: bytes, *, among_others: bool) -> bool:
     """Tell whether a line is UTF-8 but for a few bytes, and more of them among others that are UTF-8."""
     valid, other = _utf8_characters(line)
     return valid * 2 >= other * (1 if among_others else 4) and (valid > 0 or not other)
-
-
-def _detected(data: bytes, encodings: Sequence[str]) -> str | None:
-    """Return the most likely one of encodings whose form can be told from bytes alone."""
-    import chardet
-
-    guess = chardet.detect(
-        data[:MAX_LOOKED_AT], include_encodings=encodings, no_match_encoding=encodings[0], compat_names=False
-    )
-    name = guess["encoding"]
-    return name if name in encodings and guess["confidence"] > MIN_CONFIDENCE else None
 
 
 def _likely(lines: Sequence[bytes]) -> str | None:
