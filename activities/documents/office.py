@@ -36,9 +36,10 @@ _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _WORD_AROUND = (f"{_WORD}fldSimple", f"{_WORD}dir", f"{_WORD}bdo", f"{_MATH}oMathPara")
 _WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
-_WORD_STYLES = "p[style-name='Title'] => h1:fresh"
+_WORD_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='heading 1'] => h1:fresh"
+"""Styles of which a paragraph may be the title; matching all those that mammoth knows takes long."""
 _WORD_TITLES = re.compile(
-    rb'(<w:style [^>]{1,300}>)\s{0,9}(<w:name w:val="(?:title|heading [1-6])"\s?/>)', re.IGNORECASE
+    rb'(<w:style [^>]{1,300}>)\s{0,9}(<w:name w:val="(?:title|heading 1)"\s?/>)', re.IGNORECASE
 )
 _NO_TITLE = re.compile(r"(?i)word document|powerpoint presentation|microsoft .*")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -58,7 +59,9 @@ def read_docx(data: bytes) -> Text:
             elif name.endswith(".rels") or "/" not in name:  # lists are read as paragraphs: mammoth does
                 copy.writestr(name, document.read(name))  # not know where their numbers go on
         properties = _properties(document)
-    converted = mammoth.convert_to_html(shown, style_map=_WORD_STYLES, convert_image=lambda _: []).value
+    converted = mammoth.convert_to_html(
+        shown, style_map=_WORD_STYLES, include_default_style_map=False, convert_image=lambda _: []
+    ).value
     page = html_tree(f"<html><body>{converted}</body></html>")
     headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
     return from_pages(
