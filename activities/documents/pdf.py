@@ -15,7 +15,7 @@ from importlib import resources
 from itertools import pairwise
 
 from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
-from activities.documents.pdf_page import HYPHEN, SMALLER, Page, Run, rows_of
+from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
 from activities.text.normal_form import is_unspaced
@@ -27,11 +27,9 @@ TITLE_LETTERS = 10
 """Letters that a printed title has at least; a page number has fewer."""
 EDGE_ROWS, EDGE_SHARE = 3, 0.15
 """Rows at the top and the foot of a page, and the share of its height, where a running head may stand."""
-MARGIN_SHARE = 0.04
-"""Share of the height of a page at its edges where a browser prints address and date, smaller than text."""
 NEAR_PAGES = 3
 """Pages within which a running head stands again: left and right pages and chapters have their own."""
-MIN_LINE_NUMBERS, MANY_LINE_NUMBERS = 3, 20
+MIN_LINE_NUMBERS = 3
 MIN_TEXT_CHARS = 16
 """Characters of a run that shows where the text of a page begins and ends."""
 _NO_TITLE = re.compile(
@@ -112,7 +110,7 @@ def laid_out(pages: Sequence[Page]) -> Text:
     """Return the text of pages by the places of their words, with the title they print. Raises NoText."""
     body = _body_size(pages)
     apart: defaultdict[str, list[str]] = defaultdict(list)
-    firsts = _take_edges(pages, body, apart)
+    firsts = _take_edges(pages, apart)
     for page in pages:
         _take_line_numbers(page, apart)
     usual = Counter(place for page in pages for place in gutters_of(page.runs))
@@ -147,7 +145,7 @@ def _body_size(pages: Iterable[Page]) -> float:
     return max(sizes, key=lambda size: sizes[size], default=10.0)
 
 
-def _take_edges(pages: Sequence[Page], body: float, apart: Mapping[str, list[str]]) -> list[list[Block]]:
+def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[list[Block]]:
     """Take running heads, feet and page numbers off the pages, and return the first of each."""
     edges = [_edges(page) for page in pages]
     forms = [{form for row in rows for form in _forms(row, number)} for number, rows in enumerate(edges)]
@@ -160,10 +158,7 @@ def _take_edges(pages: Sequence[Page], body: float, apart: Mapping[str, list[str
             text = " ".join(run.text for run in row)
             again = {form for form in _forms(row, number) if form in others}
             counted = any(map(_is_page_number, again))
-            alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text) or (
-                not MARGIN_SHARE < row[0].base / page.height < 1 - MARGIN_SHARE
-                and all(run.size < SMALLER * body for run in row)
-            )
+            alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
             if not again and not alone:
                 continue
             if alone or counted or again & seen or not any(map(str.isalpha, text)):
@@ -214,18 +209,10 @@ def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
         side.sort(key=lambda run: -run.base)
         steps = Counter(int(low.text) - int(high.text) for high, low in pairwise(side))
         step, often = steps.most_common(1)[0]
-        if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1) and _count_lines(side, texts):
+        if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1):
             apart[Kind.LINE_NUMBERS.value] += [run.text for run in side]
             taken = set(map(id, side))
             page.runs = [run for run in page.runs if id(run) not in taken]
-
-
-def _count_lines(numbers: Sequence[Run], texts: Sequence[Run]) -> bool:
-    """Tell whether numbers count lines and not the items of a list, of which each begins a sentence."""
-    bases = [number.base for number in numbers]
-    beside = [text for text in texts if any(abs(text.base - base) < 0.5 * text.size for base in bases)]
-    lower = sum(text.text[:1].islower() for text in beside)
-    return len(numbers) > MANY_LINE_NUMBERS or lower >= len(beside) / 4
 
 
 class Hyphens:
@@ -295,7 +282,6 @@ def _assembled(
     starts: dict[int, int] = {}
     unfinished: Block | None = None
     waiting: list[Block] = []
-    continued: set[int] = set()
 
     def add(block: Block, between: str) -> None:
         nonlocal text
@@ -319,12 +305,10 @@ def _assembled(
         nonlocal unfinished
         unfinished = None
         for other in waiting:
-            add(other, "\n" if id(other) in continued else "\n\n")
+            add(other, "\n\n")
         waiting.clear()
 
     formula = False
-    before: Block | None = None
-    """The block before, where it is of a program, which may go on in the next page."""
     for block in blocks:
         if block.kind in _APART:
             lines = [line.text.replace(HYPHEN, "-") for line in block.lines]
@@ -338,13 +322,6 @@ def _assembled(
         ):
             add(block, " ")
             continue
-        goes_on = block.kind is Kind.CODE and before is not None and before.page != block.page
-        before = block if block.kind is Kind.CODE else None
-        if goes_on and not waiting:
-            add(block, "\n")
-            continue
-        if goes_on:
-            continued.add(id(block))
         if block.kind in _BETWEEN and unfinished is not None:
             waiting.append(block)
             continue

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from importlib import resources
 from itertools import pairwise
 from statistics import median
@@ -74,54 +73,21 @@ class Kind(Enum):
     LINE_NUMBERS = "line numbers"
 
 
-@dataclass
 class Line:
     """Runs beside each other in one column."""
 
-    runs: list[Run]
-
-    @cached_property
-    def text(self) -> str:
-        return in_order(" ".join(run.text for run in self.runs), mirrored=self.runs[0].mirrored)
-
-    @cached_property
-    def left(self) -> float:
-        return self.runs[0].left
-
-    @cached_property
-    def right(self) -> float:
-        return max(run.right for run in self.runs)
-
-    @cached_property
-    def base(self) -> float:
-        return max(self.runs, key=lambda run: len(run.text)).base
-
-    @cached_property
-    def size(self) -> float:
-        return max(self.runs, key=lambda run: (run.fixed < 0.5, len(run.text))).size
-
-    @cached_property
-    def bold(self) -> bool:
-        return self._share("bold") > 0.7
-
-    @cached_property
-    def fixed(self) -> float:
+    def __init__(self, runs: list[Run]) -> None:
+        self.runs = runs
+        self.text = in_order(" ".join(run.text for run in runs), mirrored=runs[0].mirrored)
+        self.left, self.right = runs[0].left, max(run.right for run in runs)
+        self.base = max(runs, key=lambda run: len(run.text)).base
+        self.size = max(runs, key=lambda run: (run.fixed < 0.5, len(run.text))).size
+        length = max(sum(len(run.text) for run in runs), 1)
+        self.bold = sum(run.bold * len(run.text) for run in runs) > 0.7 * length
+        self.fixed = sum(run.fixed * len(run.text) for run in runs) / length
         """Share of its characters in fonts of fixed width."""
-        return self._share("fixed")
-
-    @cached_property
-    def math(self) -> float:
+        self.math = sum(run.math * len(run.text) for run in runs) / length
         """Share of its characters in fonts for formulas."""
-        return self._share("math")
-
-    def _share(self, kind: str) -> float:
-        length = sum(len(run.text) for run in self.runs)
-        return sum(float(getattr(run, kind)) * len(run.text) for run in self.runs) / max(length, 1)
-
-    @property
-    def is_spaced(self) -> bool:
-        """Tell whether its runs stand far apart, as the labels and values of a form do."""
-        return any(after.left - before.right > 2 * self.size for before, after in pairwise(self.runs))
 
     def is_like(self, other: "Line") -> bool:
         """Tell whether its letters are as large as another's; those of fixed width differ in height."""
@@ -346,9 +312,10 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
         return Kind.CAPTION
     if line.fixed * len(text) > 0.85 * len(_LINE_NUMBER.sub("", text)):
         return Kind.CODE
-    has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
-    words, is_equation = _words(line), bool(_EQUATION.search(text))
+    is_equation = bool(_EQUATION.search(text))
+    words = _words(line) if line.math or is_equation else 3
     centred = not words and line.left > left + 1.5 * line.size
+    has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
     if words < 3 and (
         line.math > 0.3
         or (centred and line.math)
@@ -392,8 +359,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
-    is_form = above.is_spaced and line.is_spaced
-    if kind in (Kind.PROSE, Kind.HEADING) and is_unspaced(above.text[-1:]) and (fits or is_form):
+    if kind in (Kind.PROSE, Kind.HEADING) and is_unspaced(above.text[-1:]) and fits:
         return True
     if kind is Kind.HEADING:
         return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()

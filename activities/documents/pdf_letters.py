@@ -155,7 +155,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
             pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = document[number]
-        runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
+        runs = _runs(page)
         _mark_items(runs, bullets)
         if runs and runs[0].mirrored:
             figures, rules = (list(map(_mirrored, boxes)) for boxes in (figures, rules))
@@ -164,8 +164,8 @@ def read_page(document: PdfDocument, number: int) -> Page:
         page.close()
 
 
-def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
-    """Return the runs of a page, none of which goes over one of the upright rules."""
+def _runs(page: PdfPage) -> list[Run]:
+    """Return the runs of a page."""
     runs: list[Run] = []
     some: list[_Word] = []
     largest: _Word | None = None
@@ -175,11 +175,8 @@ def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
         if _SYLLABLES.search(text):
             text = _with_whole_syllables(text, texts.raw, page)
         mirrored = is_right_to_left(text)
-        for word in _words_of(texts.raw, text, mirrored=mirrored, in_rows=not bars):
-            if largest is not None and (
-                not _goes_on(some[-1], largest, word)
-                or (bars and _is_parted(some[-1], word, bars, mirrored=mirrored))
-            ):
+        for word in _words_of(texts.raw, text, mirrored=mirrored):
+            if largest is not None and not _goes_on(some[-1], largest, word):
                 runs.append(_run(some, mirrored=mirrored))
                 some, largest = [], None
             some.append(word)
@@ -199,13 +196,6 @@ def _are_inverted(text: str) -> bool:
     """Tell whether more brackets of words to the left close before they open than the other way round."""
     brackets = "".join(c for word in text.split(" ") if not _LATIN.search(word) for c in word if c in "()")
     return brackets.count(")(") > brackets.count("()")
-
-
-def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: bool) -> bool:
-    """Tell whether an upright rule stands between two words."""
-    left, right = before.right - 1, word.left + 1
-    left, right = (-right, -left) if mirrored else (left, right)
-    return any(left < bar.left < right and bar.bottom <= word.base < bar.top for bar in bars)
 
 
 def _mark_items(runs: Sequence[Run], bullets: Sequence[Box]) -> None:
@@ -280,14 +270,8 @@ def _characters(raw: _Raw) -> str:
     return _LONE_RETURN.sub("\ufb02", text)
 
 
-def _words_of(
-    raw: _Raw,
-    text: str,
-    *,
-    mirrored: bool,
-    in_rows: bool,
-) -> Iterator[_Word]:
-    """Yield the words of a page. `in_rows`: those of an even line that stand beside each other as one."""
+def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
+    """Yield the words of a page; those of an even line that stand beside each other as one."""
     matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
     to_box = ctypes.byref(box)
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
@@ -360,7 +344,7 @@ def _words_of(
         """Words that stand beside each other."""
         for match in words[1:]:
             begin, end = sides(start + match.start(), start + match.end())
-            if in_rows and not font.fixed and -0.3 * size < begin - right < GAP * size:
+            if not font.fixed and -0.3 * size < begin - right < GAP * size:
                 row.append(match[0])
             else:
                 yield _Word([_Piece(" ".join(row), left, right, base, size)], font, angle)
