@@ -238,6 +238,7 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
                 if done and watcher.exception() is None:
                     break
                 watcher.cancel()
+                await asyncio.wait([watcher])
                 with contextlib.suppress(Exception, asyncio.CancelledError):
                     seen = await review.progress()
                     print(

@@ -478,6 +478,8 @@ class Review:
         except WorkflowUpdateFailedError as error:
             raise BadInput(str(error.cause)) from error
         except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+            if isinstance(error.__cause__, asyncio.CancelledError):  # who waits for the answer is cancelled
+                raise error.__cause__ from None
             raise NoAnswer("no worker has answered for the review in time; send it again") from error
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND and (row := await self.row()).status != "running":

@@ -105,8 +105,10 @@ class Desk:
         refs = [await self.store.put(a_record(number)) for number in range(TOTAL)]
         return await self.start_with(protocol, refs, **more)
 
-    async def start_with(self, protocol: Protocol, refs: Sequence[EvidenceRef], **more: Any) -> Review:
-        """Start a review of these records."""
+    async def start_with(
+        self, protocol: Protocol, refs: Sequence[EvidenceRef], name: str = "", **more: Any
+    ) -> Review:
+        """Start a review of these records. `name`: its id, by which it draws."""
         archive = Archive(self.store)
         files = [
             FileOfRecords(name=name, blob=await archive.put_lines(refs), records=len(refs))
@@ -118,7 +120,7 @@ class Desk:
         handle: WorkflowHandle[Any, ReviewReport] = await self.client.start_workflow(
             WORKFLOW,
             request,
-            id=id_of(len(self.reviews) + 1, f"review-{uuid4().hex[:8]}"),
+            id=name or id_of(len(self.reviews) + 1, f"review-{uuid4().hex[:8]}"),
             task_queue=self.queue,
             result_type=ReviewReport,
         )
@@ -377,6 +379,12 @@ async def test_a_decision_that_no_worker_takes_is_refused_in_a_line(
     monkeypatch.setattr("client.reviews.review.UPDATE_SECONDS", 1.0)
     with pytest.raises(NoAnswer, match="no worker has answered"):
         await decide(review, 1, True, by="Ada")
+    monkeypatch.undo()
+    waits = asyncio.ensure_future(decide(review, 1, True, by="Ada"))
+    await asyncio.sleep(0.5)  # until it is sent
+    waits.cancel()
+    with pytest.raises(asyncio.CancelledError):  # else who is cancelled goes on as after a refusal
+        await waits
     await temporal_client.get_workflow_handle(review.id).terminate()
 
 
@@ -416,6 +424,19 @@ async def test_a_review_continues_as_new_with_all_decisions(desk: Desk) -> None:
     assert described.run_id != desk.reviews[0].first_execution_run_id
     made_by_models = [(decision.record, decision.by) for decision in published.decisions if decision.model]
     assert len(made_by_models) == len(set(made_by_models)) == 2 * TOTAL
+
+
+async def test_a_review_draws_and_orders_alike_however_often_it_continues_as_new(desk: Desk) -> None:
+    name = f"review-{uuid4().hex[:8]}"
+    courses = []
+    for events in (60, 6_000):
+        review = await desk.start(PROTOCOL.replace(stopping="recall"), name=name, history_events=events)
+        await desk.play(review)
+        state = (await review.published()).state
+        courses.append((state.sample, state.orders, state.course, state.titles))
+        await review.approve(by="Ada")
+        await desk.reviews[-1].result()
+    assert courses[0] == courses[1]
 
 
 async def test_a_review_that_is_ended_or_cancelled_reports_what_there_is(desk: Desk) -> None:
