@@ -5,12 +5,10 @@ rule for stopping.
 """
 
 import random
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +27,11 @@ from activities.review.stopping import (
     stated_recall,
 )
 
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
-
 MIN_ROUND = 10
 MAX_TERMS = 50_000
 ROUND_SHARE = 20
 """A round is this part of all records; a sample is drawn after one without a record that is relevant."""
 
-_WORD = re.compile(r"\b\w\w+\b")
 Order = Callable[[Mapping[int, bool], Sequence[int]], list[int]]
 """(record -> included, unread records) -> the unread ones, the most promising first."""
 Measured = tuple[bool, bool]
@@ -199,37 +193,6 @@ def accuracy_of(name: str, verdicts: str, labels: str) -> ScreenerAccuracy:
     )
 
 
-def counted_terms(texts: Sequence[str]) -> csr_matrix:
-    """Count the words and pairs of words of each text, the `MAX_TERMS` that are most frequent in all.
-
-    The result is that of scikit-learn's `CountVectorizer(ngram_range=(1, 2), max_features=MAX_TERMS)`, at a
-    part of its time and memory: terms are numbers, ordered as their words are.
-    """
-    vocabulary: dict[str, int] = {}
-    numbers = [
-        np.fromiter(
-            (vocabulary.setdefault(word, len(vocabulary)) for word in _WORD.findall(text.lower())), np.int32
-        )
-        for text in texts
-    ]
-    ranks = np.empty(len(vocabulary), np.int64)
-    ranks[[vocabulary[word] for word in sorted(vocabulary)]] = np.arange(len(vocabulary))
-    words = ranks[np.concatenate(numbers)]
-    rows = np.repeat(np.arange(len(texts), dtype=np.int32), [len(row) for row in numbers])
-    followed = np.flatnonzero(rows[1:] == rows[:-1])
-    width = len(vocabulary) + 1
-    keys = np.concatenate((words * width, words[followed] * width + words[followed + 1] + 1))
-    rows = np.concatenate((rows, rows[followed]))
-    terms, counts = np.unique(keys, return_counts=True)
-    terms = np.sort(terms[np.argsort(-counts.astype(np.float64))[:MAX_TERMS]])
-    columns = np.searchsorted(terms, keys).astype(np.int32)
-    stays = terms[np.minimum(columns, len(terms) - 1)] == keys
-    shape = len(texts), len(terms)
-    matrix = csr_matrix((np.ones(stays.sum()), (rows[stays], columns[stays])), shape)
-    matrix.sort_indices()  # once, and not in each fit
-    return matrix
-
-
 class Ranker:
     """The records of a review as features, and their order by what was decided.
 
@@ -242,18 +205,11 @@ class Ranker:
 
     def __init__(self, texts: Sequence[str], protocol: str) -> None:
         """`texts`: title and abstract of each record; `protocol`: its question and criteria as text."""
-        from sklearn.feature_extraction.text import TfidfTransformer  # in a thread: it takes a second
+        from sklearn.feature_extraction.text import TfidfVectorizer  # in a thread: it takes a second
 
-        counts = counted_terms([*texts, protocol])
-        features = csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
+        words = TfidfVectorizer(ngram_range=(1, 2), max_features=MAX_TERMS, sublinear_tf=True)
+        features = csr_matrix(words.fit_transform([*texts, protocol]))
         self._features, self._protocol = features[:-1], features[-1]
-
-    @cached_property
-    def _threads(self) -> "ThreadpoolController":
-        """Return what keeps scipy to one thread: its threads wait for each other longer than they work."""
-        from threadpoolctl import ThreadpoolController
-
-        return ThreadpoolController()
 
     def scores(self, decisions: Mapping[int, bool]) -> NDArray[np.float64]:
         """Score each record, higher for what is likelier to be included; `decisions`: place -> included."""
@@ -262,9 +218,10 @@ class Ranker:
             return np.asarray((self._features @ self._protocol.T).todense()).ravel()
         from sklearn.linear_model import LogisticRegression
 
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
         places = sorted(decisions)
         model = LogisticRegression(class_weight="balanced", C=1.0, max_iter=200, solver="liblinear")
-        with self._threads.limit(limits=1):
+        with threadpool_limits(limits=1):  # threads wait for each other longer than they work
             model.fit(self._features[places], [decisions[place] for place in places])
         return np.asarray(model.decision_function(self._features), dtype=np.float64)
 

@@ -4,10 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer
 
 from activities.review.decisions import Marks
-from activities.review.rounds import counted_terms, next_round, restated
+from activities.review.rounds import next_round, restated
 from activities.review.state import Course, Sample
 from activities.review.stopping import ERROR, Counts, errors, planned, probability_below, share, stated_recall
 
@@ -129,12 +128,3 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     again = restated(course, marks).recall
     assert again is not None
     assert again >= (course.recall or 0)
-
-
-def test_terms_are_counted_as_scikit_learn_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("activities.review.rounds.MAX_TERMS", 40)
-    draw = random.Random("terms")
-    words = ["Ab", "abc", "ab", "\u00e9t\u00e9", "a", "x-ray", "b12", "\u4e2d\u6587", "of", "the"]
-    texts = [" ".join(draw.choices(words, k=draw.randrange(30))) for _ in range(60)]
-    theirs = CountVectorizer(ngram_range=(1, 2), max_features=40, dtype=np.float64).fit_transform(texts)
-    assert np.array_equal(counted_terms(texts).toarray(), theirs.toarray())
