@@ -86,9 +86,10 @@ class _Settled:
                 labelled = (record for record in self.included if marks.labels[record] == "i")
                 known |= {record for record in labelled if letters[record] != OPEN}
             shares.append(share(sum(letters[record] != "e" for record in known), len(known)))
-        drawn = set(self.course.drawn)
-        before = self.counts(record for record in self.included if record not in drawn)
-        return errors(len(screened), (shares[0], shares[1]), before, self.counts(self.course.drawn))
+        drawn = self.course.drawn if self.course.left else ()
+        before = self.counts(self.included.keys() - set(drawn))
+        rate = self.counts(drawn).mistaken / len(drawn) if drawn else before.mistaken / len(self.included)
+        return errors(len(screened), (shares[0], shares[1]), before, rate)
 
     def after_round(self, *, read_all: bool) -> Course:
         """Decide what follows a round, whose decisions the course counts already."""
@@ -98,19 +99,18 @@ class _Settled:
             course = course.replace(sample=sample)
             if course.until_look > 0:
                 return course
-            _, error = sample.looks[sample.passed]
-            if course.left == 0 or probability_below(course.found, sample, self.errors) <= error:
-                return self.ended(course, sample, error)
+            if course.left == 0 or probability_below(course.found, sample, self.errors) <= ERROR:
+                return self.ended(course, sample)
             return course.replace(sample=sample.replace(passed=sample.passed + 1))
         if course.left == 0:
             return self.ended(course, Sample(left=0))
         expected = self.counts(course.batch).mistaken
         if course.batch and not read_all and self.count(course.batch) <= round(expected):
-            sample = planned(course.left, course.found, self.errors, course.mistaken / course.read)
+            sample = planned(course.left, course.found, self.errors)
             return course.replace(sample=sample, phase="sample")
         return course
 
-    def ended(self, course: Course, sample: Sample, error: float = ERROR) -> Course:
+    def ended(self, course: Course, sample: Sample) -> Course:
         """End screening with the recall that holds.
 
         None is stated where all was read and nobody labelled a record: nothing was drawn, no screener
@@ -118,7 +118,8 @@ class _Settled:
         """
         recall = None
         if course.left or self.marks.labels.strip(OPEN):
-            recall = stated_recall(course.found, sample, self.errors, min(error, ERROR))
+            sample = sample if course.left else Sample(left=0)
+            recall = stated_recall(course.found, sample, self.errors)
         return course.replace(phase="done", recall=recall)
 
 
@@ -155,10 +156,10 @@ def next_round(
 def restated(now: Course, marks: Marks, measured: Measured = (True, True)) -> Course:
     """State the recall of screening that has ended again, after a decision was overruled."""
     settled = _Settled(now, marks, measured)
-    sample = Sample(left=0)
-    if left := settled.course.left:
-        drawn = len(now.drawn)
-        sample = Sample(left=left + drawn, drawn=drawn, relevant=settled.count(now.drawn))
+    drawn = len(now.drawn)
+    sample = (now.sample or Sample(left=0)).replace(
+        left=settled.course.left + drawn, drawn=drawn, relevant=settled.count(now.drawn)
+    )
     return settled.ended(settled.course, sample)
 
 
@@ -217,8 +218,8 @@ class Ranker:
         if included in (0, len(decisions)):
             return np.asarray((self._features @ self._protocol.T).todense()).ravel()
         from sklearn.linear_model import LogisticRegression
-
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
         places = sorted(decisions)
         model = LogisticRegression(class_weight="balanced", C=1.0, max_iter=200, solver="liblinear")
         with threadpool_limits(limits=1):  # threads wait for each other longer than they work

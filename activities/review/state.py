@@ -65,8 +65,8 @@ class Sample(Frozen):
     drawn: int = 0
     relevant: int = 0
     """Relevant ones among those drawn."""
-    looks: tuple[tuple[int, float], ...] = ()
-    """Size of the sample and error probability of each look."""
+    looks: tuple[tuple[int, int], ...] = ()
+    """Size of the sample at each look, and the included ones with which it ends there."""
     passed: int = 0
     """Looks that were made."""
 

@@ -3,19 +3,22 @@
 Callaghan and Müller-Hansen (2020, doi:10.1186/s13643-020-01521-4): of the records that are left, some are
 drawn at random and screened. If recall were below its target, at least so many relevant ones would be left;
 how probable it is to draw as few as were drawn follows a hypergeometric distribution. The test is made at
-looks that are fixed beforehand, and the error probability is divided among them, so that looking often is
-no way to stop early by chance.
+looks that are fixed beforehand. For each number of relevant records that may be left, the probabilities to
+stop wrongly at the looks add up to the error at most, so that looking often is no way to stop early by
+chance. A later look costs little by that: with the records that it allows to have been drawn, recall is below
+its target only where more were left, of which so few are hardly ever drawn.
 
 Screeners err, and the counts show how often: records that both missed are added to those that were not read,
 and records that both included by mistake are taken from those that were found, each as a distribution and
-not as its mean.
+not as its mean. How many relevant records were left does not depend on these errors: it is one number, and
+not the worst one for each number of missed records.
 
 Assumptions: the sample is random among the records left, a person decides where screeners disagree and is
 right, and screeners err independently of each other.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -31,8 +34,10 @@ TARGET = 0.95
 """Recall that is asked for."""
 ERROR = 0.05
 """Probability with which the stated recall may be wrong."""
-PARTS = (0.85, 0.1, 0.05)
-"""Parts of the error probability that the looks may use, in order: most samples end at the first."""
+KEPT = 0.3
+"""Part of the error probability that a look leaves to those behind it: most samples end at the first."""
+MAX_LOOKS = 8
+"""Looks at a sample before all records left are read."""
 GRID = 40
 """Quantiles of each screener's sensitivity over which the missed records are averaged."""
 NEGLIGIBLE = 1e-5
@@ -83,28 +88,28 @@ def _up_to(most: int, expected: float) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The errors of both screeners together, as probabilities."""
+    """The errors of both screeners together."""
 
     mistaken: Numbers
-    """Of 0, 1, 2, ... records included by mistake before the sample."""
-    in_sample: Numbers
-    """The same in the sample."""
+    """Probabilities of 0, 1, 2, ... records included by mistake before the sample."""
     missed: Numbers
     """A row for each number of mistaken records in all: of 0, 1, 2, ... records missed."""
+    rate: float = 0.0
+    """Records that both may be expected to include by mistake, for each one of the sample."""
 
 
-NO_ERRORS = Errors(np.ones(1), np.ones(1), np.ones((1, 1)))
+NO_ERRORS = Errors(np.ones(1), np.ones((1, 1)))
 
 
-def errors(found: int, hits: tuple[Share, Share], before: Counts, sample: Counts = Counts()) -> Errors:
+def errors(found: int, hits: tuple[Share, Share], before: Counts, rate: float = 0.0) -> Errors:
     """Compute the errors of two screeners.
 
     `found`: records they included that stand; `hits`: of those that are known without a screener to be
     relevant, the ones which that screener did not exclude.
     """
-    mistaken, in_sample = before.mistakes(), sample.mistakes()
-    wrong = np.arange(1 + min(found, len(mistaken) + len(in_sample) - 2))
-    return Errors(mistaken, in_sample, _missed(np.maximum(found - wrong, 1), hits, wrong, found // 2 + 30))
+    mistaken = before.mistakes()
+    wrong = np.arange(min(found, len(mistaken) + MAX_LOOKS) + 1)
+    return Errors(mistaken, _missed(np.maximum(found - wrong, 1), hits, wrong, found // 2 + 30), rate)
 
 
 def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, numbers: int) -> Numbers:
@@ -133,58 +138,85 @@ def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, number
     return np.asarray(chances.mean(axis=2))
 
 
+class _Test:
+    """The probability to state a recall that is not reached, for each number of relevant records left."""
+
+    def __init__(self, found: int, left: int, known: Errors, recall: float, most: int) -> None:
+        """`found`: included records before the sample; `most`: those of the sample, at most."""
+        self.left, self.known = left, known
+        drawn = np.arange(most + 1)
+        top = int(_allowed(found + drawn, recall)[-1]) + most + 1
+        self._relevant = np.arange(min(left, top) + 1)
+        """Relevant records that may be left; with more than these, a sample with few is rarer still."""
+        tails = np.hstack((np.ones((len(known.missed), 1)), 1 - known.missed.cumsum(axis=1)))
+        self._below = np.zeros((most + 1, most + 1, len(self._relevant)))
+        """Mistaken and relevant records of the sample, relevant ones left -> that recall is lower."""
+        for others, chance in enumerate(known.mistaken):
+            true = np.maximum(found - others + drawn, 0)
+            may_miss = _allowed(true, recall)[:, None] - (self._relevant - drawn[:, None])
+            places = np.clip(may_miss + 1, 0, tails.shape[1] - 1)
+            rows = np.minimum(drawn + others, len(tails) - 1)
+            self._below += chance * tails[rows[:, None, None], places]
+
+    def at(self, size: int, included: int) -> Numbers:
+        """Compute it for a sample of a size of which so many, or fewer, are included."""
+        drawn = np.arange(included + 1)
+        few = np.ones((1, 1))
+        if self.left:
+            few = hypergeom.pmf(drawn[:, None], self.left, self._relevant, size)
+        total = np.zeros(len(self._relevant))
+        for wrong, chance in enumerate(_up_to(included, self.known.rate * size)):
+            if chance > NEGLIGIBLE:
+                true = included + 1 - wrong
+                total += chance * (few[:true] * self._below[wrong, :true]).sum(axis=0)
+        return total
+
+
+def _allowed(found: Counted, recall: float) -> Counted:
+    """Compute how many relevant records may be missing beside those found."""
+    return np.asarray(np.floor(found * ((1 - recall) / recall) + 1e-9), dtype=int)
+
+
 def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:
-    """Compute an upper bound of the probability of such a sample where recall is below `recall`.
+    """Compute the probability, at most, to state `recall` by such a sample where it is not reached.
 
-    `found`: included records, those of the sample among them.
+    `found`: included records, those of the sample among them. How many relevant records were left when the
+    sample began is one number, however the screeners err: the sum over the looks so far and over all errors
+    is computed for each, and the highest counts.
     """
-    rest = sample.left - sample.drawn
-    most = int(found * (1 - recall) / recall + 1e-9) + 1 if recall else rest
-    bound = 0.0
-    for wrong, chance in enumerate(known.in_sample[: sample.relevant + 1]):
-        relevant = sample.relevant - wrong
-        few = np.ones(min(rest, most) + 1)
-        few[1:] = hypergeom.cdf(relevant, sample.left, np.arange(1, len(few)) + relevant, sample.drawn)
-        for others, other_chance in enumerate(known.mistaken):
-            row = known.missed[min(wrong + others, len(known.missed) - 1)]
-            true = max(0, found - wrong - others)
-            allowed = int(true * (1 - recall) / recall + 1e-9) if recall else rest
-            part = row[: allowed + 1]
-            left = allowed + 1 - np.arange(len(part))
-            fits = left <= rest
-            below = max(0.0, 1.0 - part.sum()) + (part[fits] * few[left[fits]]).sum()
-            bound += chance * other_chance * below
-    return min(1.0, float(bound))
+    passed = sample.looks[: sample.passed]
+    most = max(sample.relevant, *(included for _, included in passed), 0)
+    test = _Test(found - sample.relevant, sample.left, known, recall, most)
+    looks = (*passed, (sample.drawn, sample.relevant))
+    return min(1.0, float(np.sum([test.at(size, included) for size, included in looks], axis=0).max()))
 
 
-def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS, error: float = ERROR) -> float:
-    """Compute the highest recall, to a thousandth, that holds but for the probability `error`."""
+def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS) -> float:
+    """Compute the highest recall, to a thousandth, that holds but for the probability `ERROR`."""
     fails = partial(probability_below, found, sample, known)
-    return bisect_left(range(1, 1001), True, key=lambda recall: fails(recall / 1000) > error) / 1000
+    return bisect_left(range(1, 1001), True, key=lambda recall: fails(recall / 1000) > ERROR) / 1000
 
 
-def planned(left: int, found: int, known: Errors = NO_ERRORS, rate: float = 0.0) -> Sample:
-    """Plan a sample and the sizes at which the test is made.
+def planned(left: int, found: int, known: Errors = NO_ERRORS) -> Sample:
+    """Plan a sample, and the sizes at which it may end.
 
-    Each is the least that succeeds where at most 0, 1, 2, ... of those drawn are relevant beside those that
-    both screeners include by mistake, which is the share `rate`. The last look is at all records left, and
-    needs no test.
+    Each is the least that shows the recall where at most 0, 1, 2, ... of those drawn are relevant beside
+    those that both screeners include by mistake. The last look is at all records left, and needs no test.
     """
 
-    def succeeds(size: int, relevant: int, error: float) -> bool:
-        expected = round(size * rate)
-        sample = Sample(left=left, drawn=size, relevant=relevant + expected)
-        drawn = replace(known, in_sample=_up_to(relevant + expected, size * rate))
-        return probability_below(found + relevant + expected, sample, drawn) <= error
+    def included(size: int) -> int:
+        return len(looks) + round(size * known.rate)
 
-    looks: list[tuple[int, float]] = []
-    size = 0
-    for relevant, part in enumerate(PARTS):
-        sizes = range(size + 1, left)
+    looks: list[tuple[int, int]] = []
+    test = _Test(found, left, known, TARGET, MAX_LOOKS + round(left * known.rate))
+    size, spent = 0, np.zeros(1)
+    while len(looks) < MAX_LOOKS:
+        sizes, most = range(size + 1, left), ERROR * (1 - KEPT ** (len(looks) + 1))
         size += 1 + bisect_left(
-            sizes, True, key=lambda trial_size: succeeds(trial_size, relevant, ERROR * part)
+            sizes, True, key=lambda wanted: (spent + test.at(wanted, included(wanted))).max() <= most
         )
         if size >= left:
             break
-        looks.append((size, ERROR * part))
-    return Sample(left=left, looks=(*looks, (left, ERROR)))
+        spent = spent + test.at(size, included(size))
+        looks.append((size, included(size)))
+    return Sample(left=left, looks=(*looks, (left, left)))

@@ -1,6 +1,7 @@
 """Screening stops only where few relevant records can be left, and the recall that is stated is true."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,18 @@ import pytest
 from activities.review.decisions import Marks
 from activities.review.rounds import next_round, restated
 from activities.review.state import Course, Sample
-from activities.review.stopping import ERROR, Counts, errors, planned, probability_below, share, stated_recall
+from activities.review.stopping import (
+    ERROR,
+    NO_ERRORS,
+    TARGET,
+    Counts,
+    Errors,
+    errors,
+    planned,
+    probability_below,
+    share,
+    stated_recall,
+)
 
 
 def test_an_interval_is_that_of_clopper_and_pearson() -> None:
@@ -72,14 +84,41 @@ def test_a_sample_that_holds_no_relevant_record_shows_recall_only_when_it_is_lar
 
 def test_looks_are_fixed_beforehand_and_end_with_all_records() -> None:
     looks = planned(700, 93).looks
-    assert looks[-1][0] == 700
-    assert sum(error for _, error in looks[:-1]) <= ERROR
+    assert looks[-1] == (700, 700)
     assert [drawn for drawn, _ in looks] == sorted({drawn for drawn, _ in looks})
+    assert [included for _, included in looks[:-1]] == list(range(len(looks) - 1))
+
+
+@pytest.mark.parametrize("found", [12, 45, 93])
+def test_looking_often_states_a_recall_that_is_not_reached_in_one_of_twenty_samples_at_most(
+    found: int,
+) -> None:
+    """However many relevant records were left: the order in which all that are left are drawn is random."""
+    left, draws = 700, 4_000
+    *looks, _ = planned(left, found).looks
+    random_order = np.random.default_rng(found).random((draws, left))
+    for relevant in range(found // 19 + 1, found // 19 + 12):
+        places = np.sort(random_order.argsort(axis=1)[:, :relevant], axis=1)
+        open_, wrong = np.ones(draws, bool), 0
+        for size, included in looks:
+            drawn = (places < size).sum(axis=1)
+            ends = open_ & (drawn <= included)
+            wrong += int((ends & ((found + drawn) / (found + relevant) < TARGET)).sum())
+            open_ &= ~ends
+        assert wrong / draws <= ERROR + 0.01, relevant
 
 
 def test_a_sample_is_larger_where_screeners_include_some_by_mistake() -> None:
-    sizes = [planned(700, 93, rate=rate).looks[0][0] for rate in (0.0, 0.01)]
+    sizes = [planned(700, 93, replace(NO_ERRORS, rate=rate)).looks[0][0] for rate in (0.0, 0.01)]
     assert sizes == sorted(sizes)
+
+
+def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_may_be_left() -> None:
+    """One relevant record may be missing: it is missed by both, or it is left, which is one number."""
+    known = Errors(np.ones(1), np.array([[0.9, 0.1, 0.0]]))
+    sample = Sample(left=100, drawn=80)
+    none_left, one_left, two_left = 0.0, 0.1 * 0.2, 0.9 * 0.2 * 19 / 99 + 0.1 * 0.2 * 19 / 99
+    assert probability_below(19, sample, known) == pytest.approx(max(none_left, one_left, two_left))
 
 
 def simulated(
