@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from client.api import Determinator
     from client.reviews.review import Review, ReviewStatus, Task
 
-MAX_STEP_SECONDS = 10.0
-"""Time in which a step of the review is waited for, before nothing waits for people."""
 MAX_LISTED = 500
 FORMATS = ("md", "html", "docx", "pdf", "json")
 Option = Callable[[Callable[..., object]], Callable[..., object]]
@@ -177,10 +175,7 @@ async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     the extractors differ, and risks of bias with the answers that a model proposes."""
     from client.cli.screen import where
 
-    tasks = await target.tasks(by or "", MAX_LISTED)
-    if not tasks:  # it may have been between two steps
-        seen = await target.at_rest(MAX_STEP_SECONDS)
-        tasks = await target.tasks(by or "", MAX_LISTED)
+    seen, tasks = await target.tasks_soon(by or "", MAX_LISTED)
     if as_json:
         print_json(tasks)
         return

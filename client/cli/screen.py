@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from client.reviews.review import Review
     from workflows.review.types import ReviewProgress
 
-POLL_SECONDS = 0.5
 SCREENED = ("label", "screen", "conflict")
-TRIES = 20
-"""Looks at a review that is between two steps, before nothing is to be screened."""
 
 
 async def screen_records(target: "Review", by: str) -> None:
@@ -58,19 +55,12 @@ async def screen_records(target: "Review", by: str) -> None:
 
 
 async def next_record(target: "Review", by: str) -> Task | None:
-    """Return the next record of a person, once the review has done its step; say why there is none."""
-    for look in range(TRIES):
-        seen = await target.progress()
-        if (waiting := await target.tasks(by, 1)) and waiting[0].kind in SCREENED:
-            return waiting[0]
-        if seen.rests:
-            further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))
-            say(f"nothing to screen for {by}. {where(seen)}{further}")
-            return None
-        if not look:
-            say(f"one moment: {plain(seen.text)}")
-        await asyncio.sleep(POLL_SECONDS)
-    say(f"nothing for {by} to screen yet; {plain(seen.text)}. Screen again in a minute")
+    """Return the next record of a person; say why there is none."""
+    seen, tasks = await target.tasks_soon(by)
+    if tasks and tasks[0].kind in SCREENED:
+        return tasks[0]
+    further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))
+    say(f"nothing to screen for {by}. {where(seen)}{further}")
     return None
 
 

@@ -41,6 +41,8 @@ from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgr
 
 UPDATE_SECONDS = 60.0
 POLL_SECONDS = 0.5
+STEP_SECONDS = 10.0
+"""Time in which a step of the review is waited for, before nothing waits for people."""
 STARTS, START_SECONDS = 30, 2.0
 """How often, and after how long, a review is asked again whose worker is being started."""
 M = TypeVar("M", bound=BaseModel)
@@ -190,6 +192,14 @@ class Review:
             await self._task(view, row, by, len(waiting) - at, made if row.kind == "conflict" else ())
             for at, row in enumerate(chosen)
         ]
+
+    async def tasks_soon(self, by: str = "", most: int = 1) -> tuple[ReviewProgress, list[Task]]:
+        """Return what waits for a person, once the review has done its step where nothing did."""
+        for seconds in (0.0, STEP_SECONDS):
+            seen = await self.at_rest(seconds)
+            if tasks := await self.tasks(by, most):
+                break
+        return seen, tasks
 
     async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
         """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""

@@ -2,8 +2,6 @@
 
 import csv
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
@@ -15,7 +13,7 @@ from client.reviews.drafting import drafted
 from client.reviews.review import Review, Task
 from tests.client.harness import determinator, inside, wait_until
 from tests.fake_openai import FakeOpenAI, says
-from workflows.review.types import ReviewProgress
+from workflows.review.types import ReviewGate, ReviewProgress
 
 PROTOCOL = """title = "By keys"
 records = ["a.csv"]
@@ -134,45 +132,24 @@ def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> 
     assert (late.code, "is over" in late.err) == (2, True), late
 
 
-class Between:
-    """A review that is at a step at first, and has a record for a person after so many looks."""
-
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
-
-    async def progress(self) -> ReviewProgress:
-        return ReviewProgress(title="By keys", phase="screening", text="models screen 6 records")
-
-    async def row(self) -> SimpleNamespace:
-        return SimpleNamespace(status="running")
-
-    async def tasks(self, by: str, most: int) -> list[Task]:
-        self.looks -= 1
-        record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
-        return [] if self.looks > 0 else [Task(record=1, kind="screen", title=record.title, work=record)]
-
-
-@pytest.mark.parametrize(("looks", "records", "lines"), [(1, 1, 0), (3, 1, 1), (99, 0, 2)])
-async def test_screening_waits_for_the_step_that_a_review_is_at(
-    looks: int, records: int, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("client.cli.screen.POLL_SECONDS", 0)
-    assert (await next_record(cast(Review, Between(looks)), "ada") is not None) == bool(records)
-    err = capsys.readouterr().err
-    assert err.count("models screen 6 records") == lines
-    assert ("nothing for ada to screen yet" in err) == (lines == 2)
-
-
 class Stepping(Review):
     """A review that takes two steps of its own, and then waits for a person."""
 
-    def __init__(self) -> None:
+    def __init__(self, gate: ReviewGate = "full_texts") -> None:
+        self.gate = gate
+        self.id = "review-by-keys"
         self.phases = ["screening", "full texts", "waiting for full texts"]
 
     async def progress(self) -> ReviewProgress:
         phase, *later = self.phases
         self.phases = later or [phase]
-        return ReviewProgress(title="By keys", phase=phase, gate="" if later else "full_texts")
+        return ReviewProgress(title="By keys", phase=phase, gate="" if later else self.gate)
+
+    async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
+        if self.gate != "decisions" or len(self.phases) > 1:
+            return []
+        record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
+        return [Task(record=1, kind="screen", title=record.title, work=record)]
 
 
 async def test_a_review_is_looked_at_until_no_step_of_its_own_is_under_way(
@@ -181,6 +158,16 @@ async def test_a_review_is_looked_at_until_no_step_of_its_own_is_under_way(
     monkeypatch.setattr("client.reviews.review.POLL_SECONDS", 0.01)
     assert (await Stepping().at_rest()).gate == "full_texts"
     assert (await Stepping().at_rest(0)).phase == "screening"
+
+
+@pytest.mark.parametrize("gate", ["full_texts", "decisions"])
+async def test_screening_waits_for_the_step_that_a_review_is_at(
+    gate: ReviewGate, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("client.reviews.review.POLL_SECONDS", 0.01)
+    task = await next_record(Stepping(gate), "ada")
+    assert (task is None) == (gate == "full_texts")
+    assert ("nothing to screen for ada" in capsys.readouterr().err) == (task is None)
 
 
 def waits(review: str, *gates: str) -> str:
