@@ -476,6 +476,8 @@ class Sentence(Frozen):
     """Headings and fields of a row; one pair, of its lead and its words, for a sentence with a lead."""
     item: bool = False
     """It stands in an item of a list, which it begins where `begins` says so."""
+    number: int = 0
+    """The number of its item; 0 in a list without numbers."""
     support: tuple[Support, ...] = ()
     stands_by: StandsBy = "quote"
     marks: tuple[CiteMark, ...] = ()

@@ -138,6 +138,9 @@ class Checks:
         shown = printed(draft)
         start = len(self.dropped)
         self.drop_refused(shown.refused, name)
+        lost_of_letter = sum(c.letter for c in draft.claims) - sum(c.letter for c in shown.claims)
+        if lost_of_letter > 0:
+            self.statements.append(Statement.of("letter_cut", sentences=lost_of_letter))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
         blocks = [("", quoted) for quoted in _quotes(passages, name)] or self._blocks(shown, name)
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]

@@ -24,15 +24,18 @@ MAX_GENERAL = 8
 class Checks:
     """The checks of the sentences of one answer."""
 
-    def __init__(self, prompt: Prompt, expressions: Sequence[str], proposed: Sequence[str] = ()) -> None:
+    def __init__(
+        self, prompt: Prompt, expressions: Sequence[str], proposed: Sequence[str] = (), text: str = ""
+    ) -> None:
         """Read the works that a writer was shown.
 
-        `expressions`: its computations. `proposed`: the figures that it sets itself."""
+        `expressions`: its computations. `proposed`: the figures that it sets itself. `text`: what it wrote,
+        whose dates a second reader reads."""
         self._documents = {document.evidence_id: document for document in prompt.shown.values()}
         self._shown = prompt.sentences.values()
         self._about = prompt.question
         works = [*map(gate.whole, self._documents.values()), prompt.question]
-        self._computations = Computations(expressions, works, works)
+        self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.shown for text in proposed for number in figures(text)]
         self._general = 0
         """Sentences of general knowledge so far."""
@@ -136,7 +139,8 @@ class Checks:
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:
     """Return what was written in the place of a first wording."""
-    return written.claim.replace(id=first.id, item=first.item, begins=first.begins, letter=first.letter)
+    place = {name: getattr(first, name) for name in ("id", "item", "number", "begins", "letter")}
+    return written.claim.replace(**place)
 
 
 def works_shown(prompt: Prompt) -> dict[str, str]:

@@ -155,14 +155,15 @@ class _Reader:
 
     def _list(self, tokens: Sequence[Token], place: int, made: Block) -> int:
         """Read a list, and lists within it, as items; return the place of its end."""
-        level, begins = tokens[place].level, False
+        level, begins, item = tokens[place].level, False, 0
         while not (tokens[place].type.endswith("_list_close") and tokens[place].level == level):
             token = tokens[place]
             if token.type == "list_item_open":
-                begins = True
+                begins, item = True, int(token.info or 0)
             elif token.type == "inline":
                 for number, written in enumerate(self._sentences(token)):
-                    claim = written.claim.replace(item=True, begins=begins and not number)
+                    first = begins and not number
+                    claim = written.claim.replace(item=True, begins=first, number=item)
                     made.rows.append(Written(claim, written.unknown))
                 begins = False
             place += 1

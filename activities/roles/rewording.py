@@ -120,7 +120,10 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     rows = [claim for paragraph in step.failed for claim in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
     first = {claim.id: claim for claim in rows if is_rewordable(claim) or claim.id in leaning}
-    checks, works = Checks(prompt, [*answer.computed, *step.computed], answer.proposed), works_shown(prompt)
+    texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
+    text = "\n".join((*(claim.text for claim in rows), *texts))
+    checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
+    works = works_shown(prompt)
     again: dict[str, DraftClaim] = {}
     for one in answer.sentences:
         before = first.get(prompt.claims.get(one.claim, ""))

@@ -117,7 +117,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     """Accept the draft: every sentence with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
-    checks = Checks(prompt, answer.computed, answer.proposed)
+    checks = Checks(prompt, answer.computed, answer.proposed, answer.report)
     report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     text = read(report, works_shown(prompt), step.language)
     direct = tuple(

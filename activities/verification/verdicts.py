@@ -110,19 +110,17 @@ def to_reword(draft: SectionDraft, *, whole: bool = False) -> tuple[DraftParagra
     Those with sentences that `is_rewordable`, of a list or a table these alone; `whole`: all, of a text that
     lacks something."""
     paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
-    if whole:
-        return tuple(DraftParagraph(claims=tuple(map(_bare, p.claims))) for p in paragraphs if p.claims)
-    return tuple(
-        DraftParagraph(claims=tuple(c for c in paragraph.claims if is_rewordable(c) or not c.is_row))
+    shown = (
+        [claim for claim in paragraph.claims if whole or is_rewordable(claim) or not claim.is_row]
         for paragraph in paragraphs
-        if any(map(is_rewordable, paragraph.claims))
+        if whole or any(map(is_rewordable, paragraph.claims))
     )
+    return tuple(DraftParagraph(claims=tuple(map(_bare, claims))) for claims in shown if claims)
 
 
 def _bare(claim: DraftClaim) -> DraftClaim:
-    """Return a sentence that stands as its place in a text shows it, without what it rests on."""
-    stays = claim.state == "stands" and claim.problem is None
-    return claim.replace(support=(), computed=(), marks=()) if stays else claim
+    """Return a sentence as its writer is shown it again, without what it rests on."""
+    return claim.replace(cites=works_of(claim), support=(), computed=(), marks=())
 
 
 def is_rewordable(claim: DraftClaim) -> bool:
@@ -160,6 +158,8 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
             return (claim,)
         if is_new and claim.state == "refused":
             gone.append(refused(claim, "reworded"))
+        if not is_new:  # the writer was not shown what it rests on
+            again = claim.replace(state=again.state, problem=again.problem, reworded=again.reworded)
         return (again,)
 
     changed = _with_added(draft.changed(change), rewordings.added)
@@ -277,6 +277,7 @@ def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftCla
             id=claim.id if not place else f"{claim.id}.{place + 1}",
             text=quote.quote,
             item=claim.item,
+            number=claim.number,
             begins=claim.begins,
             support=(quote,),
         )

@@ -21,7 +21,7 @@ from activities.report.formats.prose import (
     unanswered,
 )
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import cited, clean, ended
+from activities.report.formats.text import cited, clean, ended, numbered
 from activities.report.instructions import SentenceChange, differences
 from activities.report.parts import parts_of
 from activities.report.schema import Reference, Report
@@ -128,6 +128,10 @@ def _heads(report: Report) -> dict[str, str]:
     }
 
 
+def _item_mark(claim: Claim) -> str:
+    return f"{numbered(claim.number)} " if claim.item and claim.begins else ""
+
+
 def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerClaim:
     ids = tuple(dict.fromkeys(support.evidence_id for support in claim.support))
     marks = tuple(sorted({numbers[name] for name in ids if name in numbers}))
@@ -143,8 +147,7 @@ def _bottom_line(report: Report) -> str:
     if report.answer:
         numbers = numbers_of(report.references)
         parts = (
-            f"{chr(10) if claim.begins else ' '}{'- ' if claim.item and claim.begins else ''}"
-            f"{plain_text(claim, numbers)}"
+            f"{chr(10) if claim.begins else ' '}{_item_mark(claim)}{plain_text(claim, numbers)}"
             for claim in report.answer
         )
         return "".join(parts).strip()

@@ -166,6 +166,8 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Bullets:
     items: tuple[Parts, ...]
+    numbers: tuple[int, ...] = ()
+    """The number of each item of an ordered list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
             case page.Text():
                 _line(word.add_paragraph(style=_STYLES.get(block.kind)), block.parts)
             case page.Bullets():
-                _bullets(word, block.items)
+                _bullets(word, block.items, block.numbers)
             case page.Fields():
                 for label, lines in block.fields:
                     word.add_paragraph().add_run(label).bold = True
@@ -88,9 +88,11 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                     paragraph.paragraph_format.left_indent = Cm(LETTER_CM)
 
 
-def _bullets(word: "Document", items: Iterable[page.Parts]) -> None:
-    for parts in items:
-        _line(word.add_paragraph(style="List Bullet"), parts)
+def _bullets(word: "Document", items: Iterable[page.Parts], numbers: Sequence[int] = ()) -> None:
+    for place, parts in enumerate(items):
+        # Word numbers a list by itself, without the gap that a missing item leaves
+        number = f"{numbers[place]}. " if numbers else ""
+        _line(word.add_paragraph(number, style=None if number else "List Bullet"), parts)
 
 
 def _line(paragraph: "Paragraph", parts: page.Parts) -> None:

@@ -8,6 +8,7 @@ from activities.report.formats.page import document
 from activities.report.formats.text import (
     cited,
     escape_markdown,
+    numbered,
     pipe_table,
     quoted,
     quoted_markdown,
@@ -37,7 +38,8 @@ def as_markdown(block: page.Block) -> str:
         case page.Text():
             return _text(block)
         case page.Bullets():
-            return "\n".join(f"- {_line(item)}" for item in block.items)
+            numbers = block.numbers or [0] * len(block.items)
+            return "\n".join(f"{numbered(n)} {_line(i)}" for n, i in zip(numbers, block.items, strict=True))
         case page.Fields():
             return "\n".join(_field(label, lines) for label, lines in block.fields)
         case page.Table():

@@ -277,12 +277,17 @@ class _Page:
         if shape == "table":
             return self._table(claims)
         if shape == "list":
-            return Bullets(tuple(tuple(self._sentences(item, ":")) for item in items(claims)))
+            parted = items(claims)
+            numbers = tuple(item[0].number for item in parted) if claims[0].number else ()
+            return Bullets(tuple(tuple(self._sentences(item, ":")) for item in parted), numbers)
         return Text(tuple(self._sentences(claims, ".")), kind)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
         """Show a letter, and below it the works that its sentences rest on."""
         yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
+        for statement in self.report.statements:
+            if statement.code == "letter_cut":
+                yield from _text(sentence(statement), "notice")
         if (cite := self.quotes.cites(claims)).marks:
             yield Text((Run(_(SOURCES_OF_LETTER)), cite), "screen")
         yield from _text(general_of_letter(claims), "note")

@@ -17,6 +17,7 @@ from activities.report.formats.text import (
     cited,
     clean,
     escape_markdown,
+    numbered,
     pipe_table,
     quoted_markdown,
     shortened,
@@ -216,8 +217,11 @@ def _written(parted: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str
             )
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
-            lines = (" ".join(claim_text(claim, numbers) for claim in item) for item in items(group))
-            yield "\n".join(f"- {text}" for text in lines)
+            lines = (
+                (numbered(item[0].number), " ".join(claim_text(claim, numbers) for claim in item))
+                for item in items(group)
+            )
+            yield "\n".join(f"{mark} {text}" for mark, text in lines)
         else:
             yield " ".join(claim_text(claim, numbers) for claim in group)
 
@@ -248,7 +252,9 @@ def shapes_within(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]
     """Part claims into paragraphs, items of a list and rows of a table, also those of a letter."""
     claims = tuple(claims)
     places = accumulate(claim.begins and not claim.item for claim in claims)
-    for key, group in groupby(zip(map(_head, claims), places, claims, strict=True), itemgetter(0, 1)):
+    lists = (bool(claim.number) for claim in claims)
+    rows = zip(map(_head, claims), places, lists, claims, strict=True)
+    for key, group in groupby(rows, itemgetter(0, 1, 2)):
         yield "text" if key[0] is None else "table" if key[0] else "list", [row[-1] for row in group]
 
 

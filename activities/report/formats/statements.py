@@ -438,6 +438,10 @@ WORDING: Mapping[str, Wording] = {
     ),
     "preprints": N_("Cited works that are not peer reviewed: {items}."),
     # claims and candidates
+    "letter_cut": N_(
+        "Sentences missing from the letter, because they did not pass the checks: {sentences}. Complete it "
+        "before you send it."
+    ),
     "general_knowledge": N_(
         "Sentences marked as general knowledge: {sentences}. No source that was read says so; a second "
         "reader called them established. Check them before you act on them."

@@ -127,6 +127,11 @@ def capitalized(text: str) -> str:
     return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
+def numbered(number: int) -> str:
+    """Begin an item of a list, in Markdown."""
+    return f"{number}." if number else "-"
+
+
 def cited(text: str, mark: str) -> str:
     """Put the citation before the full stop of a sentence."""
     if not mark:

@@ -75,7 +75,9 @@ MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 200
 GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
-SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft"})
+SAID_ELSEWHERE = frozenset(
+    {"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft", "letter_cut"}
+)
 """Codes of statements that the head and the account of the run have."""
 OF_RUN = frozenset(
     {

@@ -6,6 +6,7 @@ from activities.contracts.evidence import Claim, Support
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
 from activities.messages import in_language
 from activities.report.assemble import build_report
+from activities.report.formats import render
 from activities.report.formats.words import steps
 from activities.report.schema import Report
 from activities.verification.verdicts import printed
@@ -79,6 +80,29 @@ def test_a_letter_is_printed_whole_with_its_works_below_it_on_screen_alone(name:
     assert "[" not in letter
     assert ("Sources of this letter:" in text) == (name == "html"), "a line that a sender would delete"
     assert all(quote.quote in text for quote in (ON_INFECTION, ON_PNEUMONIA))
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_letter_that_lost_a_numbered_point_says_so_below_it(name: str) -> None:
+    points = tuple(
+        DraftClaim(
+            text=f"Point {word} is settled.", kind="inference", stands_by="reader", item=True, begins=True
+        ).replace(number=n, letter=True, state="refused" if n == 2 else "stands")
+        for n, word in enumerate(("alpha", "beta", "gamma"), 1)
+    )
+    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(said,)), DraftParagraph(claims=points)))
+    report = report_of(named("s1", draft))
+    text = " ".join(words_of(report, name).replace("\\.", ".").split())
+    if name == "html":
+        page = page_of(render(report, name))
+        assert page.xpath("//blockquote//ol/li/@value") == ["1", "3"]
+    else:
+        assert "1. Point alpha" in text
+        assert "3. Point gamma" in text
+    assert (
+        text.index("Point gamma") < text.index("Sentences missing from the letter") < text.index("References")
+    )
 
 
 def test_no_quote_interrupts_a_letter() -> None:

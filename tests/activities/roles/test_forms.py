@@ -283,6 +283,39 @@ def test_a_figure_that_its_writer_sets_is_not_computed_by_chance() -> None:
     assert (claim.state, claim.proposed, claim.computed, claim.support) == ("ask", ("66",), (), ())
 
 
+def test_an_ordered_list_keeps_its_numbers() -> None:
+    draft, _ = written("> 2. It is claimed [E1]. It is late [E1].\n> 3. It is paid [E2].")
+    assert [(c.number, c.begins, c.item) for c in draft.answer] == [
+        (2, True, True),
+        (2, False, True),
+        (3, True, True),
+    ]
+
+
+def test_a_day_that_the_text_states_may_be_computed_with() -> None:
+    text = "The rent of 4 February 2025 was paid on 16 January 2025, {F1} days before."
+    draft, _ = written(text, computed=["F1: days(2025-01-16, 2025-02-04)"])
+    (claim,) = draft.answer
+    assert (claim.state, claim.computed) == ("ask", ("days(2025-01-16, 2025-02-04) = 19",))
+    draft, _ = written("It was {F1} days.", computed=["F1: days(2025-01-16, 2025-02-04)"])
+    assert draft.answer[0].state == "refused", "a day that nobody states"
+
+
+def test_a_long_letter_is_written_again_without_what_it_rests_on() -> None:
+    support = tuple(Support(evidence_id=BILL.evidence_id, quote=f"Row {n}. {BILL.text}") for n in range(9))
+    rows = tuple(
+        DraftClaim(id=f"s1.{n}", text=f"Row {n}.", support=support, computed=("1 + 1 = 2",), letter=True)
+        for n in range(50)
+    )
+    refused = rows[-1].replace(state="refused", problem=Statement.of("number_missing", number="7"))
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(*rows[:-1], refused)),))
+    (paragraph,) = to_reword(draft)
+    assert size(paragraph) < size(rows[0]) * 20
+    assert {claim.cites for claim in paragraph.claims} == {(BILL.evidence_id,)}
+    again = SectionDraft(paragraphs=(DraftParagraph(claims=(paragraph.claims[-1].replace(reworded=True),)),))
+    assert with_rewordings(draft, again).claims[-1] == refused.replace(reworded=True), "its quotes stay"
+
+
 def test_general_knowledge_stands_in_its_place_once_it_was_read() -> None:
     texts = "It is claimed [E1].", "A lien of 14 days may exist [K].", "Pay 50 euros at once [K]."
     draft, _ = written(*texts)
