@@ -99,6 +99,8 @@ class _Reader:
     def __init__(self, works: Mapping[str, str], language: str) -> None:
         self._works = {label.upper(): name for label, name in works.items()}
         self._language = language
+        self._soft_break = " "
+        """What a line that ends within a paragraph becomes."""
         self._cited: list[tuple[str, ...]] = []
         """The labels of each citation, by the character that stands for it."""
 
@@ -145,7 +147,9 @@ class _Reader:
         start, level = place, tokens[place].level
         while not (tokens[place].type == "blockquote_close" and tokens[place].level == level):
             place += 1
+        self._soft_break = _LINE  # an address, a name below a greeting
         text = self.read(tokens[start + 1 : place])
+        self._soft_break = " "
         for block in (*text.answer, *text.blocks):
             heads = [*filter(None, map(self.claim, (block.section, block.heading)))][:1]
             for number, written in enumerate([*heads, *block.rows]):
@@ -261,7 +265,9 @@ class _Reader:
                 depth -= 1
                 leads = False
             else:
-                part = child.content or {"softbreak": " ", "hardbreak": _LINE}.get(child.type, "")
+                part = child.content or {"softbreak": self._soft_break, "hardbreak": _LINE}.get(
+                    child.type, ""
+                )
                 if leads and depth and not text:
                     bold += part
                 elif leads and not depth and part.strip() and not bold:

@@ -45,7 +45,7 @@ COMPUTED_ROOM = 20 * 1024
 """Bytes of computations that those who write once more are shown."""
 MAX_READINGS = 3
 """Calls of the second reader for a draft whose sentences do not fit into one."""
-REWORD_ROOM = 60 * 1024
+REWORD_ROOM = 160 * 1024
 """Bytes of sentences that are written once more, or read, in one call for the whole report."""
 
 

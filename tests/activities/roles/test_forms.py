@@ -292,6 +292,12 @@ def test_an_ordered_list_keeps_its_numbers() -> None:
     ]
 
 
+def test_lines_of_a_letter_stay_apart() -> None:
+    draft, _ = written("> Ann Lee\n> 4 Mill Lane\n>\n> Yours", "One line\ngoes on.")
+    lines = [(c.text, c.begins) for c in draft.answer]
+    assert lines == [("Ann Lee", True), ("4 Mill Lane", True), ("Yours", True), ("One line goes on.", True)]
+
+
 def test_a_day_that_the_text_states_may_be_computed_with() -> None:
     text = "The rent of 4 February 2025 was paid on 16 January 2025, {F1} days before."
     draft, _ = written(text, computed=["F1: days(2025-01-16, 2025-02-04)"])
