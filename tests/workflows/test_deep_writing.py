@@ -151,7 +151,12 @@ def sentences(stage: Stage, step: WriteInput, state: SentenceState) -> SectionDr
     texts = [stage.fakes.documents[ref.blob] for ref in step.evidence[:2]]
     support = tuple(Support(evidence_id=one.evidence_id, quote=one.text) for one in texts)
     if step.failed:
-        again = {"text": "Metformin lowered mortality.", "state": "stands", "reworded": True}
+        again = {
+            "text": "Metformin lowered mortality.",
+            "state": "stands",
+            "reworded": True,
+            "support": support,
+        }
         claims = tuple(
             claim.model_copy(update=again) for paragraph in step.failed for claim in paragraph.claims
         )
