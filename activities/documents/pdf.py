@@ -157,7 +157,7 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
         for row in rows:
             text = " ".join(run.text for run in row)
             again = {form for form in _forms(row, number) if form in others}
-            counted = any(map(_is_page_number, again))
+            counted = any(form.lstrip("#-").isdigit() for form, _ in again)  # a number apart, of the page
             alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
             if not again and not alone:
                 continue
@@ -192,11 +192,6 @@ def _forms(row: Sequence[Run], page: int) -> Iterator[tuple[str, int]]:
             yield f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}", step
 
 
-def _is_page_number(form: tuple[str, int]) -> bool:
-    """Tell whether a form is a number that stands apart and counts the pages."""
-    return form[0].lstrip("#-").isdigit()
-
-
 def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
     """Take the numbers of the lines off a page: they stand below each other beside the text and count up."""
     numbers = [run for run in page.runs if _NUMBER.fullmatch(run.text) and not run.rotated]
@@ -223,7 +218,7 @@ class Hyphens:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(word.lower() for run in self._runs for word in _WORD.findall(run.translate(_TIES)))
+        return frozenset(_WORD.findall(" | ".join(self._runs).translate(_TIES).lower()))
 
     def put_together(self, text: str, more: str) -> str:
         """Two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
@@ -282,6 +277,7 @@ def _assembled(
     starts: dict[int, int] = {}
     unfinished: Block | None = None
     waiting: list[Block] = []
+    continued: set[int] = set()
 
     def add(block: Block, between: str) -> None:
         nonlocal text
@@ -305,10 +301,12 @@ def _assembled(
         nonlocal unfinished
         unfinished = None
         for other in waiting:
-            add(other, "\n\n")
+            add(other, "\n" if id(other) in continued else "\n\n")
         waiting.clear()
 
     formula = False
+    before: Block | None = None
+    """The block before, where it is of a program, which may go on in the next page."""
     for block in blocks:
         if block.kind in _APART:
             lines = [line.text.replace(HYPHEN, "-") for line in block.lines]
@@ -322,6 +320,13 @@ def _assembled(
         ):
             add(block, " ")
             continue
+        goes_on = block.kind is Kind.CODE and before is not None and before.page != block.page
+        before = block if block.kind is Kind.CODE else None
+        if goes_on and not waiting:
+            add(block, "\n")
+            continue
+        if goes_on:
+            continued.add(id(block))
         if block.kind in _BETWEEN and unfinished is not None:
             waiting.append(block)
             continue
