@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -268,11 +269,10 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
 
 def _left_edge(lines: Sequence[Line]) -> float:
     """Return where the running text of a column begins, to the left of which are notes in the margin."""
-    starts = [run.left for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS]
-    usual = [
-        left for left in starts if sum(abs(left - other) < 2 for other in starts) >= max(3, len(starts) / 6)
-    ]
-    return min(usual, default=-math.inf)
+    starts = sorted(run.left for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS)
+    least = max(3, len(starts) / 6)
+    usual = (left for left in starts if bisect(starts, left + 2) - bisect(starts, left - 2) >= least)
+    return next(usual, -math.inf)
 
 
 def _with_margin(lines: Sequence[Line], edge: float) -> tuple[list[Line], set[int]]:

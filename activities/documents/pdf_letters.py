@@ -158,7 +158,10 @@ def read_page(document: PdfDocument, number: int) -> Page:
         runs = _runs(page)
         _mark_items(runs, bullets)
         if runs and runs[0].mirrored:
-            figures, rules = (list(map(_mirrored, boxes)) for boxes in (figures, rules))
+            figures, rules = (
+                [replace(box, left=-box.right, right=-box.left) for box in boxes]
+                for boxes in (figures, rules)
+            )
         return Page(runs, figures, page.get_height(), rules)
     finally:
         page.close()
@@ -239,10 +242,6 @@ def _objects(page: PdfPage) -> Iterator[tuple[int, Box]]:
             yield pdfium.FPDFPageObj_GetType(item), Box(*(side.value for side in sides))
 
 
-def _mirrored(box: Box) -> Box:
-    return replace(box, left=-box.right, right=-box.left)
-
-
 def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
     """Where many lines and areas are drawn beside each other, and not only rules from side to side."""
     some: list[Box] = []
@@ -273,7 +272,7 @@ def _characters(raw: _Raw) -> str:
 def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     """Yield the words of a page; those of an even line that stand beside each other as one."""
     matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
-    to_box = ctypes.byref(box)
+    to_box, get_box = ctypes.byref(box), pdfium.FPDFText_GetLooseCharBox
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, turned, mirrored=mirrored)
@@ -288,11 +287,10 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
 
     def sides(first: int, end: int) -> tuple[float, float]:
         """Return where a word of a line across begins and ends."""
-        pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
-        left, right = box.left, box.right
-        pdfium.FPDFText_GetLooseCharBox(raw, end - 1, to_box)
-        left, right = min(left, box.left), max(right, box.right)
-        return (-right, -left) if mirrored else (left, right)
+        get_box(raw, first, to_box)
+        left = box.left
+        get_box(raw, end - 1, to_box)
+        return (-box.right, -left) if mirrored else (left, box.right)
 
     def parted(first: int, end: int) -> Iterator[_Word]:
         """Yield a word, or its parts where its letters stand apart."""
@@ -351,12 +349,6 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
                 row, left = [match[0]], begin
             right = end
         yield _Word([_Piece(" ".join(row), left, right, base, size)], font, angle)
-
-
-def _stands_beside(before: _Piece | _Word, piece: _Piece | _Word) -> bool:
-    """Tell whether words stand beside each other, the second behind the first."""
-    size = max(before.size, piece.size)
-    return -0.3 * size < piece.left - before.right < GAP * size
 
 
 def _to_the_left(
@@ -502,13 +494,18 @@ def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
     """Tell whether a word stands beside the last one of a run, of which one word is the largest."""
     size = max(before.size, word.size)
     return (
-        _stands_beside(before, word)
+        -0.3 * size < word.left - before.right < GAP * size
         and abs(word.base - largest.base) < (0.6 if word.size < SMALLER * largest.size else 0.25) * size
         and abs(word.angle - before.angle) < 0.1
     )
 
 
 def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
+    first = words[0]
+    if len(words) == len(first.pieces) == 1:  # as most are
+        kind, size, rotated = first.font, round(first.size, 1), _is_rotated(first.angle)
+        place = (first.left, first.right, first.base, size)
+        return Run(first.pieces[0].text, *place, kind.math, kind.fixed, kind.bold, rotated, mirrored)
     plain = [word for word in words if not word.font.fixed]  # letters of fixed width are smaller
     pieces = [piece for word in plain or words for piece in word.pieces]
     counts = Counter[float]()
@@ -520,7 +517,7 @@ def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
         size = largest
     base = next(piece.base for piece in pieces if round(piece.size, 1) == size)
     text = ""
-    end, fixed = words[0].left, False
+    end, fixed = first.left, False
     for word in words:
         shown = word.text(size, base)
         gap = word.left - end
@@ -543,6 +540,6 @@ def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
         math=share("math"),
         fixed=share("fixed"),
         bold=share("bold"),
-        rotated=_is_rotated(words[0].angle),
+        rotated=_is_rotated(first.angle),
         mirrored=mirrored,
     )
